@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/crc32c.h"
-#include "http/gzip.h"
+#include "net/http/gzip.h"
 
 namespace trainyard {
 namespace {

@@ -1,5 +1,5 @@
-// What a door costs (sandbox/connect_doors.h): connect(2) of a loopback socket, to a listener itself, behind
-// doors that are for other places, and through a door.
+// What a door costs (programs/sandbox/network/connect_doors.h): connect(2) of a loopback socket, to a
+// listener itself, behind doors that are for other places, and through a door.
 //
 //     doors_bench [CONNECTIONS]
 #include <arpa/inet.h>
@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "async/unique_fd.h"
+#include "base/async/unique_fd.h"
 #include "base/check.h"
-#include "sandbox/connect_doors.h"
+#include "programs/sandbox/network/connect_doors.h"
 
 namespace trainyard::replica {
 namespace {

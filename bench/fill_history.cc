@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <string>
 
-#include "jobs/transition.h"
 #include "long_log.h"
-#include "store/sqlite_job_store.h"
+#include "rules/jobs/transition.h"
+#include "stores/store/sqlite_job_store.h"
 
 namespace trainyard::bench {
 namespace {

@@ -21,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "async/unique_fd.h"
-#include "http/server.h"
+#include "base/async/unique_fd.h"
+#include "net/http/server.h"
 
 namespace trainyard::http {
 namespace {

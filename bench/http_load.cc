@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "http/response_reader.h"
+#include "net/http/response_reader.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "iam/method_table.h"
-#include "iam/policy_index.h"
+#include "rules/iam/method_table.h"
+#include "rules/iam/policy_index.h"
 
 namespace trainyard::iam {
 namespace {

@@ -6,15 +6,15 @@
 #include <functional>
 #include <vector>
 
-#include "async/system_clock.h"
-#include "logs/line_file.h"
-#include "logs/line_search.h"
-#include "logs/line_summary.h"
-#include "logs/line_window.h"
-#include "logs/log_writer.h"
+#include "base/async/system_clock.h"
+#include "base/wire/json.h"
 #include "long_log.h"
+#include "stores/logs/line_file.h"
+#include "stores/logs/line_search.h"
+#include "stores/logs/line_summary.h"
+#include "stores/logs/line_window.h"
+#include "stores/logs/log_writer.h"
 #include "sync_floor.h"
-#include "wire/json.h"
 
 namespace trainyard::bench {
 namespace {

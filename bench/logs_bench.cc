@@ -8,14 +8,14 @@
 #include <array>
 #include <vector>
 
-#include "async/system_clock.h"
-#include "logs/log_query.h"
-#include "logs/log_reader.h"
-#include "logs/log_writer.h"
-#include "logs/sqlite_log_store.h"
-#include "logs/tail_reader.h"
+#include "base/async/system_clock.h"
+#include "base/wire/json.h"
+#include "stores/logs/log_query.h"
+#include "stores/logs/log_reader.h"
+#include "stores/logs/log_writer.h"
+#include "stores/logs/sqlite_log_store.h"
+#include "stores/logs/tail_reader.h"
 #include "sync_floor.h"
-#include "wire/json.h"
 
 namespace trainyard::bench {
 namespace {

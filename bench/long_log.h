@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "async/system_clock.h"
-#include "logs/log_writer.h"
+#include "base/async/system_clock.h"
+#include "stores/logs/log_writer.h"
 
 /// A log of many lines, as the trainers of a job would have written it.
 namespace trainyard::bench {
@@ -16,7 +16,7 @@ namespace trainyard::bench {
 constexpr std::int64_t kLinesPerChunk = 1000;
 constexpr std::int64_t kReplicas = 8;
 /// ns of the epoch: yesterday, because servers remove logs that nobody wrote for a month. Stamps are odd
-/// (logs/chunk_lines.h).
+/// (stores/logs/chunk_lines.h).
 inline const std::uint64_t kStart =
     static_cast<std::uint64_t>((SystemClock().Now() - std::chrono::days(1)).time_since_epoch() /
                                std::chrono::nanoseconds(1)) |

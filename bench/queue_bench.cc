@@ -8,8 +8,8 @@
 #include <map>
 #include <random>
 
-#include "placement/project_use.h"
-#include "placement/queue.h"
+#include "rules/placement/project_use.h"
+#include "rules/placement/queue.h"
 
 namespace trainyard::placement {
 namespace {

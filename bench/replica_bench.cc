@@ -24,14 +24,14 @@
 #include <string_view>
 #include <vector>
 
-#include "async/file.h"
-#include "async/testing/temporary_folder.h"
-#include "attempt/attempt_dir.h"
+#include "base/async/file.h"
+#include "base/async/testing/temporary_folder.h"
 #include "base/check.h"
-#include "container/oci_spec.h"
-#include "runtimes/program_source.h"
-#include "supervisor/run_replica.h"
-#include "supervisor/testing/fake_server.h"
+#include "programs/attempt/attempt_dir.h"
+#include "programs/runtimes/program_source.h"
+#include "replica/supervisor/run_replica.h"
+#include "replica/supervisor/testing/fake_server.h"
+#include "rules/container/oci_spec.h"
 
 namespace trainyard::replica {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "async/task_group.h"
+#include "base/async/task_group.h"
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/slurm/slurm_allocator.h"
 #include "simulated_slurm.h"

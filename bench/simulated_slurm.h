@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "async/guarded.h"
+#include "base/async/guarded.h"
 #include "base/clock.h"
 #include "engine/slurm/slurm_client.h"
 

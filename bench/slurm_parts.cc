@@ -11,8 +11,8 @@
 #include "base/check.h"
 #include "engine/slurm/slurm_slots.h"
 #include "figures.h"
+#include "rules/slurm/gangs.h"
 #include "simulated_slurm.h"
-#include "slurm/gangs.h"
 #include "sync_floor.h"
 
 namespace trainyard::bench {

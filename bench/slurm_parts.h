@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "slurm/job_name.h"
+#include "rules/slurm/job_name.h"
 
 /// Parts of the engine of Slurm, each alone.
 namespace trainyard::bench {

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "async/diagnostics.h"
+#include "base/async/diagnostics.h"
 #include "base/check.h"
 #include "figures.h"
 #include "simulated_service.h"

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "sqlite/database.h"
-#include "store/journal.h"
-#include "store/sqlite_job_store.h"
+#include "base/sqlite/database.h"
+#include "stores/store/journal.h"
+#include "stores/store/sqlite_job_store.h"
 #include "sync_floor.h"
 
 namespace trainyard::bench {

@@ -14,16 +14,16 @@
 #include <fstream>
 #include <vector>
 
-#include "async/diagnostics.h"
-#include "async/system_clock.h"
+#include "base/async/diagnostics.h"
+#include "base/async/system_clock.h"
 #include "control/job_service.h"
 #include "engine/fake/fake_attempt_host.h"
 #include "engine/local/local_allocator.h"
-#include "environment/catalogue.h"
-#include "logs/sqlite_log_store.h"
-#include "storage/buckets.h"
-#include "store/journal.h"
-#include "store/sqlite_job_store.h"
+#include "programs/environment/catalogue.h"
+#include "stores/logs/sqlite_log_store.h"
+#include "stores/storage/buckets.h"
+#include "stores/store/journal.h"
+#include "stores/store/sqlite_job_store.h"
 
 namespace trainyard::bench {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "http/chunk_decoder.h"
-#include "http/gzip.h"
+#include "net/http/chunk_decoder.h"
+#include "net/http/gzip.h"
 
 namespace {
 

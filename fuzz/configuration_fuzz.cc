@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "configuration/effective_file.h"
-#include "configuration/reader.h"
+#include "base/configuration/effective_file.h"
+#include "base/configuration/reader.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "environment/elf_file.h"
+#include "programs/environment/elf_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace trainyard::environment;

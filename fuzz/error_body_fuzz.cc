@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "wire/error_body.h"
+#include "base/wire/error_body.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace wire = trainyard::wire;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "measurement/event_scalars.h"
-#include "measurement/record_reader.h"
-#include "measurement/summaries.h"
+#include "rules/measurement/event_scalars.h"
+#include "rules/measurement/record_reader.h"
+#include "rules/measurement/summaries.h"
 
 namespace {
 

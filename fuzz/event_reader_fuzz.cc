@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "measurement/event_reader.h"
-#include "measurement/testing/event_bytes.h"
+#include "rules/measurement/event_reader.h"
+#include "rules/measurement/testing/event_bytes.h"
 
 namespace {
 

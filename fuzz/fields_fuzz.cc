@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/wire/field_selector.h"
+#include "base/wire/json_indent.h"
 #include "trainyard/ml/v1/ml.pb.h"
-#include "wire/field_selector.h"
-#include "wire/json_indent.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace wire = trainyard::wire;

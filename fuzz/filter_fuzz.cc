@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/wire/json.h"
+#include "base/wire/log_filter.h"
+#include "base/wire/time.h"
 #include "trainyard/logging/v2/logging.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
-#include "wire/json.h"
-#include "wire/log_filter.h"
-#include "wire/time.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "http/head.h"
-#include "http/response_reader.h"
+#include "net/http/head.h"
+#include "net/http/response_reader.h"
 
 namespace {
 

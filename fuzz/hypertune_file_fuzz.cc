@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "measurement/hypertune_file.h"
-#include "measurement/seen_tags.h"
-#include "wire/utf8.h"
+#include "base/wire/utf8.h"
+#include "rules/measurement/hypertune_file.h"
+#include "rules/measurement/seen_tags.h"
 
 namespace {
 

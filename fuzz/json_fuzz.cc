@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/wire/error_body.h"
+#include "base/wire/json.h"
 #include "trainyard/logging/v2/logging.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
 #include "trainyard/storage/v1/storage.pb.h"
-#include "wire/error_body.h"
-#include "wire/json.h"
 
 namespace {
 

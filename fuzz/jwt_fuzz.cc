@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "identity/jwt.h"
-#include "text/base64.h"
+#include "base/text/base64.h"
+#include "stores/identity/jwt.h"
 
 namespace {
 

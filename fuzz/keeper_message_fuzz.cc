@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "keeper/keeper_message.h"
+#include "replica/keeper/keeper_message.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace keeper = trainyard::keeper;

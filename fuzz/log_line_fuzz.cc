@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "lines/structured_line.h"
-#include "logs/chunk_lines.h"
-#include "wire/json.h"
-#include "wire/utf8.h"
+#include "base/wire/json.h"
+#include "base/wire/utf8.h"
+#include "programs/lines/structured_line.h"
+#include "stores/logs/chunk_lines.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/storage_handlers_multipart.h"
+#include "api/storage/storage_handlers_multipart.h"
 #include "base/check.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "store/page_token.h"
+#include "stores/store/page_token.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace store = trainyard::store;

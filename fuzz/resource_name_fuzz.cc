@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "jobs/image_reference.h"
-#include "jobs/job_id.h"
-#include "wire/field_mask.h"
-#include "wire/resource_name.h"
+#include "base/wire/field_mask.h"
+#include "base/wire/resource_name.h"
+#include "rules/jobs/image_reference.h"
+#include "rules/jobs/job_id.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace jobs = trainyard::jobs;

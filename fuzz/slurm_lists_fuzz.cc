@@ -4,11 +4,11 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "slurm/commands.h"
-#include "slurm/job_list.h"
-#include "slurm/job_name.h"
-#include "slurm/node_list.h"
-#include "slurm/reason.h"
+#include "rules/slurm/commands.h"
+#include "rules/slurm/job_list.h"
+#include "rules/slurm/job_name.h"
+#include "rules/slurm/node_list.h"
+#include "rules/slurm/reason.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace slurm = trainyard::slurm;

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "slurm/commands.h"
-#include "slurm/reason.h"
-#include "slurm/rest_answers.h"
+#include "rules/slurm/commands.h"
+#include "rules/slurm/reason.h"
+#include "rules/slurm/rest_answers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace slurm = trainyard::slurm;

@@ -8,8 +8,8 @@
 #include <google/protobuf/timestamp.pb.h>
 
 #include "base/check.h"
-#include "wire/filter_operand.h"
-#include "wire/time.h"
+#include "base/wire/filter_operand.h"
+#include "base/wire/time.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace wire = trainyard::wire;

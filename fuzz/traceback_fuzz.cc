@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/check.h"
-#include "diagnosis/traceback_lines.h"
-#include "lines/line_splitter.h"
-#include "lines/stderr_entries.h"
-#include "lines/traceback.h"
-#include "wire/utf8.h"
+#include "base/wire/utf8.h"
+#include "programs/lines/line_splitter.h"
+#include "programs/lines/stderr_entries.h"
+#include "programs/lines/traceback.h"
+#include "rules/diagnosis/traceback_lines.h"
 
 namespace {
 

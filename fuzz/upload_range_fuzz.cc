@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/storage_handlers_range.h"
+#include "api/storage/storage_handlers_range.h"
 #include "base/check.h"
-#include "http/uri.h"
-#include "text/percent.h"
+#include "base/text/percent.h"
+#include "net/http/uri.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "wire/yaml.h"
+#include "base/wire/yaml.h"
 
 namespace {
 

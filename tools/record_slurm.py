@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what a real Slurm answers, for src/slurm/testing/recorded: record_slurm.py OUT [ROOT].
+"""Records what a real Slurm answers, for src/rules/slurm/testing/recorded: record_slurm.py OUT [ROOT].
 
 A cluster of four nodes is started in ROOT (/: this machine; else a Debian of another suite, with /proc and /dev mounted), given jobs of each
 kind, asked by its tools and by slurmrestd, and ended. What it answered is in OUT/VERSION. Run by root.
@@ -19,8 +19,8 @@ TOOLS = pathlib.Path(__file__).resolve().parent
 FOLDER = "/tmp/record-slurm"  # in ROOT
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 REST_VERSIONS = range(38, 43)
-JOB_FORMAT = "%A|%T|%N|%j|%k|%r"  # as src/slurm/job_list.h has it
-NODE_FORMAT = "%P|%N|%c|%m|%l|%a|%t|%o|%G"  # as src/slurm/node_list.h has it
+JOB_FORMAT = "%A|%T|%N|%j|%k|%r"  # as src/rules/slurm/job_list.h has it
+NODE_FORMAT = "%P|%N|%c|%m|%l|%a|%t|%o|%G"  # as src/rules/slurm/node_list.h has it
 PARTITIONS = {"night": "MaxTime=60 State=UP", "down": "State=DOWN", "closed": "State=INACTIVE", "theirs": "AllowAccounts=lab State=UP",
               "group": "AllowGroups=daemon State=UP", "few": "MaxNodes=1 State=UP"}
 PARTITION_NODES = {"night": "node[1-2]"}
@@ -252,7 +252,7 @@ def main():
         ids = give_jobs(cluster)
         tools = record_tools(cluster, ids, out)
         by_version = {}
-        if not cluster.version.startswith("20."):  # offers nothing that src/slurm/rest.h knows
+        if not cluster.version.startswith("20."):  # offers nothing that src/rules/slurm/rest.h knows
             rest = Rest(cluster)
             offered = [version for version in REST_VERSIONS if rest.ask(version, "GET", "ping")["status"] != 404]
             by_version = {version: record_rest(rest, version, ids) for version in offered}

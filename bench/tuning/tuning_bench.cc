@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "rules/tuning/random.h"
+#include "rules/tuning/tuner.h"
 #include "tuning/problems/problem.h"
-#include "tuning/random.h"
-#include "tuning/tuner.h"
 
 namespace trainyard::bench {
 namespace {

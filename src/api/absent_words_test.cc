@@ -1,8 +1,8 @@
 // What somebody gets for a bucket that they may not see is what everybody gets for one that is not there.
 #include <gtest/gtest.h>
 
-#include "api/storage_api_fixture.h"
-#include "iam/refusal.h"
+#include "api/storage/storage_api_fixture.h"
+#include "rules/iam/refusal.h"
 
 namespace trainyard::api {
 namespace {

@@ -7,15 +7,15 @@
 #include <utility>
 #include <variant>
 
-#include "access/body_rules.h"
 #include "api/batch_parts.h"
-#include "api/storage_handlers_error.h"
-#include "http/incoming.h"
-#include "http/response_writer.h"
-#include "http/text.h"
-#include "iam/refusal.h"
-#include "storage/random_id.h"
-#include "wire/error_body.h"
+#include "api/storage/storage_handlers_error.h"
+#include "base/wire/error_body.h"
+#include "net/access/body_rules.h"
+#include "net/http/incoming.h"
+#include "net/http/response_writer.h"
+#include "net/http/text.h"
+#include "rules/iam/refusal.h"
+#include "stores/storage/random_id.h"
 
 namespace trainyard::api {
 namespace {

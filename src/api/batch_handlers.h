@@ -1,6 +1,6 @@
 #pragma once
 
-#include "http/router.h"
+#include "net/http/router.h"
 
 namespace trainyard::api {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "http/text.h"
+#include "net/http/text.h"
 
 namespace trainyard::api {
 namespace {

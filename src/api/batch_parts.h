@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "http/head.h"
+#include "net/http/head.h"
 
 /// The envelope of a batch: HTTP requests and answers as the parts of a multipart/mixed body. Pure: any
 /// thread. Source: Cloud Storage's page "Batch requests", RFC 2046 section 5.1.

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "access/caller.h"
+#include "net/access/caller.h"
 
 namespace trainyard::api {
 

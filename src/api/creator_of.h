@@ -1,7 +1,7 @@
 #pragma once
 
-#include "control/creator.h"
-#include "http/message.h"
+#include "control/intake/creator.h"
+#include "net/http/message.h"
 
 namespace trainyard::api {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/router.h"
+#include "net/http/router.h"
 
 namespace trainyard::api {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 
 #include "api/system_parameters.h"
-#include "http/gzip.h"
-#include "http/text.h"
+#include "net/http/gzip.h"
+#include "net/http/text.h"
 
 namespace trainyard::api {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "async/on_pool.h"
-#include "http/message.h"
-#include "wire/json.h"
+#include "base/async/on_pool.h"
+#include "base/wire/json.h"
+#include "net/http/message.h"
 
 /// Answers that may be long, made off the loop: a thousand rows take some 10 ms to print, and as long to
 /// compress.

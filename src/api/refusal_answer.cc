@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "api/storage_handlers.h"
-#include "api/storage_handlers_request.h"
-#include "wire/error_body.h"
+#include "api/storage/storage_handlers.h"
+#include "api/storage/storage_handlers_request.h"
+#include "base/wire/error_body.h"
 
 namespace trainyard::api {
 namespace {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "http/message.h"
+#include "net/http/message.h"
 
 namespace trainyard::api {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "iam/refusal.h"
+#include "rules/iam/refusal.h"
 
 namespace trainyard::api {
 namespace {

@@ -1,4 +1,4 @@
-#include "api/extension_handlers.h"
+#include "api/own/extension_handlers.h"
 
 #include <array>
 #include <string_view>

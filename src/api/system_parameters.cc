@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "wire/error_body.h"
-#include "wire/field_selector.h"
-#include "wire/json_indent.h"
-#include "wire/utf8.h"
+#include "base/wire/error_body.h"
+#include "base/wire/field_selector.h"
+#include "base/wire/json_indent.h"
+#include "base/wire/utf8.h"
 
 namespace trainyard::api {
 namespace {

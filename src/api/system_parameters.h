@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/message.h"
+#include "net/http/message.h"
 
 namespace google::protobuf {
 class Descriptor;

@@ -6,9 +6,9 @@
 #include <boost/asio/io_context.hpp>
 #include <string>
 
+#include "base/wire/error_body.h"
+#include "base/wire/json_indent.h"
 #include "trainyard/ml/v1/ml.pb.h"
-#include "wire/error_body.h"
-#include "wire/json_indent.h"
 
 namespace trainyard::api {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "async/file.h"
 #include "base/ascii.h"
+#include "base/async/file.h"
 #include "cli/auth/kept_logins.h"
 #include "cli/gcloud/json_value.h"
 

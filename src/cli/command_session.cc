@@ -2,11 +2,11 @@
 
 #include <utility>
 
+#include "base/text/percent.h"
+#include "base/wire/resource_name.h"
 #include "cli/auth/access_token.h"
 #include "cli/auth/kept_logins.h"
 #include "cli/gcloud/yaml.h"
-#include "text/percent.h"
-#include "wire/resource_name.h"
 
 namespace trainyard::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/wire/visible_text.h"
 #include "cli/gcloud/paint.h"
-#include "wire/visible_text.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/text/percent.h"
 #include "cli/api_client.h"
-#include "http/client.h"
-#include "http/client_stream.h"
-#include "text/percent.h"
+#include "net/http/client.h"
+#include "net/http/client_stream.h"
 
 namespace trainyard::cli {
 namespace {

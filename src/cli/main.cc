@@ -9,13 +9,13 @@
 #include <variant>
 #include <vector>
 
+#include "base/text/suggestion.h"
 #include "cli/command_session.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/help/completion.h"
 #include "cli/help/man_page.h"
 #include "cli/help/usage.h"
 #include "cli/nearest_name.h"
-#include "text/suggestion.h"
 
 namespace trainyard {
 namespace {

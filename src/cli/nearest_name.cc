@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/suggestion.h"
 #include "cli/storage/storage_objects.h"
-#include "cluster/machine_type.h"
-#include "environment/catalogue.h"
-#include "text/suggestion.h"
+#include "programs/environment/catalogue.h"
+#include "rules/cluster/machine_type.h"
 
 namespace trainyard::cli {
 namespace {

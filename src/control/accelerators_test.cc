@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "control/manifest.h"
+#include "control/run/manifest.h"
 #include "control/testing/world.h"
 
 /// Accelerators from the queue to the proof that they are free, with pretended replicas.

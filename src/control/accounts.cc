@@ -1,7 +1,7 @@
 #include "control/accounts.h"
 
 #include "base/ascii.h"
-#include "iam/principal.h"
+#include "rules/iam/principal.h"
 
 namespace trainyard::control {
 namespace {

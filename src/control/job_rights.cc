@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "iam/policy_form.h"
-#include "iam/principal.h"
-#include "iam/roles.h"
+#include "rules/iam/policy_form.h"
+#include "rules/iam/principal.h"
+#include "rules/iam/roles.h"
 
 namespace trainyard::control {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "control/accounts.h"
-#include "iam/policy_index.h"
+#include "rules/iam/policy_index.h"
 #include "trainyard/control/v1/record.pb.h"
 
 /// What the job itself gives to principals, beside what its project gives: its policy. Who creates a job is

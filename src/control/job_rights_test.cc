@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "iam/principal.h"
-#include "iam/roles.h"
+#include "rules/iam/principal.h"
+#include "rules/iam/roles.h"
 
 namespace trainyard::control {
 namespace {

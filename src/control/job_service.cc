@@ -5,21 +5,21 @@
 #include <array>
 #include <limits>
 
-#include "async/diagnostics.h"
-#include "control/job_quotas.h"
-#include "control/job_secrets.h"
-#include "control/job_status.h"
-#include "control/list_search.h"
-#include "control/maintenance.h"
-#include "control/recovery.h"
-#include "control/web_access.h"
-#include "iam/refusal.h"
-#include "iam/resource.h"
-#include "jobs/study.h"
-#include "jobs/transition.h"
-#include "jobs/trial.h"
-#include "wire/field_mask.h"
-#include "wire/time.h"
+#include "base/async/diagnostics.h"
+#include "base/wire/field_mask.h"
+#include "base/wire/time.h"
+#include "control/intake/job_quotas.h"
+#include "control/run/job_secrets.h"
+#include "control/run/job_status.h"
+#include "control/run/maintenance.h"
+#include "control/run/recovery.h"
+#include "control/run/web_access.h"
+#include "control/views/list_search.h"
+#include "rules/iam/refusal.h"
+#include "rules/iam/resource.h"
+#include "rules/jobs/study.h"
+#include "rules/jobs/transition.h"
+#include "rules/jobs/trial.h"
 
 namespace trainyard::control {
 

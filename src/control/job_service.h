@@ -7,23 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "async/event.h"
+#include "base/async/event.h"
+#include "base/wire/resource_name.h"
 #include "control/collaborators.h"
-#include "control/figures.h"
-#include "control/image_lookups.h"
-#include "control/instance.h"
-#include "control/job_listing.h"
-#include "control/job_maker.h"
-#include "control/job_presenter.h"
-#include "control/job_removal.h"
-#include "control/job_tables.h"
-#include "control/job_watches.h"
-#include "control/orphans.h"
-#include "control/replica_gateway.h"
-#include "control/runner_registry.h"
-#include "jobs/accelerator_quota.h"
+#include "control/intake/image_lookups.h"
+#include "control/intake/instance.h"
+#include "control/intake/job_maker.h"
+#include "control/run/orphans.h"
+#include "control/run/replica_gateway.h"
+#include "control/run/runner_registry.h"
+#include "control/upkeep/figures.h"
+#include "control/upkeep/job_removal.h"
+#include "control/views/job_listing.h"
+#include "control/views/job_presenter.h"
+#include "control/views/job_tables.h"
+#include "control/views/job_watches.h"
+#include "rules/jobs/accelerator_quota.h"
 #include "trainyard/control/v1/job_check.pb.h"
-#include "wire/resource_name.h"
 
 namespace trainyard::control {
 

@@ -6,9 +6,9 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <set>
 
-#include "control/manifest.h"
+#include "control/run/manifest.h"
 #include "control/testing/world.h"
-#include "control/usage_report.h"
+#include "control/views/usage_report.h"
 
 namespace trainyard::control {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "control/keys.h"
+#include "control/run/keys.h"
 
 namespace trainyard::control {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <variant>
 
-#include "placement/gang.h"
-#include "placement/plan.h"
-#include "placement/room_end.h"
+#include "rules/placement/gang.h"
+#include "rules/placement/plan.h"
+#include "rules/placement/room_end.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {

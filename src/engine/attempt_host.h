@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "shell/terminal.h"
+#include "replica/shell/terminal.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {
@@ -35,7 +35,7 @@ struct Inspection {
 
 /// Which attempt, and where.
 struct AttemptRef {
-  std::string id;       ///< "JOBUID-TASKNAME-ATTEMPT": cluster/attempt_id.h
+  std::string id;       ///< "JOBUID-TASKNAME-ATTEMPT": rules/cluster/attempt_id.h
   std::string node{};   ///< Slot.node; empty: the server's own machine
   std::string agent{};  ///< Slot.agent; empty: the server runs it itself
   friend bool operator==(const AttemptRef&, const AttemptRef&) = default;

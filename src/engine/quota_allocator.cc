@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "placement/device_pool.h"
-#include "placement/quota_turns.h"
+#include "rules/placement/device_pool.h"
+#include "rules/placement/quota_turns.h"
 
 namespace trainyard::engine {
 

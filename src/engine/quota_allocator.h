@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/allocator.h"
-#include "placement/queue.h"
-#include "placement/quota_gate.h"
+#include "rules/placement/queue.h"
+#include "rules/placement/quota_gate.h"
 
 namespace trainyard::engine {
 

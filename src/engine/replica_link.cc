@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "async/event.h"
-#include "async/task_group.h"
-#include "attempt/frame.h"
+#include "base/async/event.h"
+#include "base/async/task_group.h"
+#include "programs/attempt/frame.h"
 
 namespace trainyard::engine {
 

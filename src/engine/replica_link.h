@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "http/message.h"
+#include "net/http/message.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {

@@ -10,9 +10,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
-#include "async/task_group.h"
-#include "attempt/frame.h"
+#include "base/async/task_group.h"
 #include "engine/testing/loop.h"
+#include "programs/attempt/frame.h"
 
 namespace trainyard::engine {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "async/random_bytes.h"
+#include "base/async/random_bytes.h"
 #include "base/check.h"
 
 /// glibc's functions of these names, which are of 2.36: a program that takes them from there does not start

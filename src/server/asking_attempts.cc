@@ -6,12 +6,12 @@
 #include <csignal>
 #include <utility>
 
-#include "access/forwarded.h"
-#include "api/token_handlers.h"
-#include "async/on_pool.h"
-#include "control/access_token.h"
-#include "iam/refusal.h"
-#include "runtimes/attempt_processes.h"
+#include "api/iam/token_handlers.h"
+#include "base/async/on_pool.h"
+#include "control/run/access_token.h"
+#include "net/access/forwarded.h"
+#include "programs/runtimes/attempt_processes.h"
+#include "rules/iam/refusal.h"
 
 namespace trainyard::server {
 

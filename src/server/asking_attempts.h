@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "access/peer_uid.h"
-#include "async/turns.h"
+#include "base/async/turns.h"
 #include "base/result.h"
-#include "control/instance.h"
+#include "control/intake/instance.h"
+#include "control/run/token_service.h"
 #include "control/settings.h"
-#include "control/token_service.h"
-#include "http/message.h"
+#include "net/access/peer_uid.h"
+#include "net/http/message.h"
 
 namespace trainyard::server {
 

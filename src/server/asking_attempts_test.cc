@@ -8,9 +8,9 @@
 #include <boost/asio/post.hpp>
 #include <future>
 
-#include "async/system_clock.h"
-#include "async/testing/temporary_folder.h"
-#include "control/access_token.h"
+#include "base/async/system_clock.h"
+#include "base/async/testing/temporary_folder.h"
+#include "control/run/access_token.h"
 
 namespace trainyard::server {
 namespace {

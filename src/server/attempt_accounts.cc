@@ -4,8 +4,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "async/on_pool.h"
-#include "runtimes/attempt_uids.h"
+#include "base/async/on_pool.h"
+#include "programs/runtimes/attempt_uids.h"
 
 namespace trainyard::server {
 

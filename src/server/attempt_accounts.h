@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "async/event.h"
+#include "base/async/event.h"
 
 namespace trainyard::server {
 

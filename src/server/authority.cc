@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "access/session_cookie.h"
-#include "api/token_handlers.h"
-#include "control/access_token.h"
+#include "api/iam/token_handlers.h"
 #include "control/job_rights.h"
-#include "control/keys.h"
-#include "iam/principal.h"
-#include "iam/refusal.h"
+#include "control/run/access_token.h"
+#include "control/run/keys.h"
+#include "net/access/session_cookie.h"
+#include "rules/iam/principal.h"
+#include "rules/iam/refusal.h"
 
 namespace trainyard::server {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "access/authority.h"
 #include "base/clock.h"
 #include "control/job_service.h"
-#include "control/token_service.h"
-#include "identity/identities.h"
+#include "control/run/token_service.h"
+#include "net/access/authority.h"
 #include "server/asking_attempts.h"
+#include "stores/identity/identities.h"
 
 namespace trainyard::server {
 
@@ -24,7 +24,8 @@ class IdentityAuthority final : public access::Authority {
     control::TokenService& tokens;
     control::JobService& jobs;
     const Clock& clock;
-    /// What a JWT may name as its audience: never what the request says in Host (identity/jwt_rules.h).
+    /// What a JWT may name as its audience: never what the request says in Host
+    /// (stores/identity/jwt_rules.h).
     const std::vector<std::string>& own_urls;
     bool has_sessions = false;         ///< browsers may show their session's cookie
     AskingAttempts* asking = nullptr;  ///< where connections say who asks: the replicas' sockets

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "async/diagnostics.h"
+#include "base/async/diagnostics.h"
 
 namespace trainyard::server {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <stop_token>
 
-#include "async/guarded.h"
-#include "backup/take_backup.h"
+#include "base/async/guarded.h"
 #include "base/result.h"
+#include "stores/backup/take_backup.h"
 #include "trainyard/control/v1/admin.pb.h"
 
 namespace trainyard::server {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "async/diagnostics.h"
+#include "base/async/diagnostics.h"
 #include "engine/local/machine_checks.h"
-#include "front/google_names.h"
+#include "net/front/google_names.h"
 #include "server/kept_sockets.h"
 #include "server/listen_address.h"
 #include "server/port_owner.h"

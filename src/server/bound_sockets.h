@@ -5,11 +5,11 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/tls/tls_identity.h"
 #include "engine/local/front_sockets.h"
-#include "http/listening_socket.h"
+#include "net/http/listening_socket.h"
 #include "server/data_directory.h"
-#include "server/serve_options.h"
-#include "tls/tls_identity.h"
+#include "server/options/serve_options.h"
 
 namespace trainyard::server {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "iam/principal.h"
+#include "rules/iam/principal.h"
 
 namespace trainyard::server {
 

@@ -3,8 +3,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <string>
 
-#include "identity/identities.h"
-#include "storage/buckets.h"
+#include "stores/identity/identities.h"
+#include "stores/storage/buckets.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::server {

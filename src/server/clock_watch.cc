@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/file.h"
-#include "retention/clock_word.h"
-#include "wire/time.h"
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "base/wire/time.h"
+#include "rules/retention/clock_word.h"
 
 namespace trainyard::server {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "async/guarded.h"
+#include "base/async/guarded.h"
 #include "base/clock.h"
-#include "retention/clock_jumps.h"
+#include "rules/retention/clock_jumps.h"
 
 namespace trainyard::server {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "retention/clock_word.h"
+#include "rules/retention/clock_word.h"
 
 namespace trainyard::server {
 namespace {

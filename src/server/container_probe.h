@@ -6,8 +6,8 @@
 #include <chrono>
 #include <functional>
 
-#include "async/event.h"
-#include "async/task_group.h"
+#include "base/async/event.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
 #include "engine/local/container_support.h"
 

@@ -5,10 +5,10 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/on_pool.h"
+#include "base/async/diagnostics.h"
+#include "base/async/on_pool.h"
 #include "engine/local/strays.h"
-#include "runtimes/daemon_container.h"
+#include "programs/runtimes/daemon_container.h"
 
 namespace trainyard::server {
 

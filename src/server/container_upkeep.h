@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "async/task_group.h"
-#include "image/collect.h"
+#include "base/async/task_group.h"
+#include "programs/image/collect.h"
 
 namespace trainyard::server {
 

@@ -13,10 +13,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "async/diagnostics.h"
-#include "async/file.h"
-#include "async/random_bytes.h"
-#include "async/take_lock.h"
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "base/async/random_bytes.h"
+#include "base/async/take_lock.h"
 #include "server/lock_holders.h"
 
 namespace trainyard::server {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "async/disk_reserve.h"
-#include "async/unique_fd.h"
+#include "base/async/disk_reserve.h"
+#include "base/async/unique_fd.h"
 #include "base/result.h"
 
 namespace trainyard::server {
@@ -39,7 +39,7 @@ class DataDirectory {
   [[nodiscard]] std::string replica_socket() const { return Path("run/replica.sock"); }
   [[nodiscard]] std::string front_tls_socket() const { return Path("run/front-tls.sock"); }
   [[nodiscard]] std::string front_plain_socket() const { return Path("run/front.sock"); }
-  /// Who did what: src/audit.
+  /// Who did what: src/stores/audit.
   [[nodiscard]] std::string audit_dir() const { return Path("audit"); }
   /// The first administrator's token, where authentication is on.
   [[nodiscard]] std::string admin_token() const { return Path("admin-token"); }

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "async/unique_fd.h"
+#include "base/async/unique_fd.h"
 
 namespace trainyard::server {
 

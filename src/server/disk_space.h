@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "async/guarded.h"
+#include "base/async/guarded.h"
 #include "base/result.h"
-#include "retention/disk_marks.h"
+#include "rules/retention/disk_marks.h"
 
 namespace trainyard::server {
 

@@ -4,8 +4,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/on_pool.h"
+#include "base/async/diagnostics.h"
+#include "base/async/on_pool.h"
 
 namespace trainyard::server {
 

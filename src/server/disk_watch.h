@@ -6,8 +6,8 @@
 #include <chrono>
 #include <string>
 
-#include "async/disk_reserve.h"
-#include "async/task_group.h"
+#include "base/async/disk_reserve.h"
+#include "base/async/task_group.h"
 #include "engine/draining_allocator.h"
 #include "server/clock_watch.h"
 #include "server/disk_space.h"

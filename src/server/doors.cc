@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/refusal_answer.h"
-#include "audit/audit_entry.h"
+#include "stores/audit/audit_entry.h"
 
 namespace trainyard::server {
 

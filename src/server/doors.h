@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "access/door.h"
-#include "audit/audit_log.h"
 #include "base/clock.h"
 #include "control/job_service.h"
-#include "control/token_service.h"
-#include "identity/identities.h"
+#include "control/run/token_service.h"
+#include "net/access/door.h"
 #include "server/asking_attempts.h"
 #include "server/authority.h"
-#include "server/serve_options.h"
+#include "server/options/serve_options.h"
+#include "stores/audit/audit_log.h"
+#include "stores/identity/identities.h"
 
 namespace trainyard::server {
 
@@ -29,7 +29,7 @@ class Doors {
     control::JobService& jobs;
     const Clock& clock;
     AskingAttempts& asking;
-    const std::vector<std::string>& own_urls;  ///< identity/jwt_rules.h
+    const std::vector<std::string>& own_urls;  ///< stores/identity/jwt_rules.h
     audit::AuditLog& audit;
   };
   /// `options` and the parts outlive it.

@@ -1,8 +1,8 @@
 #include "server/drain_order.h"
 
-#include "async/file.h"
-#include "wire/json.h"
-#include "wire/time.h"
+#include "base/async/file.h"
+#include "base/wire/json.h"
+#include "base/wire/time.h"
 
 namespace trainyard::server {
 

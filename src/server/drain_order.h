@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "placement/plan.h"
+#include "rules/placement/plan.h"
 #include "trainyard/control/v1/admin.pb.h"
 
 /// The operator's order to start nothing new: DATA/drain.json, which outlives the server.

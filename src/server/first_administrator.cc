@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/file.h"
-#include "iam/principal.h"
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "rules/iam/principal.h"
 
 namespace trainyard::server {
 

@@ -3,8 +3,8 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "base/result.h"
-#include "identity/identities.h"
 #include "server/data_directory.h"
+#include "stores/identity/identities.h"
 
 namespace trainyard::server {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "image/image.h"
-#include "process/descriptor_limit.h"
+#include "base/async/diagnostics.h"
+#include "base/process/descriptor_limit.h"
+#include "programs/image/image.h"
 
 namespace trainyard::server {
 

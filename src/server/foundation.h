@@ -2,15 +2,15 @@
 
 #include <boost/asio/thread_pool.hpp>
 
-#include "async/loop_watch.h"
-#include "async/system_clock.h"
-#include "control/image_lookups.h"
+#include "base/async/loop_watch.h"
+#include "base/async/system_clock.h"
+#include "control/intake/image_lookups.h"
 #include "engine/local/container_support.h"
-#include "http/connection_budget.h"
+#include "net/http/connection_budget.h"
 #include "server/clock_watch.h"
 #include "server/data_directory.h"
 #include "server/disk_space.h"
-#include "server/serve_options.h"
+#include "server/options/serve_options.h"
 
 namespace trainyard::server {
 

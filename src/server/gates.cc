@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "front/google_names.h"
+#include "base/async/diagnostics.h"
+#include "base/wire/host_name.h"
+#include "net/front/google_names.h"
 #include "server/account_name.h"
 #include "server/listen_address.h"
-#include "wire/host_name.h"
 
 namespace trainyard::server {
 

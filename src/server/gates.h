@@ -4,10 +4,10 @@
 #include <boost/asio/thread_pool.hpp>
 #include <string>
 
-#include "access/gate.h"
-#include "access/peer_uid.h"
+#include "net/access/gate.h"
+#include "net/access/peer_uid.h"
 #include "server/attempt_accounts.h"
-#include "server/serve_options.h"
+#include "server/options/serve_options.h"
 #include "server/socket_owners.h"
 
 namespace trainyard::server {

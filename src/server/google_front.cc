@@ -4,16 +4,16 @@
 
 #include <utility>
 
-#include "access/door.h"
 #include "api/batch_handlers.h"
-#include "api/metadata_handlers.h"
-#include "api/storage_handlers.h"
-#include "api/token_handlers.h"
-#include "async/diagnostics.h"
-#include "control/token_service.h"
+#include "api/iam/token_handlers.h"
+#include "api/metadata/metadata_handlers.h"
+#include "api/storage/storage_handlers.h"
+#include "base/async/diagnostics.h"
+#include "control/run/token_service.h"
 #include "engine/local/google_front_files.h"
-#include "front/host_dispatch.h"
-#include "http/server.h"
+#include "net/access/door.h"
+#include "net/front/host_dispatch.h"
+#include "net/http/server.h"
 #include "server/kept_sockets.h"
 
 namespace trainyard::server {

@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 
-#include "api/identity_handlers.h"
-#include "api/metadata_handlers.h"
+#include "api/iam/identity_handlers.h"
+#include "api/metadata/metadata_handlers.h"
 #include "base/result.h"
-#include "front/host_dispatch.h"
-#include "http/server_options.h"
+#include "base/tls/tls_identity.h"
+#include "net/front/host_dispatch.h"
+#include "net/http/server_options.h"
 #include "server/bound_sockets.h"
-#include "tls/tls_identity.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace boost::asio {

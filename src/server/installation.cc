@@ -4,18 +4,17 @@
 #include <cstring>
 #include <utility>
 
-#include "access/caller.h"
-#include "api/token_handlers.h"
-#include "async/diagnostics.h"
-#include "async/watched_executor.h"
-#include "backup/restored_from.h"
+#include "api/iam/token_handlers.h"
+#include "base/async/diagnostics.h"
+#include "base/async/watched_executor.h"
+#include "base/process/descriptor_limit.h"
 #include "cli/version.h"
 #include "engine/local/former_attempts.h"
 #include "engine/local/keeper_starter.h"
-#include "environment/python_probe.h"
-#include "environment/runtime_list.h"
-#include "environment/site_hook.h"
-#include "process/descriptor_limit.h"
+#include "net/access/caller.h"
+#include "programs/environment/python_probe.h"
+#include "programs/environment/runtime_list.h"
+#include "programs/environment/site_hook.h"
 #include "server/account_name.h"
 #include "server/bucket_rights.h"
 #include "server/cluster/region_accelerators.h"
@@ -28,6 +27,7 @@
 #include "server/machine.h"
 #include "server/node_settings.h"
 #include "server/routes.h"
+#include "stores/backup/restored_from.h"
 
 namespace trainyard::server {
 

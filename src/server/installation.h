@@ -9,14 +9,14 @@
 #include <string_view>
 #include <vector>
 
-#include "api/extension_handlers.h"
-#include "api/machine_handlers.h"
-#include "api/metadata_handlers.h"
-#include "api/metrics_handlers.h"
+#include "api/metadata/metadata_handlers.h"
+#include "api/own/extension_handlers.h"
+#include "api/own/machine_handlers.h"
+#include "api/own/metrics_handlers.h"
+#include "control/curves/job_curves.h"
+#include "control/intake/request_quota.h"
 #include "control/job_service.h"
-#include "control/request_quota.h"
-#include "control/token_service.h"
-#include "curves/job_curves.h"
+#include "control/run/token_service.h"
 #include "engine/draining_allocator.h"
 #include "engine/local/local_allocator.h"
 #include "engine/local/local_attempt_host.h"
@@ -25,9 +25,9 @@
 #include "engine/quota_allocator.h"
 #include "engine/routed_allocator.h"
 #include "engine/routed_attempt_host.h"
-#include "environment/python_probe.h"
-#include "http/router.h"
-#include "http/server_options.h"
+#include "net/http/router.h"
+#include "net/http/server_options.h"
+#include "programs/environment/python_probe.h"
 #include "server/asking_attempts.h"
 #include "server/bound_sockets.h"
 #include "server/cluster/cluster.h"
@@ -40,11 +40,11 @@
 #include "server/gates.h"
 #include "server/machine_watch.h"
 #include "server/operations.h"
-#include "server/serve_options.h"
+#include "server/options/serve_options.h"
 #include "server/stores.h"
 #include "server/sweeper.h"
 #include "server/use_keeper.h"
-#include "store/journal.h"
+#include "stores/store/journal.h"
 
 namespace trainyard::api {
 struct MetricsSources;
@@ -86,7 +86,7 @@ class Installation {
   [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
   [[nodiscard]] const Gates& gates() const noexcept { return gates_; }
   [[nodiscard]] const control::Settings& settings() const noexcept { return settings_; }
-  /// What a JWT may name as its audience (identity/jwt_rules.h).
+  /// What a JWT may name as its audience (stores/identity/jwt_rules.h).
   [[nodiscard]] const std::vector<std::string>& own_urls() const noexcept { return own_urls_; }
   [[nodiscard]] control::TokenService& tokens() noexcept { return tokens_; }
   [[nodiscard]] AskingAttempts& asking() noexcept { return asking_; }

@@ -5,7 +5,7 @@
 #include "base/result.h"
 #include "engine/local/job_users.h"
 #include "server/data_directory.h"
-#include "server/serve_options.h"
+#include "server/options/serve_options.h"
 
 namespace trainyard::server {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "image/collect.h"
-#include "wire/time.h"
-#include "wire/utf8.h"
+#include "base/wire/time.h"
+#include "base/wire/utf8.h"
+#include "programs/image/collect.h"
 
 namespace trainyard::server {
 

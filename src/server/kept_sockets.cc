@@ -10,9 +10,9 @@
 #include <tuple>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/unix_socket.h"
-#include "systemd/notify_socket.h"
+#include "base/async/diagnostics.h"
+#include "base/async/unix_socket.h"
+#include "base/systemd/notify_socket.h"
 
 namespace trainyard::server {
 

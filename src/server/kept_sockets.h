@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "http/listening_socket.h"
-#include "systemd/service_variables.h"
+#include "base/systemd/service_variables.h"
+#include "net/http/listening_socket.h"
 
 namespace trainyard::server {
 

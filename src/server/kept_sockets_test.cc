@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "async/unix_socket.h"
+#include "base/async/unix_socket.h"
 
 namespace trainyard::server {
 namespace {

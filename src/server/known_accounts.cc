@@ -1,6 +1,6 @@
 #include "server/known_accounts.h"
 
-#include "control/instance.h"
+#include "control/intake/instance.h"
 
 namespace trainyard::server {
 

@@ -3,9 +3,9 @@
 #include <functional>
 #include <string>
 
-#include "cluster/project_number.h"
 #include "control/accounts.h"
-#include "identity/identities.h"
+#include "rules/cluster/project_number.h"
+#include "stores/identity/identities.h"
 #include "trainyard/control/v1/record.pb.h"
 
 /// What jobs want to know of accounts and projects, as it is kept. `identities` outlives what is returned.

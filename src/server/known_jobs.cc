@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "backup/recover.h"
-#include "cluster/attempt_id.h"
-#include "logs/log_database.h"
-#include "sqlite/salvage.h"
+#include "base/async/diagnostics.h"
+#include "base/sqlite/salvage.h"
+#include "rules/cluster/attempt_id.h"
+#include "stores/backup/recover.h"
+#include "stores/logs/log_database.h"
 
 namespace trainyard::server {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "store/sqlite_job_store.h"
+#include "stores/store/sqlite_job_store.h"
 
 /// What is known of jobs beside their database: a lost one, or one that lost its last writes, must not be
 /// taken for that of a server without jobs, because living replicas of jobs that nobody knows are ended.

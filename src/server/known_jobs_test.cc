@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "backup/recover.h"
-#include "logs/log_database.h"
+#include "stores/backup/recover.h"
+#include "stores/logs/log_database.h"
 
 namespace trainyard::server {
 namespace {

@@ -31,8 +31,8 @@ struct OwnPorts {
   std::vector<std::uint16_t> plain;  ///< of the loopback alone
   std::uint16_t tls = 0;
 };
-/// The URLs that mean a server of these names, as identity/jwt_rules.h takes them; without a port where a
-/// proxy ends TLS. Pure.
+/// The URLs that mean a server of these names, as stores/identity/jwt_rules.h takes them; without a port
+/// where a proxy ends TLS. Pure.
 [[nodiscard]] std::vector<std::string> OwnUrls(const std::vector<std::string>& names, OwnPorts ports);
 
 /// Where this machine's own programs ask a server that listens on `host`.

@@ -9,15 +9,15 @@
 #include <string>
 #include <utility>
 
-#include "access/forwarded.h"
-#include "api/metrics_handlers.h"
-#include "api/token_handlers.h"
-#include "front/google_names.h"
-#include "front/host_dispatch.h"
-#include "mux/pump.h"
+#include "api/iam/token_handlers.h"
+#include "api/own/metrics_handlers.h"
+#include "base/systemd/service_variables.h"
+#include "net/access/forwarded.h"
+#include "net/front/google_names.h"
+#include "net/front/host_dispatch.h"
+#include "net/mux/pump.h"
 #include "server/installation.h"
 #include "server/kept_sockets.h"
-#include "systemd/service_variables.h"
 
 namespace trainyard::server {
 

@@ -4,16 +4,16 @@
 #include <memory>
 #include <optional>
 
-#include "async/task_group.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
 #include "engine/remote/agent_session.h"
-#include "front/real_buckets.h"
-#include "http/router.h"
-#include "http/server.h"
+#include "net/front/real_buckets.h"
+#include "net/http/router.h"
+#include "net/http/server.h"
 #include "server/bound_sockets.h"
 #include "server/google_front.h"
 #include "server/metrics_listener.h"
-#include "server/serve_options.h"
+#include "server/options/serve_options.h"
 
 namespace boost::asio {
 class io_context;

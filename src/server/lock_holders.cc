@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "async/file.h"
+#include "base/async/file.h"
 
 namespace trainyard::server {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "async/unique_fd.h"
+#include "base/async/unique_fd.h"
 
 namespace trainyard::server {
 namespace {

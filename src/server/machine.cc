@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "async/diagnostics.h"
+#include "base/async/diagnostics.h"
 #include "engine/local/forking_starter.h"
 #include "engine/local/keeper_starter.h"
-#include "node/inventory.h"
+#include "programs/node/inventory.h"
 
 namespace trainyard::server {
 

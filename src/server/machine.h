@@ -6,9 +6,9 @@
 #include "base/result.h"
 #include "engine/local/machine_limits.h"
 #include "engine/local/supervisor_starter.h"
-#include "placement/device_pool.h"
-#include "placement/plan.h"
-#include "server/serve_options.h"
+#include "rules/placement/device_pool.h"
+#include "rules/placement/plan.h"
+#include "server/options/serve_options.h"
 
 /// What this machine has for jobs. Reads the machine; blocking.
 namespace trainyard::server {

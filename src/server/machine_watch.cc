@@ -9,13 +9,13 @@
 #include <map>
 #include <optional>
 
-#include "async/diagnostics.h"
-#include "async/file.h"
-#include "async/on_pool.h"
-#include "cluster/task_name.h"
-#include "control/service_log.h"
-#include "wire/time.h"
-#include "wire/utf8.h"
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "base/async/on_pool.h"
+#include "base/wire/time.h"
+#include "base/wire/utf8.h"
+#include "control/run/service_log.h"
+#include "rules/cluster/task_name.h"
 
 namespace trainyard::server {
 

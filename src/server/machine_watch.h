@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "async/task_group.h"
+#include "base/async/task_group.h"
 #include "base/clock.h"
 #include "control/job_service.h"
-#include "metrics/usage_history.h"
-#include "node/machine_figures.h"
-#include "placement/device.h"
+#include "programs/node/machine_figures.h"
+#include "rules/placement/device.h"
 #include "server/answering_disks.h"
+#include "stores/metrics/usage_history.h"
 #include "trainyard/control/v1/machine.pb.h"
 
 namespace trainyard::server {

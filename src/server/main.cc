@@ -1,15 +1,15 @@
 #include <string_view>
 
-#include "agent/run_agent.h"
 #include "cli/commands.h"
-#include "keeper/run_keeper.h"
-#include "sandbox/connect_guard.h"
-#include "server/config_commands.h"
-#include "server/doctor.h"
+#include "engine/agent/run_agent.h"
+#include "programs/sandbox/network/connect_guard.h"
+#include "replica/keeper/run_keeper.h"
+#include "replica/shell/replica_shell.h"
+#include "replica/supervisor/run_replica.h"
+#include "server/doctor/doctor.h"
+#include "server/options/config_commands.h"
+#include "server/options/serve_options.h"
 #include "server/serve.h"
-#include "server/serve_options.h"
-#include "shell/replica_shell.h"
-#include "supervisor/run_replica.h"
 
 int main(int argc, char** argv) {
   std::string_view command = argc > 1 ? argv[1] : "";

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "api/admin_handlers.h"
-#include "api/metadata_handlers.h"
-#include "api/metrics_handlers.h"
+#include "api/metadata/metadata_handlers.h"
+#include "api/own/admin_handlers.h"
+#include "api/own/metrics_handlers.h"
 
 namespace trainyard::server {
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "http/listening_socket.h"
-#include "http/router.h"
-#include "http/server.h"
+#include "net/http/listening_socket.h"
+#include "net/http/router.h"
+#include "net/http/server.h"
 
 namespace boost::asio {
 class io_context;

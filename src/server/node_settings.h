@@ -4,7 +4,7 @@
 #include "engine/local/node_settings.h"
 #include "server/bound_sockets.h"
 #include "server/data_directory.h"
-#include "server/serve_options.h"
+#include "server/options/serve_options.h"
 
 namespace trainyard::server {
 

@@ -6,12 +6,12 @@
 #include <set>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/on_pool.h"
-#include "backup/backup_place.h"
+#include "base/async/diagnostics.h"
+#include "base/async/on_pool.h"
+#include "base/wire/time.h"
 #include "cli/version.h"
 #include "server/drain_order.h"
-#include "wire/time.h"
+#include "stores/backup/backup_place.h"
 
 namespace trainyard::server {
 

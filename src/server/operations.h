@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "api/admin_handlers.h"
-#include "async/task_group.h"
+#include "api/own/admin_handlers.h"
+#include "base/async/task_group.h"
 #include "base/clock.h"
 #include "control/job_service.h"
 #include "engine/draining_allocator.h"
@@ -18,7 +18,7 @@
 #include "server/disk_space.h"
 #include "server/readiness_rules.h"
 #include "server/reload_hooks.h"
-#include "store/write_probe.h"
+#include "stores/store/write_probe.h"
 
 namespace trainyard::server {
 

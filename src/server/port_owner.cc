@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "async/file.h"
+#include "base/async/file.h"
 
 namespace trainyard::server {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "http/listening_socket.h"
+#include "net/http/listening_socket.h"
 
 namespace trainyard::server {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "retention/clock_jumps.h"
+#include "rules/retention/clock_jumps.h"
 
 namespace trainyard::server {
 

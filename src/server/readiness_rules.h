@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "retention/disk_marks.h"
+#include "rules/retention/disk_marks.h"
 #include "trainyard/control/v1/admin.pb.h"
 
 /// When a server can take jobs. Pure: any thread. Source: docs/adr/0044-operating.md.

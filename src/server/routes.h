@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "access/audit_line.h"
-#include "api/admin_handlers.h"
-#include "api/extension_handlers.h"
-#include "api/machine_handlers.h"
-#include "api/metadata_handlers.h"
-#include "api/metrics_handlers.h"
-#include "api/ml_handlers.h"
-#include "api/usage_handlers.h"
-#include "http/router.h"
+#include "api/metadata/metadata_handlers.h"
+#include "api/ml/ml_handlers.h"
+#include "api/own/admin_handlers.h"
+#include "api/own/extension_handlers.h"
+#include "api/own/machine_handlers.h"
+#include "api/own/metrics_handlers.h"
+#include "api/own/usage_handlers.h"
+#include "net/access/audit_line.h"
+#include "net/http/router.h"
 
 namespace trainyard {
 class Clock;
@@ -89,7 +89,7 @@ struct ApiParts {
   access::AuditSink audit_logins;  ///< null: nothing is kept
   std::string
       server_url;  ///< where clients find it: in key files and identity tokens, whatever Host they send
-  std::vector<std::string> own_urls;    ///< what a JWT may name as its audience: identity/jwt_rules.h
+  std::vector<std::string> own_urls;    ///< what a JWT may name as its audience: stores/identity/jwt_rules.h
   audit::AuditSearch* audit = nullptr;  ///< null: the audit log is not shown
 };
 

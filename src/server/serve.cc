@@ -16,7 +16,9 @@
 #include <optional>
 #include <utility>
 
-#include "async/diagnostics.h"
+#include "base/async/diagnostics.h"
+#include "base/sqlite/full_disk.h"
+#include "base/systemd/start_extension.h"
 #include "engine/local/machine_checks.h"
 #include "server/disk_advice.h"
 #include "server/first_administrator.h"
@@ -24,11 +26,9 @@
 #include "server/kept_sockets.h"
 #include "server/listeners.h"
 #include "server/machine.h"
-#include "server/option_rules.h"
-#include "server/parse_serve.h"
+#include "server/options/option_rules.h"
+#include "server/options/parse_serve.h"
 #include "server/service_notices.h"
-#include "sqlite/full_disk.h"
-#include "systemd/start_extension.h"
 
 namespace trainyard::server {
 
@@ -37,7 +37,7 @@ namespace {
 namespace asio = boost::asio;
 
 /// What the server writes is for its own account. Programs of jobs have another one
-/// (supervisor/run_replica.cc).
+/// (replica/supervisor/run_replica.cc).
 constexpr mode_t kUmask = 077;
 
 constexpr std::chrono::milliseconds kStopPoll{

@@ -4,9 +4,9 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "async/diagnostics.h"
-#include "systemd/notify_socket.h"
-#include "systemd/service_variables.h"
+#include "base/async/diagnostics.h"
+#include "base/systemd/notify_socket.h"
+#include "base/systemd/service_variables.h"
 
 namespace trainyard::server {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "async/on_pool.h"
-#include "process/process_sockets.h"
+#include "base/async/on_pool.h"
+#include "base/process/process_sockets.h"
 
 namespace trainyard::server {
 

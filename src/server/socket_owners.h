@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "access/peer_uid.h"
-#include "async/event.h"
-#include "http/peer.h"
+#include "base/async/event.h"
+#include "net/access/peer_uid.h"
+#include "net/http/peer.h"
 
 namespace trainyard::server {
 

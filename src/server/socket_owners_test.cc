@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "async/pass_descriptor.h"
-#include "async/unique_fd.h"
+#include "base/async/pass_descriptor.h"
+#include "base/async/unique_fd.h"
 
 namespace trainyard::server {
 namespace {

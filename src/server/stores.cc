@@ -3,11 +3,11 @@
 #include <limits>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/watched_executor.h"
-#include "backup/restored_from.h"
+#include "base/async/diagnostics.h"
+#include "base/async/watched_executor.h"
 #include "server/known_jobs.h"
 #include "server/use_keeper.h"
+#include "stores/backup/restored_from.h"
 
 namespace trainyard::server {
 

@@ -3,21 +3,21 @@
 #include <boost/asio/io_context.hpp>
 #include <memory>
 
-#include "audit/audit_log.h"
-#include "audit/audit_search.h"
 #include "base/result.h"
-#include "identity/identities.h"
-#include "logs/log_lines.h"
-#include "logs/log_tails.h"
-#include "logs/sqlite_log_store.h"
-#include "metrics/usage_history.h"
 #include "server/data_directory.h"
 #include "server/foundation.h"
-#include "server/serve_options.h"
-#include "storage/buckets.h"
-#include "store/secret_store.h"
-#include "store/sqlite_job_store.h"
-#include "studies/study_service.h"
+#include "server/options/serve_options.h"
+#include "stores/audit/audit_log.h"
+#include "stores/audit/audit_search.h"
+#include "stores/identity/identities.h"
+#include "stores/logs/log_lines.h"
+#include "stores/logs/log_tails.h"
+#include "stores/logs/sqlite_log_store.h"
+#include "stores/metrics/usage_history.h"
+#include "stores/storage/buckets.h"
+#include "stores/store/secret_store.h"
+#include "stores/store/sqlite_job_store.h"
+#include "stores/studies/study_service.h"
 
 namespace trainyard::server {
 

@@ -1,7 +1,7 @@
 #include "server/sweep_report.h"
 
-#include "retention/clock_jumps.h"
-#include "retention/disk_marks.h"
+#include "rules/retention/clock_jumps.h"
+#include "rules/retention/disk_marks.h"
 
 namespace trainyard::server {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "retention/policy.h"
-#include "retention/what_goes.h"
+#include "rules/retention/policy.h"
+#include "rules/retention/what_goes.h"
 
 namespace trainyard::server {
 

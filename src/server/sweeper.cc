@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "async/diagnostics.h"
-#include "async/on_pool.h"
-#include "cluster/attempt_id.h"
-#include "environment/old_environments.h"
-#include "retention/what_goes.h"
+#include "base/async/diagnostics.h"
+#include "base/async/on_pool.h"
+#include "programs/environment/old_environments.h"
+#include "rules/cluster/attempt_id.h"
+#include "rules/retention/what_goes.h"
 
 namespace trainyard::server {
 

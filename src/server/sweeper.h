@@ -7,15 +7,15 @@
 #include <set>
 #include <string>
 
-#include "async/task_group.h"
+#include "base/async/task_group.h"
 #include "control/job_service.h"
 #include "engine/attempt_host.h"
-#include "logs/sqlite_log_store.h"
-#include "retention/policy.h"
-#include "retention/what_goes.h"
+#include "rules/retention/policy.h"
+#include "rules/retention/what_goes.h"
 #include "server/clock_watch.h"
 #include "server/sweep_report.h"
-#include "store/journal.h"
+#include "stores/logs/sqlite_log_store.h"
+#include "stores/store/journal.h"
 
 namespace trainyard::server {
 

@@ -7,13 +7,13 @@
 #include <span>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/file.h"
-#include "async/on_pool.h"
-#include "placement/project_use.h"
-#include "storage/bucket_bytes.h"
-#include "wire/json.h"
-#include "wire/time.h"
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "base/async/on_pool.h"
+#include "base/wire/json.h"
+#include "base/wire/time.h"
+#include "rules/placement/project_use.h"
+#include "stores/storage/bucket_bytes.h"
 
 namespace trainyard::server {
 

@@ -8,15 +8,15 @@
 #include <optional>
 #include <string>
 
-#include "async/event.h"
-#include "async/task_group.h"
+#include "base/async/event.h"
+#include "base/async/task_group.h"
 #include "base/clock.h"
-#include "control/project_bytes.h"
+#include "control/upkeep/project_bytes.h"
 #include "engine/local/local_allocator.h"
-#include "logs/sqlite_log_store.h"
-#include "placement/quota.h"
-#include "storage/buckets.h"
-#include "store/sqlite_job_store.h"
+#include "rules/placement/quota.h"
+#include "stores/logs/sqlite_log_store.h"
+#include "stores/storage/buckets.h"
+#include "stores/store/sqlite_job_store.h"
 #include "trainyard/control/v1/usage.pb.h"
 
 namespace trainyard::server {

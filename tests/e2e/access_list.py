@@ -1,4 +1,4 @@
-"""Who may use which route, read from the list that was written without the server's tables (src/iam/testing/expected_access.cc), and a
+"""Who may use which route, read from the list that was written without the server's tables (src/rules/iam/testing/expected_access.cc), and a
 request for each route that changes little."""
 
 import json
@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from trainyard_server import ROOT
 
-LIST = ROOT / "src/iam/testing/expected_access.cc"
+LIST = ROOT / "src/rules/iam/testing/expected_access.cc"
 LOCATION = "us-central1"
 ABSENT = "absent"
 # Whoever has one of these on a project has, by the policy that each new bucket gets, the roles of old buckets too.

@@ -2,9 +2,9 @@
 names, ranges, options in place of names, forged locks, many idle connections. Framing and images have files
 of their own (test_attack_held_framing.py, test_attack_held_images.py).
 
-The tables of single rules are unit tests: http/uri_test.cc, wire/utf8_test.cc, wire/json_test.cc,
-storage/path_escape_test.cc, storage/buckets_test.cc, storage/uploads_test.cc, jobs/image_reference_test.cc,
-api/storage_handlers_range_test.cc. Here the whole program is attacked, and what is looked at is what came of
+The tables of single rules are unit tests: net/http/uri_test.cc, base/wire/utf8_test.cc, base/wire/json_test.cc,
+stores/storage/path_escape_test.cc, stores/storage/buckets_test.cc, stores/storage/uploads_test.cc, rules/jobs/image_reference_test.cc,
+api/storage/storage_handlers_range_test.cc. Here the whole program is attacked, and what is looked at is what came of
 it, not only the status."""
 
 import os

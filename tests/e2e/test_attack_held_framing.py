@@ -1,5 +1,5 @@
 """Framing and smuggling against the real server: what has always held. The same tables without a server
-behind them: http/connection_test.cc, http/chunk_decoder_test.cc, http/head_test.cc."""
+behind them: net/http/connection_test.cc, net/http/chunk_decoder_test.cc, net/http/head_test.cc."""
 
 import pytest
 

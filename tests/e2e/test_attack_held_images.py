@@ -1,5 +1,5 @@
 """Images that attack whoever unpacks or runs them, and have always failed: names with `..`, hard links, links
-that lead out, deletions through links, devices. The table of single entries is image/layer_test.cc; here
+that lead out, deletions through links, devices. The table of single entries is programs/image/layer_test.cc; here
 `trainyard images pull` and a job are attacked through a real registry."""
 
 import io
@@ -159,7 +159,7 @@ print("SEEN " + json.dumps(seen), flush=True)
 
 
 @pytest.mark.skipif(
-    os.geteuid() != 0, reason="only for root an image has devices; others refuse it (image/layer_test.cc)"
+    os.geteuid() != 0, reason="only for root an image has devices; others refuse it (programs/image/layer_test.cc)"
 )
 def test_devices_and_links_of_an_image_are_dead_in_its_container(
     images, registry, environments, machine, shared_folder

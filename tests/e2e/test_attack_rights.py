@@ -63,7 +63,7 @@ def test_a_package_of_roots_server(server, upload):
 
 @needs_root
 def test_a_package_of_a_root_that_makes_no_namespaces(make_server, upload, tmp_path, monkeypatch):
-    """As root in a container is; without any namespace: supervisor/rights_test.cc."""
+    """As root in a container is; without any namespace: replica/supervisor/rights_test.cc."""
     program = tmp_path / "trainyard"
     program.write_text(f"#!/bin/sh\nexec setpriv --bounding-set -sys_admin --inh-caps -sys_admin {trainyard_server.PROGRAM} \"$@\"\n")
     program.chmod(0o755)

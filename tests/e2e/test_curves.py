@@ -10,7 +10,7 @@ import pytest
 
 from trainyard_server import ROOT, wait_for
 
-FILES = ROOT / "src/measurement/testing/event_files"
+FILES = ROOT / "src/rules/measurement/testing/event_files"
 JOBS = "/trainyard/v1/projects/p/jobs/"
 VIEWER = ("roles/ml.viewer",)
 

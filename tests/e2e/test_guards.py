@@ -41,16 +41,51 @@ def test_functions_and_classes_are_found():
 
 def test_a_pure_directory_has_no_effects_and_no_clock():
     for header in ("mutex", "fstream", "unistd.h", "filesystem", "sys/stat.h", "boost/asio/post.hpp"):
-        assert list(layers.pure_problems("jobs/x.cc", "", [header])), header
-    assert list(layers.pure_problems("jobs/x.cc", "auto now = std::chrono::system_clock::now();", []))
-    assert not list(layers.pure_problems("jobs/x.cc", "Time(now)", ["vector", "base/result.h"]))
+        assert list(layers.pure_problems("rules/jobs/x.cc", "", [header])), header
+    assert list(layers.pure_problems("rules/jobs/x.cc", "auto now = std::chrono::system_clock::now();", []))
+    assert not list(layers.pure_problems("rules/jobs/x.cc", "Time(now)", ["vector", "base/result.h"]))
+
+
+ALLOWED = layers.Allowed("base:\nrules: base\nnet: base rules\npublic net/http: client.h\n")
+
+
+def problems_of(path, *headers):
+    """What the guard says of one file of src/ with these includes."""
+    return layers.Includes(layers.Plan(), ALLOWED, [(path, "", headers, [])]).problems
+
+
+def test_a_house_includes_only_what_stands_before_it():
+    assert problems_of("rules/jobs/x.cc", "net/http/client.h") == [
+        'src/rules/jobs/x.cc: includes "net/http/client.h", but src/net/http stands after src/rules/jobs']
+    assert problems_of("rules/cluster/x.cc", "rules/jobs/decide.h") == [
+        'src/rules/cluster/x.cc: includes "rules/jobs/decide.h", but src/rules/jobs stands after src/rules/cluster']
+    assert problems_of("cellar/x.cc", "base/error.h") == ["src/cellar/x.cc: src/CMakeLists.txt does not name its house"]
+    assert problems_of("net/access/x.cc", "net/http/client.h", "rules/iam/roles.h", "base/error.h") == []
+
+
+def test_a_header_of_a_room_is_private_unless_the_list_says_otherwise():
+    assert problems_of("net/access/x.cc", "net/http/connection.h") == [
+        'src/net/access/x.cc: includes "net/http/connection.h", which is private to src/net/http']
+    assert problems_of("net/access/x_test.cc", "net/http/connection.h") == []
+
+
+def test_arrows_that_are_not_in_the_list_and_too_many_are_found(monkeypatch):
+    includes = layers.Includes(layers.Plan(), ALLOWED, [("rules/jobs/x.cc", "", ["base/error.h"], [])])
+    monkeypatch.setattr(layers, "ARROWS_MAX", 0)
+    said = includes.check()
+    assert "1 arrows between houses, the limit is 0" in said
+    assert "tools/layers.allowed: nothing in src/net includes src/base any more" in said
+    assert "tools/layers.allowed: no other room includes net/http/client.h any more" in said
+    assert not any("src/rules: includes src/base" in problem for problem in said)
+    stranger = layers.Includes(layers.Plan(), ALLOWED, [("engine/x.cc", "", ["base/error.h"], [])])
+    assert "src/engine: includes src/base, which tools/layers.allowed does not name for it" in stranger.check()
 
 
 def test_what_is_above_the_engine_includes_no_file_of_an_attempt():
-    arrows = layers.Arrows(layers.order_of_directories(), {})
-    wiring = [problem for problem in arrows.problems if "src/server/main.cc" in problem]
+    includes = layers.Includes(layers.Plan(), layers.Allowed(""), layers.sources())
+    wiring = [problem for problem in includes.problems if "src/server/main.cc" in problem and "attempt" in problem]
     assert wiring == [f'src/server/main.cc: includes "{file}", but what is above src/engine knows no file of an attempt'
-                      for file in ("sandbox/connect_guard.h", "supervisor/run_replica.h")]
+                      for file in ("programs/sandbox/network/connect_guard.h", "replica/supervisor/run_replica.h")]
 
 
 def test_wide_prose_is_found_and_tables_are_not():

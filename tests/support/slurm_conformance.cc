@@ -18,17 +18,17 @@
 #include <utility>
 #include <vector>
 
-#include "agent/run_agent.h"
-#include "async/system_clock.h"
-#include "async/testing/temporary_folder.h"
+#include "base/async/system_clock.h"
+#include "base/async/testing/temporary_folder.h"
 #include "base/check.h"
+#include "base/tls/tls_identity.h"
+#include "engine/agent/run_agent.h"
 #include "engine/slurm/slurm_tools.h"
 #include "engine/testing/allocator_conformance.h"
 #include "engine/testing/loop.h"
-#include "http/connection_budget.h"
+#include "net/http/connection_budget.h"
+#include "rules/slurm/reason.h"
 #include "server/cluster/cluster.h"
-#include "slurm/reason.h"
-#include "tls/tls_identity.h"
 
 namespace trainyard::server {
 namespace {

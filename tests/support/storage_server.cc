@@ -10,12 +10,12 @@
 #include <string_view>
 
 #include "api/batch_handlers.h"
-#include "api/storage_handlers.h"
-#include "async/system_clock.h"
-#include "http/server.h"
-#include "identity/identities.h"
-#include "storage/buckets.h"
-#include "tls/tls_identity.h"
+#include "api/storage/storage_handlers.h"
+#include "base/async/system_clock.h"
+#include "base/tls/tls_identity.h"
+#include "net/http/server.h"
+#include "stores/identity/identities.h"
+#include "stores/storage/buckets.h"
 
 namespace asio = boost::asio;
 using namespace trainyard;  // NOLINT: a program of one page

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "tuning/random.h"
+#include "rules/tuning/random.h"
 
 namespace trainyard::bench {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "rules/tuning/random.h"
 #include "tuning/problems/bbob.h"
 #include "tuning/problems/table.h"
-#include "tuning/random.h"
 
 namespace trainyard::bench {
 namespace {

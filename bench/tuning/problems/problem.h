@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "tuning/space.h"
+#include "rules/tuning/space.h"
 
 /// What tuners are measured on.
 namespace trainyard::bench {

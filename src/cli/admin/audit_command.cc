@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/wire/time.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
-#include "wire/time.h"
 
 namespace trainyard::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/json_tree.h"
-#include "wire/log_filter.h"
+#include "base/wire/json_tree.h"
+#include "base/wire/log_filter.h"
 
 namespace trainyard::cli {
 namespace {

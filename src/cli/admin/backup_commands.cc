@@ -5,13 +5,13 @@
 #include <memory>
 #include <string>
 
-#include "backup/restore_backup.h"
+#include "base/wire/time.h"
+#include "base/wire/visible_text.h"
 #include "cli/admin/admin_commands.h"
 #include "cli/admin/admin_server.h"
 #include "cli/interrupt.h"
-#include "image/cache.h"
-#include "wire/time.h"
-#include "wire/visible_text.h"
+#include "programs/image/cache.h"
+#include "stores/backup/restore_backup.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "base/process/run_program.h"
+#include "base/process/variables.h"
+#include "base/wire/json.h"
 #include "cli/admin/admin_commands.h"
 #include "cli/admin/admin_server.h"
 #include "cli/gcloud/output_format.h"
-#include "process/run_program.h"
-#include "process/variables.h"
 #include "trainyard/control/v1/admin.pb.h"
-#include "wire/json.h"
 
 namespace trainyard::cli {
 namespace {
@@ -20,7 +20,7 @@ using control::v1::Doctor;
 constexpr std::size_t kReportBytesMax = std::size_t{1} << 20;
 constexpr std::chrono::seconds kReportWaitMax{120};
 
-/// What the machine has, found by a process of its own (server/doctor.h).
+/// What the machine has, found by a process of its own (server/doctor/doctor.h).
 Result<Doctor> Examine(const std::string& data, const std::string& url, const std::string& lacking) {
   SpawnOptions spawn{.argv = {"/proc/self/exe", "machine-report", data, url, lacking},
                      .environment = OwnVariables()};

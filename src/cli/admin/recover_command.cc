@@ -1,9 +1,9 @@
 #include <string>
 #include <vector>
 
-#include "backup/recover.h"
 #include "cli/admin/admin_commands.h"
 #include "cli/admin/admin_server.h"
+#include "stores/backup/recover.h"
 
 namespace trainyard::cli {
 namespace {

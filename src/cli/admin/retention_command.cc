@@ -1,9 +1,9 @@
 #include <string>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "cli/admin/admin_commands.h"
 #include "cli/admin/admin_server.h"
-#include "retention/clock_word.h"
+#include "rules/retention/clock_word.h"
 
 namespace trainyard::cli {
 

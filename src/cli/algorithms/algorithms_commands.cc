@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/algorithm.h"
-#include "algorithms/check_arguments.h"
+#include "base/text/suggestion.h"
+#include "base/wire/json_tree.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
-#include "text/suggestion.h"
-#include "wire/json_tree.h"
+#include "rules/algorithms/algorithm.h"
+#include "rules/algorithms/check_arguments.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "async/file.h"
 #include "base/ascii.h"
+#include "base/async/file.h"
 #include "cli/auth/kept_logins.h"
 #include "cli/terminal_input.h"
 

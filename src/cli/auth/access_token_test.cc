@@ -5,7 +5,7 @@
 #include <fstream>
 #include <map>
 
-#include "async/testing/temporary_folder.h"
+#include "base/async/testing/temporary_folder.h"
 #include "cli/auth/kept_logins.h"
 
 namespace trainyard::cli {

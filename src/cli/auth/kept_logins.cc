@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "cli/gcloud/json_value.h"
 
 namespace trainyard::cli {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "async/testing/temporary_folder.h"
+#include "base/async/testing/temporary_folder.h"
 #include "cli/auth/life_text.h"
 
 namespace trainyard::cli {

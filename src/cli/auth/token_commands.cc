@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/percent.h"
 #include "cli/auth/auth_commands.h"
 #include "cli/auth/life_text.h"
-#include "text/percent.h"
 
 namespace trainyard::cli {
 namespace {

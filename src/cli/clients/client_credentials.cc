@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
+#include "base/tls/certificate.h"
 #include "cli/gcloud/json_value.h"
-#include "tls/certificate.h"
 
 namespace trainyard::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <sstream>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "cli/clients/client_commands.h"
 #include "cli/clients/client_credentials.h"
 #include "cli/clients/client_login.h"
 #include "cli/clients/running_server.h"
-#include "front/boto_file.h"
+#include "net/front/boto_file.h"
 
 namespace trainyard::cli {
 namespace {

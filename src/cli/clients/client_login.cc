@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "cli/auth/access_token.h"
 #include "cli/auth/kept_logins.h"
 #include "cli/clients/client_environment.h"
 #include "cli/gcloud/json_value.h"
-#include "front/boto_file.h"
+#include "net/front/boto_file.h"
 
 namespace trainyard::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <iterator>
 #include <utility>
 
+#include "base/wire/host_name.h"
 #include "cli/clients/client_credentials.h"
 #include "cli/clients/client_environment.h"
-#include "front/google_names.h"
-#include "runtimes/google_channels.h"
-#include "sandbox/hosts_file.h"
-#include "wire/host_name.h"
+#include "net/front/google_names.h"
+#include "programs/runtimes/google_channels.h"
+#include "programs/sandbox/namespaces/hosts_file.h"
 
 namespace trainyard::cli {
 

@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "base/process/variables.h"
 #include "cli/client_settings.h"
-#include "process/variables.h"
-#include "sandbox/connect_door.h"
-#include "sandbox/file_view.h"
+#include "programs/sandbox/namespaces/file_view.h"
+#include "programs/sandbox/network/connect_door.h"
 
 namespace trainyard::cli {
 
 /// How a command sees Google's names as a server of this machine: the replicas' recipe
-/// (runtimes/google_channels.h), for a user's own programs.
+/// (programs/runtimes/google_channels.h), for a user's own programs.
 struct GoogleView {
   std::vector<replica::FileView::Bind> binds;  ///< the authorities that programs trust
   std::string hosts;                           ///< text of /etc/hosts

@@ -7,8 +7,8 @@
 #include "cli/clients/client_login.h"
 #include "cli/clients/google_view.h"
 #include "cli/clients/running_server.h"
-#include "sandbox/led_command.h"
-#include "sandbox/own_view.h"
+#include "programs/sandbox/namespaces/led_command.h"
+#include "programs/sandbox/namespaces/own_view.h"
 
 namespace trainyard::cli {
 namespace {

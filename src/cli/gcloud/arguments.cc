@@ -1,5 +1,5 @@
 #include "cli/gcloud/arguments.h"
-#include "text/suggestion.h"
+#include "base/text/suggestion.h"
 
 #include <algorithm>
 #include <utility>

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "base/ascii.h"
-#include "cluster/scale_tier.h"
-#include "text/suggestion.h"
+#include "base/text/suggestion.h"
+#include "rules/cluster/scale_tier.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/json_tree.h"
+#include "base/wire/json_tree.h"
 
 /// JSON in commands: responses and the job of a request stay trees, so that unknown fields are passed on
 /// unchanged, as gcloud does. Pure: any thread.

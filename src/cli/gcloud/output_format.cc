@@ -6,8 +6,8 @@
 #include <ctime>
 #include <utility>
 
+#include "base/wire/time.h"
 #include "cli/gcloud/yaml.h"
-#include "wire/time.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/wire/yaml_value.h"
 #include "cli/gcloud/json_value.h"
-#include "wire/yaml_value.h"
 
 /// YAML as gcloud reads and prints it. Pure: any thread.
 namespace trainyard::cli {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/gcloud/common_flags.h"
-#include "cluster/machine_type.h"
+#include "rules/cluster/machine_type.h"
 
 namespace trainyard::cli {
 namespace {

@@ -12,10 +12,10 @@
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
 #include "cli/images/images_folder.h"
-#include "image/cache.h"
-#include "image/collect.h"
-#include "image/image.h"
-#include "image/load.h"
+#include "programs/image/cache.h"
+#include "programs/image/collect.h"
+#include "programs/image/image.h"
+#include "programs/image/load.h"
 
 namespace trainyard::cli {
 namespace {

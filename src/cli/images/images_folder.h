@@ -4,7 +4,7 @@
 
 #include "cli/client_settings.h"
 #include "cli/gcloud/arguments.h"
-#include "image/image.h"
+#include "programs/image/image.h"
 
 namespace trainyard::cli {
 

@@ -8,18 +8,18 @@
 #include <utility>
 #include <vector>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
 #include "cli/images/images_commands.h"
 #include "cli/images/images_folder.h"
 #include "cli/terminal_input.h"
-#include "image/cache.h"
-#include "image/credentials.h"
-#include "image/own_folder.h"
-#include "image/reference.h"
-#include "image/skopeo.h"
+#include "programs/image/cache.h"
+#include "programs/image/credentials.h"
+#include "programs/image/own_folder.h"
+#include "programs/image/reference.h"
+#include "programs/image/skopeo.h"
 
 namespace trainyard::cli {
 

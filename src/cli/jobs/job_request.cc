@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/wire/fit_fields.h"
 #include "trainyard/ml/v1/ml.pb.h"
-#include "wire/fit_fields.h"
 
 namespace trainyard::cli {
 namespace {

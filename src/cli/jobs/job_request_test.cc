@@ -4,9 +4,9 @@
 
 #include <functional>
 
+#include "base/wire/fit_fields.h"
 #include "cli/gcloud/yaml.h"
 #include "trainyard/ml/v1/ml.pb.h"
-#include "wire/fit_fields.h"
 
 namespace trainyard::cli {
 namespace {

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "async/file.h"
-#include "async/random_bytes.h"
-#include "http/client.h"
-#include "http/uri.h"
-#include "shell/websocket.h"
+#include "base/async/file.h"
+#include "base/async/random_bytes.h"
+#include "net/http/client.h"
+#include "net/http/uri.h"
+#include "replica/shell/websocket.h"
 
 namespace trainyard::cli {
 namespace {

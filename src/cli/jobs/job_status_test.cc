@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/json_tree.h"
+#include "base/wire/json_tree.h"
 
 namespace trainyard::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include <system_error>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
+#include "base/process/run_program.h"
+#include "base/process/variables.h"
 #include "cli/jobs/staging.h"
-#include "process/run_program.h"
-#include "process/variables.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "cli/gcloud/flag_values.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/yaml.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "wire/json_tree.h"
+#include "base/wire/json_tree.h"
 
 namespace trainyard::cli {
 namespace {

@@ -6,16 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/wire/json.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
 #include "cli/local/local_commands.h"
 #include "cli/local/runtimes_folder.h"
-#include "environment/catalogue.h"
-#include "environment/python_probe.h"
-#include "environment/runtime_list.h"
-#include "image/cache.h"
-#include "wire/json.h"
+#include "programs/environment/catalogue.h"
+#include "programs/environment/python_probe.h"
+#include "programs/environment/runtime_list.h"
+#include "programs/image/cache.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "text/json_string.h"
+#include "base/text/json_string.h"
 
 namespace trainyard::cli {
 namespace {

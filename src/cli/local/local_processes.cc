@@ -14,8 +14,8 @@
 #include <set>
 #include <utility>
 
-#include "process/child_process.h"
-#include "process/variables.h"
+#include "base/process/child_process.h"
+#include "base/process/variables.h"
 
 namespace trainyard::cli {
 namespace {

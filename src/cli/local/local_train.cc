@@ -12,10 +12,10 @@
 #include <system_error>
 #include <vector>
 
-#include "async/unique_fd.h"
+#include "base/async/unique_fd.h"
+#include "base/process/run_tool.h"
 #include "cli/local/local_cluster.h"
 #include "cli/local/local_processes.h"
-#include "process/run_tool.h"
 
 namespace trainyard::cli {
 namespace {

@@ -10,24 +10,24 @@
 #include <utility>
 #include <vector>
 
-#include "async/file.h"
+#include "base/async/file.h"
+#include "base/wire/json.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/images/images_folder.h"
 #include "cli/local/runtimes_folder.h"
 #include "engine/local/machine_checks.h"
-#include "environment/build_folder.h"
-#include "environment/built_runtime.h"
-#include "environment/catalogue.h"
-#include "environment/image_python.h"
-#include "environment/layout.h"
-#include "environment/python_probe.h"
-#include "environment/runtime_builder.h"
-#include "environment/runtime_list.h"
-#include "environment/site_hook.h"
-#include "image/cache.h"
-#include "image/image.h"
-#include "wire/json.h"
+#include "programs/environment/build_folder.h"
+#include "programs/environment/built_runtime.h"
+#include "programs/environment/catalogue.h"
+#include "programs/environment/image_python.h"
+#include "programs/environment/layout.h"
+#include "programs/environment/python_probe.h"
+#include "programs/environment/runtime_builder.h"
+#include "programs/environment/runtime_list.h"
+#include "programs/environment/site_hook.h"
+#include "programs/image/cache.h"
+#include "programs/image/image.h"
 
 namespace trainyard::cli {
 namespace {

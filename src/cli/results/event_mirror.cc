@@ -8,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "async/unique_fd.h"
+#include "base/async/unique_fd.h"
+#include "base/text/percent.h"
 #include "cli/storage/storage_objects.h"
-#include "text/percent.h"
 
 namespace trainyard::cli {
 

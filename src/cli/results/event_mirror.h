@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/wire/resource_name.h"
 #include "cli/command_session.h"
-#include "wire/resource_name.h"
 
 namespace trainyard::cli {
 

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "process/child_process.h"
-#include "process/variables.h"
+#include "base/process/child_process.h"
+#include "base/process/variables.h"
 
 namespace trainyard::cli {
 namespace {

@@ -8,13 +8,13 @@
 #include <thread>
 #include <utility>
 
+#include "base/text/percent.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/interrupt.h"
 #include "cli/results/job_folder.h"
 #include "cli/run/follow_job.h"
 #include "cli/storage/storage_commands.h"
 #include "cli/storage/storage_objects.h"
-#include "text/percent.h"
 
 namespace trainyard::cli {
 namespace {

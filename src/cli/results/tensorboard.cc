@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/child_process.h"
+#include "base/process/variables.h"
+#include "base/wire/resource_name.h"
 #include "cli/interrupt.h"
 #include "cli/results/event_mirror.h"
 #include "cli/results/find_tensorboard.h"
 #include "cli/results/job_folder.h"
 #include "cli/results/results_commands.h"
 #include "cli/scratch_directory.h"
-#include "process/child_process.h"
-#include "process/variables.h"
-#include "wire/resource_name.h"
 
 namespace trainyard::cli {
 namespace {

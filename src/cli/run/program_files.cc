@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
 
 namespace trainyard::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <array>
 
-#include "async/file.h"
-#include "async/testing/temporary_folder.h"
+#include "base/async/file.h"
+#include "base/async/testing/temporary_folder.h"
 #include "base/check.h"
 
 namespace trainyard::cli {

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "cli/gcloud/arguments.h"
 #include "cli/run/notebook.h"
 #include "cli/run/requirements.h"

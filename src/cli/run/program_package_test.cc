@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "async/file.h"
-#include "async/testing/temporary_folder.h"
+#include "base/async/file.h"
+#include "base/async/testing/temporary_folder.h"
 
 namespace trainyard::cli {
 namespace {

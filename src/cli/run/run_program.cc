@@ -3,7 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
+#include "base/wire/runs_bucket.h"
 #include "cli/jobs/staging.h"
 #include "cli/run/follow_job.h"
 #include "cli/run/program_package.h"
@@ -12,7 +13,6 @@
 #include "cli/run/run_variables.h"
 #include "cli/scratch_directory.h"
 #include "cli/storage/upload.h"
-#include "wire/runs_bucket.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstdio>
 
+#include "base/wire/runs_bucket.h"
 #include "cli/gcloud/arguments.h"
 #include "cli/gcloud/flag_values.h"
 #include "cli/run/wheel.h"
-#include "wire/runs_bucket.h"
 
 namespace trainyard::cli {
 namespace {

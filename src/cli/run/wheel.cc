@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/text/base64.h"
 #include "cli/gcloud/json_value.h"
-#include "text/base64.h"
 
 namespace trainyard::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "cli/jobs/staging.h"
 #include "cli/storage/copy_plan.h"
 #include "cli/storage/storage_commands.h"

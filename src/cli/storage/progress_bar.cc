@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/visible_text.h"
+#include "base/wire/visible_text.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
+#include "base/wire/resource_name.h"
 #include "cli/command_session.h"
-#include "wire/resource_name.h"
 
 /// `storage cp|ls|cat|rm`: files and gs:// objects, named as in gsutil and gcloud storage. Errors: the
 /// server's refusals, and those of the local file system.

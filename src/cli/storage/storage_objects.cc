@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "text/percent.h"
+#include "base/text/percent.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/wire/resource_name.h"
 #include "cli/command_session.h"
-#include "wire/resource_name.h"
 
 /// Buckets and objects over storage v1, for the `storage` commands.
 namespace trainyard::cli {

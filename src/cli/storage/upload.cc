@@ -13,11 +13,11 @@
 #include <memory>
 #include <utility>
 
-#include "async/unique_fd.h"
+#include "base/async/unique_fd.h"
+#include "base/text/hex.h"
+#include "base/text/percent.h"
 #include "cli/command_session.h"
 #include "cli/storage/progress_bar.h"
-#include "text/hex.h"
-#include "text/percent.h"
 
 namespace trainyard::cli {
 namespace {

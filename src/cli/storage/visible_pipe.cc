@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "async/file.h"
-#include "wire/visible_text.h"
+#include "base/async/file.h"
+#include "base/wire/visible_text.h"
 
 namespace trainyard::cli {
 namespace {

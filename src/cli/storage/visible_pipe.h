@@ -3,7 +3,7 @@
 #include <memory>
 #include <thread>
 
-#include "async/unique_fd.h"
+#include "base/async/unique_fd.h"
 #include "base/result.h"
 
 namespace trainyard::cli {

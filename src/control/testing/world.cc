@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "jobs/transition_table.h"
+#include "rules/jobs/transition_table.h"
 
 namespace trainyard::control {
 

@@ -18,12 +18,12 @@
 #include "engine/fake/fake_attempt_host.h"
 #include "engine/local/local_allocator.h"
 #include "engine/testing/loop.h"
-#include "environment/catalogue.h"
-#include "logs/sqlite_log_store.h"
-#include "storage/buckets.h"
-#include "store/journal.h"
-#include "store/memory_job_store.h"
-#include "store/secret_store.h"
+#include "programs/environment/catalogue.h"
+#include "stores/logs/sqlite_log_store.h"
+#include "stores/storage/buckets.h"
+#include "stores/store/journal.h"
+#include "stores/store/memory_job_store.h"
+#include "stores/store/secret_store.h"
 
 /// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in memory,
 /// pretended replicas. Room is this machine's, or with TRAINYARD_TEST_ALLOCATOR=cluster that of a pretended

@@ -5,7 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "async/on_pool.h"
+#include "base/async/on_pool.h"
 
 namespace trainyard::control {
 

@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "async/event.h"
+#include "base/async/event.h"
 #include "base/result.h"
-#include "tuning/insight.h"
+#include "rules/tuning/insight.h"
 
 namespace trainyard::control {
 

@@ -2,10 +2,10 @@
 
 #include <exception>
 
-#include "async/on_pool.h"
+#include "base/async/on_pool.h"
 #include "base/check.h"
-#include "tuning/early_stopping.h"
-#include "tuning/tuner.h"
+#include "rules/tuning/early_stopping.h"
+#include "rules/tuning/tuner.h"
 
 namespace trainyard::control {
 

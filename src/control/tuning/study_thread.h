@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tuning/study.h"
+#include "rules/tuning/study.h"
 
 namespace trainyard::control {
 

@@ -1,7 +1,7 @@
 #include "control/tuning/trial_list.h"
 
-#include "control/web_access.h"
-#include "jobs/trial.h"
+#include "control/run/web_access.h"
+#include "rules/jobs/trial.h"
 
 namespace trainyard::control {
 

@@ -5,11 +5,11 @@
 #include <map>
 #include <utility>
 
-#include "async/on_pool.h"
-#include "measurement/report.h"
-#include "measurement/summaries.h"
-#include "wire/resource_name.h"
-#include "wire/time.h"
+#include "base/async/on_pool.h"
+#include "base/wire/resource_name.h"
+#include "base/wire/time.h"
+#include "rules/measurement/report.h"
+#include "rules/measurement/summaries.h"
 
 namespace trainyard::control {
 

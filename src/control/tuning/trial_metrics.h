@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "storage/buckets.h"
+#include "stores/storage/buckets.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::control {

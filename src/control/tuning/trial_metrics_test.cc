@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "measurement/report.h"
-#include "measurement/testing/event_bytes.h"
-#include "storage/storage_fixture.h"
+#include "rules/measurement/report.h"
+#include "rules/measurement/testing/event_bytes.h"
+#include "stores/storage/storage_fixture.h"
 
 namespace trainyard::control {
 namespace {

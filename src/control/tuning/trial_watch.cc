@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "jobs/trial.h"
-#include "wire/time.h"
+#include "base/wire/time.h"
+#include "rules/jobs/trial.h"
 
 namespace trainyard::control {
 

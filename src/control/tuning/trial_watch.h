@@ -4,7 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 
-#include "async/event.h"
+#include "base/async/event.h"
 #include "control/tuning/trial_metrics.h"
 #include "trainyard/control/v1/record.pb.h"
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "control/job_status.h"
-#include "control/web_access.h"
-#include "jobs/job_id.h"
-#include "jobs/study.h"
-#include "jobs/trial.h"
+#include "control/run/job_status.h"
+#include "control/run/web_access.h"
+#include "rules/jobs/job_id.h"
+#include "rules/jobs/study.h"
+#include "rules/jobs/trial.h"
 
 namespace trainyard::control {
 

@@ -4,13 +4,13 @@
 #include <utility>
 #include <variant>
 
-#include "async/diagnostics.h"
+#include "base/async/diagnostics.h"
 #include "base/overloaded.h"
-#include "control/job_secrets.h"
-#include "control/pause.h"
-#include "jobs/study.h"
-#include "jobs/trial.h"
-#include "wire/time.h"
+#include "base/wire/time.h"
+#include "control/run/job_secrets.h"
+#include "control/run/pause.h"
+#include "rules/jobs/study.h"
+#include "rules/jobs/trial.h"
 
 namespace trainyard::control {
 

@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "async/event.h"
-#include "async/task_group.h"
+#include "base/async/event.h"
+#include "base/async/task_group.h"
 #include "control/collaborators.h"
-#include "control/image_lookups.h"
-#include "control/job_history.h"
-#include "control/job_runner.h"
-#include "control/posted_events.h"
-#include "control/trouble.h"
+#include "control/intake/image_lookups.h"
+#include "control/run/job_history.h"
+#include "control/run/job_runner.h"
+#include "control/run/posted_events.h"
+#include "control/run/trouble.h"
 #include "control/tuning/study_thread.h"
 #include "control/tuning/trial_list.h"
-#include "jobs/tuning_decide.h"
-#include "jobs/waiting.h"
+#include "rules/jobs/tuning_decide.h"
+#include "rules/jobs/waiting.h"
 
 namespace trainyard::control {
 
@@ -35,9 +35,9 @@ class TrialHost {
   virtual JobRunner* FindTrial(std::int64_t uid) = 0;
 };
 
-/// Manages one unfinished tuning job: asks the rules what to do (jobs/tuning_decide.h) and the tuner for
-/// points, starts, stops and cancels trials, and records events. While it lives, nobody else writes the job's
-/// record. Loop thread only. The destructor cancels its tasks; trials continue.
+/// Manages one unfinished tuning job: asks the rules what to do (rules/jobs/tuning_decide.h) and the tuner
+/// for points, starts, stops and cancels trials, and records events. While it lives, nobody else writes the
+/// job's record. Loop thread only. The destructor cancels its tasks; trials continue.
 class TuningRunner {
  public:
   /// `outside`, `host` and `thinking` outlive it. `service_lines` as JobRunner.

@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "control/manifest.h"
+#include "control/run/manifest.h"
 #include "control/testing/world.h"
-#include "jobs/trial.h"
+#include "rules/jobs/trial.h"
 
 /// Tuning jobs with pretended replicas and a real tuner.
 namespace trainyard::control {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "async/event.h"
-#include "async/task_group.h"
+#include "base/async/event.h"
+#include "base/async/task_group.h"
 #include "engine/attempt_host.h"
 #include "engine/replica_link.h"
 

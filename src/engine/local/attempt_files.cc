@@ -9,18 +9,18 @@
 #include <csignal>
 #include <filesystem>
 
-#include "async/file.h"
-#include "async/remove_tree.h"
-#include "attempt/init_note.h"
-#include "attempt/spool.h"
-#include "cluster/attempt_id.h"
+#include "base/async/file.h"
+#include "base/async/remove_tree.h"
+#include "base/process/child_process.h"
+#include "base/process/variables.h"
+#include "base/wire/time.h"
 #include "engine/local/leftovers.h"
 #include "engine/local/strays.h"
-#include "process/child_process.h"
-#include "process/variables.h"
-#include "runtimes/daemon_container.h"
-#include "sandbox/cgroup.h"
-#include "wire/time.h"
+#include "programs/attempt/init_note.h"
+#include "programs/attempt/spool.h"
+#include "programs/runtimes/daemon_container.h"
+#include "programs/sandbox/cgroups/cgroup.h"
+#include "rules/cluster/attempt_id.h"
 
 namespace trainyard::engine {
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "async/unique_fd.h"
-#include "attempt/attempt_dir.h"
+#include "base/async/unique_fd.h"
 #include "engine/attempt_host.h"
-#include "runtimes/attempt_processes.h"
+#include "programs/attempt/attempt_dir.h"
+#include "programs/runtimes/attempt_processes.h"
 
 /// The local attempt host's work on directories of attempts. Blocking: a pool's thread.
 namespace trainyard::engine {
@@ -13,7 +13,7 @@ namespace trainyard::engine {
 [[nodiscard]] Result<UniqueFd> MakeAttempt(const replica::AttemptDir& dir, const Manifest& manifest);
 
 /// By its files alone: of one that has ended or is lost, processes may live still (leftovers.h), and a
-/// container (runtimes/daemon_container.h).
+/// container (programs/runtimes/daemon_container.h).
 [[nodiscard]] Result<AttemptState> InspectAttempt(const replica::AttemptDir& dir);
 
 /// Every attempt with a directory there. Directories whose names are no attempt ids are not ours and left

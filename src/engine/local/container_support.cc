@@ -12,9 +12,9 @@
 #include <optional>
 #include <vector>
 
-#include "async/diagnostics.h"
-#include "http/client.h"
-#include "process/run_program.h"
+#include "base/async/diagnostics.h"
+#include "base/process/run_program.h"
+#include "net/http/client.h"
 
 namespace trainyard::engine {
 

@@ -1,6 +1,6 @@
 #include "engine/local/forking_starter.h"
 
-#include "process/child_process.h"
+#include "base/process/child_process.h"
 
 namespace trainyard::engine {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/attempt_id.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/strays.h"
+#include "rules/cluster/attempt_id.h"
 
 namespace trainyard::engine {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "attempt/attempt_dir.h"
+#include "programs/attempt/attempt_dir.h"
 
 namespace trainyard::engine {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "front/front_address.h"
+#include "base/async/diagnostics.h"
+#include "net/front/front_address.h"
 
 namespace trainyard::engine {
 

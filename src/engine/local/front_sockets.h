@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "http/listening_socket.h"
+#include "net/http/listening_socket.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {

@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <optional>
 
-#include "async/diagnostics.h"
-#include "async/file.h"
-#include "async/guarded.h"
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "base/async/guarded.h"
 #include "engine/local/machine_checks.h"
-#include "front/boto_file.h"
-#include "front/ca_bundle.h"
-#include "front/java_trust_store.h"
-#include "runtimes/google_channels.h"
+#include "net/front/boto_file.h"
+#include "net/front/ca_bundle.h"
+#include "net/front/java_trust_store.h"
+#include "programs/runtimes/google_channels.h"
 
 namespace trainyard::engine {
 

@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/file.h"
-#include "keeper/keeper_message.h"
-#include "keeper/packet.h"
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "replica/keeper/keeper_message.h"
+#include "replica/keeper/packet.h"
 
 namespace trainyard::engine {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "async/guarded.h"
+#include "base/async/guarded.h"
 #include "engine/local/machine_limits.h"
 #include "engine/local/supervisor_starter.h"
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "engine/testing/local_host_world.h"
-#include "sandbox/sandbox.h"
+#include "programs/sandbox/sandbox.h"
 
 namespace trainyard::engine {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "async/file.h"
-#include "async/unique_fd.h"
-#include "attempt/init_note.h"
+#include "base/async/file.h"
+#include "base/async/unique_fd.h"
 #include "engine/local/strays.h"
-#include "sandbox/kill_group.h"
+#include "programs/attempt/init_note.h"
+#include "programs/sandbox/cgroups/kill_group.h"
 
 namespace trainyard::engine {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "attempt/attempt_dir.h"
 #include "base/result.h"
+#include "programs/attempt/attempt_dir.h"
 
 /// What lives on of an attempt when its supervisor was killed. Blocking, some 100 ms at most: a pool's
 /// thread.

@@ -12,8 +12,8 @@
 #include "engine/allocator.h"
 #include "engine/local/port_leases.h"
 #include "engine/local/project_shares.h"
-#include "placement/plan.h"
-#include "placement/queue.h"
+#include "rules/placement/plan.h"
+#include "rules/placement/queue.h"
 
 namespace trainyard::engine {
 

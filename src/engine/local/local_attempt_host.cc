@@ -10,15 +10,15 @@
 #include <optional>
 #include <string>
 
-#include "async/diagnostics.h"
-#include "async/on_pool.h"
-#include "attempt/secret_values.h"
+#include "base/async/diagnostics.h"
+#include "base/async/on_pool.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/former_attempts.h"
 #include "engine/local/google_front_files.h"
 #include "engine/local/leftovers.h"
 #include "engine/local/strays.h"
-#include "runtimes/daemon_container.h"
+#include "programs/attempt/secret_values.h"
+#include "programs/runtimes/daemon_container.h"
 
 namespace trainyard::engine {
 

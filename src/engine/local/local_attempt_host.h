@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "async/task_group.h"
-#include "async/unique_fd.h"
-#include "attempt/attempt_dir.h"
+#include "base/async/task_group.h"
+#include "base/async/unique_fd.h"
 #include "engine/attempt_host.h"
 #include "engine/local/node_settings.h"
 #include "engine/local/supervisor_starter.h"
+#include "programs/attempt/attempt_dir.h"
 
 namespace trainyard::engine {
 

@@ -15,14 +15,14 @@
 #include <fstream>
 #include <memory>
 
-#include "async/file.h"
-#include "attempt/init_note.h"
-#include "attempt/spool.h"
+#include "base/async/file.h"
 #include "engine/local/attempt_files.h"
 #include "engine/testing/local_host_world.h"
-#include "runtimes/daemon_container.h"
-#include "sandbox/descendants.h"
-#include "sandbox/kill_group.h"
+#include "programs/attempt/init_note.h"
+#include "programs/attempt/spool.h"
+#include "programs/runtimes/daemon_container.h"
+#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/kill_group.h"
 
 namespace trainyard::engine {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "sandbox/build_isolation.h"
-#include "sandbox/namespace_check.h"
-#include "sandbox/replica_network.h"
-#include "sandbox/required_isolation.h"
-#include "sandbox/user_namespace.h"
+#include "programs/sandbox/build_isolation.h"
+#include "programs/sandbox/namespaces/namespace_check.h"
+#include "programs/sandbox/namespaces/user_namespace.h"
+#include "programs/sandbox/network/replica_network.h"
+#include "programs/sandbox/required_isolation.h"
 
 namespace trainyard::engine {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/process/tool_isolation.h"
 #include "base/result.h"
 #include "engine/local/job_users.h"
 #include "engine/local/node_settings.h"
-#include "process/tool_isolation.h"
 
 /// What this machine allows, tried out before anything depends on it. Any thread.
 namespace trainyard::engine {

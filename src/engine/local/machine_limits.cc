@@ -8,11 +8,11 @@
 #include <tuple>
 #include <utility>
 
-#include "attempt/attempt_dir.h"
-#include "sandbox/installation_group.h"
-#include "systemd/manager_bus.h"
-#include "systemd/session_stay.h"
-#include "systemd/unit_place.h"
+#include "base/systemd/manager_bus.h"
+#include "base/systemd/session_stay.h"
+#include "base/systemd/unit_place.h"
+#include "programs/attempt/attempt_dir.h"
+#include "programs/sandbox/cgroups/installation_group.h"
 
 namespace trainyard::engine {
 

@@ -1,6 +1,6 @@
 #include "engine/local/node_settings.h"
 
-#include "wire/host_name.h"
+#include "base/wire/host_name.h"
 
 namespace trainyard::engine {
 

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "async/unique_fd.h"
-#include "placement/plan.h"
+#include "base/async/unique_fd.h"
+#include "rules/placement/plan.h"
 
 namespace trainyard::engine {
 

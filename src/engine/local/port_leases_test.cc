@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "async/unique_fd.h"
+#include "base/async/unique_fd.h"
 
 namespace trainyard::engine {
 namespace {

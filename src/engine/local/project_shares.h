@@ -6,11 +6,11 @@
 #include <string>
 
 #include "base/clock.h"
-#include "placement/plan.h"
-#include "placement/project_use.h"
-#include "placement/project_weight.h"
-#include "placement/queue.h"
-#include "placement/quota.h"
+#include "rules/placement/plan.h"
+#include "rules/placement/project_use.h"
+#include "rules/placement/project_weight.h"
+#include "rules/placement/queue.h"
+#include "rules/placement/quota.h"
 
 namespace trainyard::engine {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "async/file.h"
+#include "base/async/file.h"
 
 namespace trainyard::engine {
 

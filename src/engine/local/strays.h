@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "async/unique_fd.h"
-#include "attempt/attempt_dir.h"
+#include "base/async/unique_fd.h"
 #include "base/result.h"
+#include "programs/attempt/attempt_dir.h"
 
 /// What lives of an attempt whose directory says nothing: it, or the lock in it, was removed or replaced.
 /// That a file is gone proves no end. Reads /proc. Blocking, some 10 ms: a pool's thread.

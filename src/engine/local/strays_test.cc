@@ -9,9 +9,9 @@
 #include <functional>
 #include <string>
 
-#include "async/file.h"
+#include "base/async/file.h"
 #include "engine/testing/local_host_world.h"
-#include "sandbox/descendants.h"
+#include "programs/sandbox/cgroups/descendants.h"
 
 namespace trainyard::engine {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <utility>
 
-#include "async/file.h"
-#include "process/variables.h"
-#include "systemd/service_variables.h"
+#include "base/async/file.h"
+#include "base/process/variables.h"
+#include "base/systemd/service_variables.h"
 
 namespace trainyard::engine {
 

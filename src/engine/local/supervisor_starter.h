@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "async/unique_fd.h"
-#include "attempt/attempt_dir.h"
+#include "base/async/unique_fd.h"
 #include "base/result.h"
 #include "engine/local/machine_limits.h"
-#include "sandbox/cgroup.h"
+#include "programs/attempt/attempt_dir.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 
 namespace trainyard::engine {
 
@@ -18,7 +18,7 @@ struct SupervisorStart {
   std::vector<std::string> argv;
   replica::AttemptDir dir;
   int lock;          ///< the attempt's, taken; the supervisor gets it
-  int secrets = -1;  ///< its standard input (attempt/secret_values.h); -1: none
+  int secrets = -1;  ///< its standard input (programs/attempt/secret_values.h); -1: none
 };
 
 /// Starts supervisors, each in a session of its own, with its messages in the attempt's folder and nothing

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "attempt/frame.h"
+#include "programs/attempt/frame.h"
 
 namespace trainyard::engine {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "async/event.h"
+#include "base/async/event.h"
 #include "base/result.h"
-#include "mux/session.h"
+#include "net/mux/session.h"
 #include "trainyard/agent/v1/agent.pb.h"
 
 namespace trainyard::engine {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "async/diagnostics.h"
-#include "async/task_group.h"
-#include "cluster/attempt_id.h"
+#include "base/async/diagnostics.h"
+#include "base/async/task_group.h"
+#include "rules/cluster/attempt_id.h"
 
 namespace trainyard::engine {
 

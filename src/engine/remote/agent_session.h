@@ -11,9 +11,9 @@
 
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/remote/slot_keeper.h"
-#include "http/connection_budget.h"
-#include "http/transport.h"
-#include "mux/session.h"
+#include "net/http/connection_budget.h"
+#include "net/http/transport.h"
+#include "net/mux/session.h"
 
 namespace trainyard::engine {
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <optional>
 
-#include "async/task_group.h"
-#include "attempt/frame.h"
+#include "base/async/task_group.h"
 #include "engine/testing/loop.h"
+#include "programs/attempt/frame.h"
 
 namespace trainyard::engine {
 namespace {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "mux/pump.h"
-#include "wire/time.h"
+#include "base/wire/time.h"
+#include "net/mux/pump.h"
 
 namespace trainyard::engine {
 

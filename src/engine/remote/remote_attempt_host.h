@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "async/task_group.h"
+#include "base/async/task_group.h"
 #include "engine/attempt_host.h"
 #include "engine/remote/agent_link.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "mux/session.h"
+#include "net/mux/session.h"
 #include "trainyard/agent/v1/agent.pb.h"
 
 namespace trainyard::engine {

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "async/on_pool.h"
+#include "base/async/on_pool.h"
 #include "engine/slurm/node_place.h"
-#include "http/own_address.h"
+#include "net/http/own_address.h"
 
 namespace trainyard::engine {
 

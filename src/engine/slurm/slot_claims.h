@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "async/event.h"
-#include "async/task_group.h"
+#include "base/async/event.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
 #include "engine/remote/slot_keeper.h"
 #include "engine/slurm/slurm_client.h"
 #include "engine/slurm/slurm_nodes.h"
-#include "slurm/claims.h"
+#include "rules/slurm/claims.h"
 
 namespace trainyard::engine {
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/on_pool.h"
-#include "slurm/job_list.h"
+#include "base/async/diagnostics.h"
+#include "base/async/on_pool.h"
+#include "rules/slurm/job_list.h"
 
 namespace trainyard::engine {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "async/event.h"
-#include "async/task_group.h"
+#include "base/async/event.h"
+#include "base/async/task_group.h"
 #include "base/clock.h"
 #include "engine/allocator.h"
 #include "engine/remote/remote_attempt_host.h"
@@ -21,11 +21,11 @@
 #include "engine/slurm/slurm_nodes.h"
 #include "engine/slurm/slurm_slots.h"
 #include "engine/slurm/waiting_line.h"
-#include "slurm/batch_script.h"
-#include "slurm/component.h"
-#include "slurm/gangs.h"
-#include "slurm/node_list.h"
-#include "slurm/settings.h"
+#include "rules/slurm/batch_script.h"
+#include "rules/slurm/component.h"
+#include "rules/slurm/gangs.h"
+#include "rules/slurm/node_list.h"
+#include "rules/slurm/settings.h"
 
 namespace trainyard::engine {
 

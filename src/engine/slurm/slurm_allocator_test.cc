@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "async/guarded.h"
-#include "async/system_clock.h"
-#include "async/task_group.h"
-#include "async/testing/temporary_folder.h"
+#include "base/async/guarded.h"
+#include "base/async/system_clock.h"
+#include "base/async/task_group.h"
+#include "base/async/testing/temporary_folder.h"
 #include "base/check.h"
 #include "engine/testing/loop.h"
 

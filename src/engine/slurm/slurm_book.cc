@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "async/random_bytes.h"
-#include "text/hex.h"
+#include "base/async/random_bytes.h"
+#include "base/text/hex.h"
 
 namespace trainyard::engine {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "slurm/job_name.h"
-#include "sqlite/database.h"
+#include "base/sqlite/database.h"
+#include "rules/slurm/job_name.h"
 #include "trainyard/agent/v1/agent.pb.h"
 
 namespace trainyard::engine {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "async/on_pool.h"
+#include "base/async/on_pool.h"
 
 namespace trainyard::engine {
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "async/task_group.h"
+#include "base/async/task_group.h"
 #include "engine/slurm/slurm_client.h"
-#include "slurm/gangs.h"
+#include "rules/slurm/gangs.h"
 
 namespace trainyard::engine {
 

@@ -5,7 +5,7 @@
 #include <future>
 #include <vector>
 
-#include "async/guarded.h"
+#include "base/async/guarded.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {

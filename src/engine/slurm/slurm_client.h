@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "slurm/batch_script.h"
-#include "slurm/commands.h"
-#include "slurm/component.h"
-#include "slurm/job_list.h"
-#include "slurm/node_list.h"
+#include "rules/slurm/batch_script.h"
+#include "rules/slurm/commands.h"
+#include "rules/slurm/component.h"
+#include "rules/slurm/job_list.h"
+#include "rules/slurm/node_list.h"
 
 namespace trainyard::engine {
 

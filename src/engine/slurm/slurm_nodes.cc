@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "async/on_pool.h"
+#include "base/async/on_pool.h"
 
 namespace trainyard::engine {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "async/file.h"
 #include "base/ascii.h"
+#include "base/async/file.h"
 
 namespace trainyard::engine {
 

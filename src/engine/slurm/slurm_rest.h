@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "async/guarded.h"
+#include "base/async/guarded.h"
 #include "engine/slurm/slurm_client.h"
-#include "http/client.h"
-#include "slurm/rest.h"
-#include "slurm/rest_answers.h"
+#include "net/http/client.h"
+#include "rules/slurm/rest.h"
+#include "rules/slurm/rest_answers.h"
 
 namespace trainyard::engine {
 

@@ -9,8 +9,8 @@
 #include <map>
 #include <thread>
 
-#include "async/file.h"
-#include "http/server.h"
+#include "base/async/file.h"
+#include "net/http/server.h"
 
 namespace trainyard::engine {
 namespace {

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/on_pool.h"
-#include "async/random_bytes.h"
-#include "text/hex.h"
-#include "tls/sha256.h"
+#include "base/async/diagnostics.h"
+#include "base/async/on_pool.h"
+#include "base/async/random_bytes.h"
+#include "base/text/hex.h"
+#include "base/tls/sha256.h"
 
 namespace trainyard::engine {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "async/guarded.h"
-#include "async/task_group.h"
+#include "base/async/guarded.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
 #include "engine/slurm/slurm_book.h"
 #include "trainyard/agent/v1/agent.pb.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "async/task_group.h"
+#include "base/async/task_group.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "async/unique_fd.h"
-#include "process/variables.h"
+#include "base/async/unique_fd.h"
+#include "base/process/variables.h"
 
 namespace trainyard::engine {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/child_process.h"
 #include "base/result.h"
 #include "engine/slurm/slurm_client.h"
-#include "process/child_process.h"
-#include "slurm/commands.h"
+#include "rules/slurm/commands.h"
 
 namespace trainyard::engine {
 

@@ -10,15 +10,15 @@
 #include <string>
 #include <utility>
 
-#include "async/unix_socket.h"
+#include "base/async/unix_socket.h"
 #include "base/check.h"
-#include "process/child_process.h"
-#include "process/variables.h"
+#include "base/process/child_process.h"
+#include "base/process/variables.h"
 
 namespace trainyard::engine {
 
 /// A keeper as a process of its own, until it is destroyed (SIGKILL: what it started lives on). The program
-/// is the test itself: supervisor/testing/supervisor_program.cc.
+/// is the test itself: replica/supervisor/testing/supervisor_program.cc.
 class KeeperProcess {
  public:
   /// In that folder; one after the other at the same socket. Returns once it can be asked.

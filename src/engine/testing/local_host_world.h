@@ -14,11 +14,11 @@
 #include "engine/testing/attempt_host_conformance.h"
 #include "engine/testing/keeper_process.h"
 #include "engine/testing/loop.h"
-#include "supervisor/testing/attempt_fixture.h"
+#include "replica/supervisor/testing/attempt_fixture.h"
 
 namespace trainyard::engine {
 
-/// Supervisors are this test's own program (supervisor/testing/supervisor_program.cc).
+/// Supervisors are this test's own program (replica/supervisor/testing/supervisor_program.cc).
 class LocalHostWorld : public replica::AttemptFixture {
  protected:
   /// `by_keeper`: a keeper starts supervisors, as a process of its own.

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "async/file.h"
+#include "base/async/file.h"
 
 namespace trainyard::server {
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "http/listening_socket.h"
+#include "net/http/listening_socket.h"
+#include "rules/slurm/node_list.h"
 #include "server/cluster/engine_options.h"
 #include "server/data_directory.h"
-#include "slurm/node_list.h"
 
 namespace trainyard::server {
 

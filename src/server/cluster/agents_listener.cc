@@ -14,9 +14,9 @@
 #include <chrono>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "http/deadline.h"
-#include "http/transport.h"
+#include "base/async/diagnostics.h"
+#include "net/http/deadline.h"
+#include "net/http/transport.h"
 
 namespace trainyard::server {
 

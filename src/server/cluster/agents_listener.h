@@ -8,13 +8,13 @@
 #include <memory>
 #include <string>
 
-#include "async/task_group.h"
-#include "async/unique_fd.h"
+#include "base/async/task_group.h"
+#include "base/async/unique_fd.h"
 #include "base/result.h"
+#include "base/tls/tls_identity.h"
 #include "engine/remote/agent_session.h"
-#include "http/connection_budget.h"
-#include "http/listening_socket.h"
-#include "tls/tls_identity.h"
+#include "net/http/connection_budget.h"
+#include "net/http/listening_socket.h"
 
 namespace trainyard::server {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "async/diagnostics.h"
+#include "base/async/diagnostics.h"
 #include "engine/slurm/slurm_rest.h"
 #include "engine/slurm/slurm_tools.h"
 #include "server/account_name.h"

@@ -8,16 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "async/diagnostics.h"
-#include "async/file.h"
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "base/tls/certificate.h"
+#include "base/tls/pinned_chain.h"
+#include "base/tls/sha256.h"
 #include "engine/local/keeper_starter.h"
-#include "environment/layout.h"
-#include "environment/uv.h"
-#include "front/google_names.h"
+#include "net/front/google_names.h"
+#include "programs/environment/layout.h"
+#include "programs/environment/uv.h"
 #include "server/cluster/check_cluster.h"
-#include "tls/certificate.h"
-#include "tls/pinned_chain.h"
-#include "tls/sha256.h"
 
 namespace trainyard::server {
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/tls/tls_identity.h"
 #include "engine/remote/agent_session.h"
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/slurm/slurm_allocator.h"
@@ -15,8 +16,7 @@
 #include "server/cluster/agents_listener.h"
 #include "server/cluster/named_targets.h"
 #include "server/data_directory.h"
-#include "server/serve_options.h"
-#include "tls/tls_identity.h"
+#include "server/options/serve_options.h"
 
 namespace trainyard::server {
 

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "cluster/machine_type.h"
-#include "cluster/region.h"
-#include "http/client_request.h"
-#include "placement/device.h"
-#include "server/serve_usage.h"
+#include "net/http/client_request.h"
+#include "rules/cluster/machine_type.h"
+#include "rules/cluster/region.h"
+#include "rules/placement/device.h"
+#include "server/options/serve_usage.h"
 
 namespace trainyard::server {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "placement/device_pool.h"
-#include "placement/gang.h"
-#include "slurm/settings.h"
+#include "rules/placement/device_pool.h"
+#include "rules/placement/gang.h"
+#include "rules/slurm/settings.h"
 
 namespace CLI {
 class App;

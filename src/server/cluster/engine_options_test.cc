@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "placement/accelerator_map.h"
-#include "placement/device.h"
-#include "server/option_rules.h"
-#include "server/serve_options.h"
+#include "rules/placement/accelerator_map.h"
+#include "rules/placement/device.h"
+#include "server/options/option_rules.h"
+#include "server/options/serve_options.h"
 
 namespace trainyard::server {
 namespace {

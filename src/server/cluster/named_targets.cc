@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/ascii.h"
-#include "image/reference.h"
+#include "programs/image/reference.h"
 
 namespace trainyard::server {
 

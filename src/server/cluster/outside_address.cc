@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "http/own_address.h"
-#include "wire/address_kind.h"
+#include "base/wire/address_kind.h"
+#include "net/http/own_address.h"
 
 namespace trainyard::server {
 

@@ -10,11 +10,11 @@
 #include <tuple>
 #include <utility>
 
-#include "async/diagnostics.h"
-#include "async/unique_fd.h"
 #include "base/ascii.h"
-#include "http/deadline.h"
-#include "mux/pump.h"
+#include "base/async/diagnostics.h"
+#include "base/async/unique_fd.h"
+#include "net/http/deadline.h"
+#include "net/mux/pump.h"
 #include "server/cluster/outside_address.h"
 
 namespace trainyard::server {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "http/connection_budget.h"
-#include "mux/session.h"
+#include "net/http/connection_budget.h"
+#include "net/mux/session.h"
 #include "server/cluster/named_targets.h"
 
 /// What builds on nodes without a way out fetch by way of the server: package indexes, registries of images.

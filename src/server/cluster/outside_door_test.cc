@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "http/listening_socket.h"
+#include "net/http/listening_socket.h"
 
 namespace trainyard::server {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "placement/device_pool.h"
+#include "rules/placement/device_pool.h"
+#include "rules/slurm/partition_gpus.h"
 #include "server/cluster/engine_options.h"
-#include "slurm/partition_gpus.h"
 #include "trainyard/ml/v1/ml.pb.h"
 
 namespace trainyard::server {

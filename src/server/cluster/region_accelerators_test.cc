@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "placement/accelerator_map.h"
-#include "placement/device.h"
+#include "rules/placement/accelerator_map.h"
+#include "rules/placement/device.h"
 
 namespace trainyard::server {
 namespace {

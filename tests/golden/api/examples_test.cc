@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "base/wire/json.h"
 #include "golden/api/golden_files.h"
-#include "wire/json.h"
 
 namespace trainyard::golden {
 namespace {

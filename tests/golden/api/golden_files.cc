@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cluster/scale_tier.h"
-#include "cluster/task_name.h"
-#include "jobs/prepare.h"
-#include "wire/error_body.h"
-#include "wire/json.h"
+#include "base/wire/error_body.h"
+#include "base/wire/json.h"
+#include "rules/cluster/scale_tier.h"
+#include "rules/cluster/task_name.h"
+#include "rules/jobs/prepare.h"
 
 namespace trainyard::golden {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "validation/validate.h"
+#include "rules/validation/validate.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
 

@@ -1,0 +1,181 @@
+#include "api/console/console_handlers.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "api/console_files.h"
+#include "base/text/percent.h"
+#include "net/http/gzip.h"
+#include "net/http/text.h"
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+
+constexpr int kFound = 302;
+constexpr int kNotModified = 304;
+constexpr std::string_view kPage = "index.html";
+constexpr const char* kHtml = "text/html; charset=utf-8";
+
+/// Scripts and styles are the console's own files, and no text becomes a script. Source: spec console.md.
+constexpr const char* kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types console";
+constexpr const char* kImmutable = "public, max-age=31536000, immutable";
+
+constexpr std::string_view kIcon =
+    R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3367d6" )"
+    R"(d="M2 2h12v3H2zM6.5 5h3v9h-3z"/></svg>)";
+
+constexpr auto kTypes = std::to_array<std::pair<std::string_view, const char*>>({
+    {".js", "text/javascript; charset=utf-8"},
+    {".css", "text/css; charset=utf-8"},
+    {".html", kHtml},
+    {".txt", "text/plain; charset=utf-8"},
+});
+
+const char* TypeOf(std::string_view name) {
+  const auto* found =
+      std::ranges::find_if(kTypes, [name](const auto& type) { return name.ends_with(type.first); });
+  return found == kTypes.end() ? "application/octet-stream" : found->second;
+}
+
+const console::EmbeddedFile* FindFile(std::string_view name) {
+  const std::span<const console::EmbeddedFile> files = console::Files();
+  const auto file = std::ranges::find(files, name, &console::EmbeddedFile::name);
+  return file == files.end() ? nullptr : &*file;
+}
+
+void Guard(Response& response) {
+  response.headers.Set("Content-Security-Policy", kPolicy);
+  response.headers.Set("X-Content-Type-Options", "nosniff");
+  response.headers.Set("Referrer-Policy", "no-referrer");
+  response.headers.Set("Cross-Origin-Opener-Policy", "same-origin");
+}
+
+/// The file, compressed for who takes that.
+Response Serve(const console::EmbeddedFile& file, const Request& request) {
+  Response response;
+  const console::EmbeddedFile* small = FindFile(std::string(file.name) + ".gz");
+  const bool is_small = small != nullptr && http::AcceptsGzip(request.headers.Get("Accept-Encoding"));
+  response.body = std::string(is_small ? small->bytes : file.bytes);
+  if (is_small) response.headers.Set("Content-Encoding", "gzip");
+  response.headers.Set("Vary", "Accept-Encoding");
+  response.headers.Set("Content-Type", TypeOf(file.name));
+  Guard(response);
+  return response;
+}
+
+/// Its name has no hash, so it is asked for each time, and mostly not sent: its tag is the name of the script
+/// that it loads, which changes with everything else.
+Response ServePage(const Request& request) {
+  static const std::string kTag = [] {
+    const std::string_view page = FindFile(kPage)->bytes;
+    const std::size_t from = page.find("/ui/main-");
+    return '"' + std::string(page.substr(from, page.find('"', from) - from)) + '"';
+  }();
+  const bool is_known = request.headers.Get("If-None-Match") == kTag;
+  Response response = is_known ? Response::Empty(kNotModified) : Serve(*FindFile(kPage), request);
+  response.headers.Set("Cache-Control", "no-cache");
+  response.headers.Set("ETag", kTag);
+  return response;
+}
+
+/// A name of a file, as opposed to an address of the console's: no folders, and an ending.
+bool LooksLikeFile(std::string_view path) {
+  return path.find('/') == std::string_view::npos && path.find('.') != std::string_view::npos;
+}
+
+awaitable<Result<Response>> Get(Request& request) {
+  const std::string& path = request.Parameter("path");
+  const console::EmbeddedFile* file = path.ends_with(".gz") ? nullptr : FindFile(path);
+  if (file != nullptr && path != kPage) {
+    Response response = Serve(*file, request);
+    response.headers.Set("Cache-Control", kImmutable);
+    co_return response;
+  }
+  if (LooksLikeFile(path) && path != kPage)
+    co_return std::unexpected(
+        NotFound("The console of this version has no file " + path + ": reload the page."));
+  co_return ServePage(request);
+}
+
+awaitable<Result<Response>> GetPage(Request& request) { co_return ServePage(request); }
+
+awaitable<Result<Response>> GetIcon() {
+  Response response = Response::Text(std::string(kIcon));
+  response.headers.Set("Content-Type", "image/svg+xml");
+  response.headers.Set("Cache-Control", "public, max-age=86400");
+  Guard(response);
+  co_return response;
+}
+
+awaitable<Result<Response>> Go(std::string path) { co_return GoToConsole(path); }
+
+awaitable<Result<Response>> GoWhereGoogleWouldShowIt(Request& request) {
+  const std::optional<std::string> path = ConsolePathOf(request);
+  if (!path) co_return std::unexpected(NotFound("There is no such page here; the console is at /ui/."));
+  co_return GoToConsole(*path);
+}
+
+/// "mlengine" may be a bucket: what is no such page is its object "jobs/J", if objects are served here.
+awaitable<Result<Response>> GoToJobOrObject(const http::Router& router, Request& request) {
+  if (ConsolePathOf(request)) co_return co_await GoWhereGoogleWouldShowIt(request);
+  constexpr std::string_view kFolder = "/mlengine/jobs";
+  // With its slash escaped the object's name is one segment, which only the objects' route takes.
+  request.path = std::string(kFolder) + "%2F" + request.path.substr(kFolder.size() + 1);
+  const Result<const http::Handler*> object = router.Find(request);
+  if (!object) co_return std::unexpected(NotFound("There is no such page here; the console is at /ui/."));
+  co_return co_await (**object)(request);
+}
+
+}  // namespace
+
+bool WantsPage(const Request& request) {
+  if (request.headers.Has("Metadata-Flavor")) return false;
+  bool wants = false;
+  http::ForEachElement(request.headers.Get("Accept"), [&wants](std::string_view element) {
+    wants = wants || element.substr(0, element.find_first_of("; ")) == "text/html";
+  });
+  return wants;
+}
+
+Response GoToConsole(std::string_view path) {
+  Response response = Response::Empty(kFound);
+  response.headers.Set("Location", std::string(path));
+  response.headers.Set("Cache-Control", "no-store");
+  response.headers.Set("Vary", "Accept");
+  return response;
+}
+
+std::optional<std::string> ConsolePathOf(const Request& request) {
+  constexpr std::string_view kJobs = "/mlengine/jobs/";
+  constexpr std::string_view kResource = "ml_job/job_id/";
+  const std::string_view project = request.Query("project");
+  if (!WantsPage(request) || project.empty()) return std::nullopt;
+  const std::string jobs = "/ui/p/" + text::PercentEncode(project) + "/jobs/";
+  if (request.path.starts_with(kJobs)) return jobs + text::PercentEncode(request.Parameter("job"));
+  const std::string_view resource = request.Query("resource");
+  if (request.path != "/logs" || !resource.starts_with(kResource)) return std::nullopt;
+  return jobs + text::PercentEncode(resource.substr(kResource.size())) + "/logs";
+}
+
+void AddConsoleRoutes(http::Router& router) {
+  using http::Method;
+  router.Add(Method::kGet, "/favicon.ico", [](Request&) { return GetIcon(); });
+  router.Add(Method::kGet, "/ui", [](Request&) { return Go("/ui/"); });
+  router.Add(Method::kGet, "/ui/", GetPage);
+  router.Add(Method::kGet, "/ui/{path=**}", Get);
+  router.Add(Method::kGet, "/mlengine/jobs/{job}",
+             [&router](Request& request) { return GoToJobOrObject(router, request); });
+  router.Add(Method::kGet, "/logs", GoWhereGoogleWouldShowIt);
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <iterator>
+
+#include "api/iam/iam_request.h"
+#include "api/iam/identity_handlers.h"
+#include "api/iam/token_handlers.h"
+#include "base/wire/time.h"
+#include "base/wire/utf8.h"
+#include "net/access/caller.h"
+#include "rules/iam/principal.h"
+#include "rules/iam/roles.h"
+#include "trainyard/identity/v1/methods.pb.h"
+
+namespace trainyard::api {
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+using iam::Resource;
+using identity::Identities;
+namespace v1 = identity::v1;
+
+constexpr int kProjectsMax = 100;  // of one request
+constexpr int kRolesMax = 20;
+
+std::unexpected<Error> Invalid(std::string_view field, std::string why) {
+  return std::unexpected(InvalidArgument(field, std::move(why)));
+}
+
+/// "3600s".
+Result<std::optional<std::chrono::seconds>> LifeOf(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  std::int64_t seconds = 0;
+  const char* end = text.data() + text.size() - 1;
+  const auto [at, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc() || at != end || *end != 's')
+    return Invalid("lifetime", "Write a life as whole seconds, such as 28800s");
+  return std::chrono::seconds(seconds);
+}
+
+/// A role of projects means nothing on an installation, but for those that each project has. The server's
+/// figures are the installation's: what reads them has monitoring.viewer there.
+bool IsOfInstallation(std::string_view role) {
+  constexpr std::string_view kAlso[] = {"roles/owner", "roles/editor", "roles/viewer",
+                                        "roles/monitoring.viewer"};
+  return role.starts_with("roles/trainyard.") || std::ranges::find(kAlso, role) != std::end(kAlso);
+}
+
+Status CheckRoles(const v1::CreateTokenRequest& wanted) {
+  if (wanted.roles_size() > kRolesMax || wanted.projects_size() > kProjectsMax)
+    return Invalid("roles", "Too many at once: 20 roles and 100 projects at most");
+  if (wanted.roles().empty() && !wanted.projects().empty())
+    return Invalid("roles", "Projects without a role: say which role to bind there");
+  for (const std::string& role : wanted.roles()) {
+    if (iam::FindRole(role) == nullptr)
+      return Invalid("roles", "Role " + role + " does not exist; see trainyard auth token create --help");
+    if (wanted.projects().empty() && !IsOfInstallation(role))
+      return Invalid("projects", "Role " + role + " is a project's: say on which projects to bind it");
+    if (!wanted.projects().empty() && role == iam::kInstallationAdmin)
+      return Invalid("roles", "Role " + role + " is bound on the installation only: name no projects");
+  }
+  return {};
+}
+
+std::vector<Resource> PlacesOf(const v1::CreateTokenRequest& wanted) {
+  std::vector<Resource> places;
+  if (wanted.roles().empty()) return places;
+  for (const std::string& project : wanted.projects()) places.push_back(Resource::Project(project));
+  if (places.empty()) places.push_back(Resource::Installation());
+  return places;
+}
+
+/// Whoever makes tokens can be anybody, so it takes the installation's permission, whatever the projects.
+awaitable<Status> Permit(Request& request, const std::vector<Resource>& places) {
+  TY_CO_RETURN_IF_ERROR(
+      co_await access::Require(request, "trainyard.tokens.create", Resource::Installation()));
+  for (const Resource& place : places) {
+    TY_CO_RETURN_IF_ERROR(co_await access::Require(request, "resourcemanager.projects.setIamPolicy", place));
+  }
+  co_return Status{};
+}
+
+awaitable<Result<Response>> Create(Identities& identities, Request& request) {
+  TY_CO_TRY(const auto wanted, co_await ReadMessage<v1::CreateTokenRequest>(request));
+  const std::vector<Resource> places = PlacesOf(wanted);
+  TY_CO_RETURN_IF_ERROR(co_await Permit(request, places));
+  TY_CO_TRY(const std::string principal, iam::ParsePrincipal(wanted.principal()));
+  TY_CO_RETURN_IF_ERROR(CheckRoles(wanted));
+  TY_CO_TRY(const std::optional<std::chrono::seconds> life, LifeOf(wanted.lifetime()));
+  for (const Resource& place : places) {
+    for (const std::string& role : wanted.roles())
+      TY_CO_RETURN_IF_ERROR(co_await identities.AddBinding(place, role, principal, StillMayOf(request)));
+  }
+  Identities::NewToken token{.principal = principal,
+                             .life = life,
+                             .description = wanted.description(),
+                             .issuer = access::PrincipalOf(request),
+                             .still_may = StillMayOf(request)};
+  TY_CO_TRY(Identities::MadeToken made, co_await identities.MakeToken(std::move(token)));
+  v1::CreateTokenResponse answer;
+  *answer.mutable_token() = std::move(made.token);
+  answer.set_text(made.text);
+  Response response = Response::Json(wire::PrintJson(answer));
+  response.headers.Set("Cache-Control", "no-store");
+  co_return response;
+}
+
+/// One's own; with the permission all, or those of `principal`.
+awaitable<Result<Response>> List(Identities& identities, Request& request) {
+  const std::string caller = access::PrincipalOf(request);
+  std::string principal(request.Query("principal"));
+  const bool is_own = !caller.empty() && principal == caller;
+  const Status all =
+      is_own ? Status{}
+             : co_await access::Require(request, "trainyard.tokens.list", Resource::Installation());
+  if (!all && !principal.empty()) co_return std::unexpected(all.error());
+  if (!all) principal = caller;
+  v1::ListTokensResponse answer;
+  for (v1::Token& token : identities.Tokens(principal)) *answer.add_tokens() = std::move(token);
+  co_return Response::Json(wire::PrintJson(answer));
+}
+
+Error NoSuchToken(const std::string& id) {
+  return NotFound("Token " + wire::ReplaceMalformed(id) + " does not exist.");
+}
+
+/// Another's token that one may not revoke is absent: ids tell nothing.
+awaitable<Result<Response>> Revoke(Identities& identities, Request& request) {
+  const std::string& id = request.Parameter("token");
+  const std::string caller = access::PrincipalOf(request);
+  bool is_own = false;
+  if (!caller.empty()) {
+    for (const v1::Token& token : identities.Tokens(caller)) is_own = is_own || token.id() == id;
+  }
+  if (!is_own) {
+    const Status any = co_await access::Require(request, "trainyard.tokens.revoke", Resource::Installation());
+    if (!any) co_return std::unexpected(NoSuchToken(id));
+  }
+  TY_CO_RETURN_IF_ERROR(co_await identities.RevokeToken(id));
+  co_return Response::Json("{}\n");
+}
+
+void AddRoles(const Identities& identities, const Resource& resource, v1::WhoAmI& answer) {
+  v1::WhoAmI::Roles roles;
+  roles.set_project(resource.project);
+  for (const iam::v1::Binding& binding : identities.Policy(resource).bindings()) {
+    for (const std::string& member : binding.members()) {
+      if (member == answer.principal()) roles.add_roles(binding.role());
+    }
+  }
+  if (!roles.roles().empty()) *answer.add_roles() = std::move(roles);
+}
+
+awaitable<Result<Response>> Who(Identities& identities, std::span<const std::string> own_audiences,
+                                Request& request) {
+  v1::WhoAmI answer;
+  answer.set_principal(access::PrincipalOf(request));
+  if (answer.principal().empty()) co_return Response::Json(wire::PrintJson(answer));
+  const Result<identity::Login> login = co_await identities.Check(PresentedToken(request), own_audiences);
+  if (login && login->principal == answer.principal()) {
+    answer.set_token_id(login->token_id);
+    if (login->expires) *answer.mutable_expire_time() = wire::ToProto(*login->expires);
+  }
+  AddRoles(identities, Resource::Installation(), answer);
+  for (const std::string& project : identities.Projects())
+    AddRoles(identities, Resource::Project(project), answer);
+  co_return Response::Json(wire::PrintJson(answer));
+}
+
+}  // namespace
+
+void AddAccessTokenRoutes(http::Router& router, Identities& identities,
+                          std::vector<std::string> own_audiences) {
+  using http::Method;
+  const std::string tokens = "/trainyard/v1/tokens";
+  router.Add(Method::kPost, tokens, [&identities](Request& request) { return Create(identities, request); });
+  router.Add(Method::kGet, tokens, [&identities](Request& request) { return List(identities, request); });
+  router.Add(Method::kDelete, tokens + "/{token}",
+             [&identities](Request& request) { return Revoke(identities, request); });
+  router.Add(Method::kGet, "/trainyard/v1/whoami",
+             [&identities, own = std::move(own_audiences)](Request& request) {
+               return Who(identities, own, request);
+             });
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "api/system_parameters.h"
+#include "base/wire/json.h"
+#include "net/http/router.h"
+#include "rules/iam/resource.h"
+#include "stores/identity/identities.h"
+#include "trainyard/iam/v1/policy.pb.h"
+
+/// What the handlers of IAM's resources have in common. Loop thread only.
+namespace trainyard::api {
+
+inline constexpr std::size_t kIamBodyBytesMax = 256
+                                                << 10;  ///< policies: "a few 10s of KB" in Google's service
+
+/// The request's body as a message.
+template <class Message>
+boost::asio::awaitable<Result<Message>> ReadMessage(http::Request& request) {
+  TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kIamBodyBytesMax));
+  Message message;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, message));
+  co_return message;
+}
+
+/// Whether who asks still may, for changes of identities.
+[[nodiscard]] identity::StillMay StillMayOf(const http::Request& request);
+
+/// The service account that the path names by e-mail or unique id; its project may be "-". kNotFound.
+[[nodiscard]] Result<identity::v1::ServiceAccount> AccountOf(identity::Identities& identities,
+                                                             const http::Request& request);
+
+/// Which resource a request is about.
+using ResourceOf = std::function<Result<iam::Resource>(const http::Request&)>;
+
+enum class PolicyOwner { kProject, kServiceAccount };
+/// getIamPolicy (POST; of accounts GET, too), setIamPolicy and testIamPermissions of `path`.
+/// testIamPermissions answers what the caller has; all that is asked for where nobody is asked who they are.
+void AddPolicyMethods(http::Router& router, const std::string& path, PolicyOwner owner,
+                      identity::Identities& identities, ResourceOf resource_of);
+
+}  // namespace trainyard::api

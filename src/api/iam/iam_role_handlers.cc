@@ -1,0 +1,74 @@
+#include "api/iam/iam_request.h"
+#include "api/iam/identity_handlers.h"
+#include "base/wire/utf8.h"
+#include "rules/iam/roles.h"
+#include "trainyard/identity/v1/methods.pb.h"
+
+namespace trainyard::api {
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+namespace v1 = identity::v1;
+
+constexpr char kStage[] = "GA";
+
+v1::Role Shown(const iam::Role& role, bool with_permissions) {
+  v1::Role shown;
+  shown.set_name(std::string(role.name));
+  shown.set_title(std::string(role.title));
+  shown.set_description(std::string(role.description));
+  shown.set_stage(kStage);
+  if (!with_permissions) return shown;
+  for (const std::string_view permission : role.permissions)
+    shown.add_included_permissions(std::string(permission));
+  return shown;
+}
+
+/// In one page: there are some dozens.
+awaitable<Result<Response>> List(Request& request) {
+  v1::ListRolesResponse answer;
+  for (const iam::Role& role : iam::Roles())
+    *answer.add_roles() = Shown(role, request.Query("view") == "FULL");
+  co_return Response::Json(wire::PrintJson(answer));
+}
+
+awaitable<Result<Response>> Get(Request& request) {
+  const std::string name = "roles/" + request.Parameter("role");
+  const iam::Role* role = iam::FindRole(name);
+  if (role == nullptr)
+    co_return std::unexpected(NotFound("The role named " + wire::ReplaceMalformed(name) + " was not found."));
+  co_return Response::Json(wire::PrintJson(Shown(*role, true)));
+}
+
+/// The same of each resource: a role may be bound above it.
+awaitable<Result<Response>> QueryPermissions(Request& request) {
+  TY_CO_TRY(const auto body, co_await ReadMessage<v1::QueryTestablePermissionsRequest>(request));
+  if (body.full_resource_name().empty())
+    co_return std::unexpected(InvalidArgument("full_resource_name", "The full resource name is required"));
+  v1::QueryTestablePermissionsResponse answer;
+  for (const std::string_view permission : iam::Permissions()) {
+    v1::TestablePermission& one = *answer.add_permissions();
+    one.set_name(std::string(permission));
+    one.set_stage(kStage);
+  }
+  co_return Response::Json(wire::PrintJson(answer));
+}
+
+}  // namespace
+
+void AddRoleRoutes(http::Router& router) {
+  using http::Method;
+  const MethodForm list{.answer = v1::ListRolesResponse::descriptor(),
+                        .parameters = {"pageSize", "pageToken", "parent", "showDeleted", "view"}};
+  const MethodForm one{.answer = v1::Role::descriptor(), .parameters = {}};
+  const MethodForm permissions{.answer = v1::QueryTestablePermissionsResponse::descriptor(),
+                               .parameters = {}};
+  router.Add(Method::kGet, "/v1/roles", WithSystemParameters(list, List));
+  router.Add(Method::kGet, "/v1/roles/{role}", WithSystemParameters(one, Get));
+  router.Add(Method::kPost, "/v1/permissions:queryTestablePermissions",
+             WithSystemParameters(permissions, QueryPermissions));
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,169 @@
+#include "api/iam/session_handlers.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "api/iam/iam_request.h"
+#include "api/iam/token_handlers.h"
+#include "base/clock.h"
+#include "base/wire/error_body.h"
+#include "base/wire/time.h"
+#include "control/run/keys.h"
+#include "net/access/door.h"
+#include "net/access/failed_logins.h"
+#include "net/access/session_cookie.h"
+#include "rules/iam/refusal.h"
+#include "trainyard/control/v1/session.pb.h"
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+using identity::Identities;
+using identity::Login;
+using std::chrono::seconds;
+
+struct State {
+  Sessions parts;
+  access::FailedLogins failed{};
+};
+
+/// By the token that is shown, else by the cookie.
+awaitable<Result<Login>> WhoAsks(const Sessions& parts, const Request& request) {
+  if (!parts.auth) co_return std::unexpected(iam::NotLoggedIn());
+  std::string token = BearerToken(request);
+  if (!token.empty()) co_return co_await parts.identities.Check(std::move(token), parts.own_audiences);
+  TY_CO_TRY(const std::string cookie, access::SessionToken(request));
+  if (cookie.empty()) co_return std::unexpected(iam::NotLoggedIn());
+  co_return parts.identities.CheckSession(cookie);
+}
+
+Response Answer(const control::v1::Session& session) {
+  Response response = Response::Json(wire::PrintJson(session));
+  response.headers.Set("Cache-Control", "no-store");
+  return response;
+}
+
+awaitable<control::v1::Session> Describe(const Sessions& parts, const Login* login) {
+  control::v1::Session session;
+  session.set_authentication(parts.auth);
+  session.set_version(parts.version);
+  if (login != nullptr) {
+    session.set_principal(login->principal);
+    if (login->expires) *session.mutable_expire_time() = wire::ToProto(*login->expires);
+  }
+  if (login != nullptr || !parts.auth)
+    session.set_default_project(co_await parts.newest_project(session.principal()));
+  co_return session;
+}
+
+constexpr int kOk = 200;
+constexpr std::string_view kBegin = "trainyard.v1.Sessions.Create";
+constexpr std::string_view kEnd = "trainyard.v1.Sessions.Delete";
+constexpr std::string_view kRead = "trainyard.v1.Sessions.Get";
+
+/// The door audits nothing here: who logs in is nobody yet.
+void Audit(const Sessions& parts, const Request& request, std::string_view method,
+           const Result<Login>& login) {
+  if (!parts.audit) return;
+  access::AuditLine line{.kind = iam::AuditKind::kAdminActivity,
+                         .address = access::AddressOf(request),
+                         .agent = std::string(request.headers.Get("User-Agent")),
+                         .method_name = std::string(method),
+                         .is_granted = login.has_value(),
+                         .status = login ? kOk : wire::HttpStatus(login.error().code)};
+  if (login) {
+    line.principal = login->principal;
+    line.credential = login->credential;
+  }
+  parts.audit(std::move(line));
+}
+
+/// What is shown and not valid costs time, and leaves a line. `error` is kUnauthenticated.
+awaitable<void> Refuse(State& state, const Request& request, std::string_view method, const Error& error) {
+  Audit(state.parts, request, method, std::unexpected(error));
+  co_await access::SlowDown(state.failed, access::AddressOf(request), state.parts.clock.Now());
+}
+
+awaitable<Result<Response>> Get(State& state, Request& request) {
+  const Sessions& parts = state.parts;
+  const Result<Login> login = co_await WhoAsks(parts, request);
+  if (!login && !BearerToken(request).empty() && parts.auth)
+    co_await Refuse(state, request, kRead, login.error());
+  const Login* known = login ? &*login : nullptr;
+  control::v1::Session session = co_await Describe(parts, known);
+  co_return Answer(session);
+}
+
+/// A token of its own for the browser.
+awaitable<Result<Identities::MadeToken>> Exchange(const Sessions& parts, Login shown) {
+  seconds life = kSessionLife;
+  if (shown.expires) life = std::min(life, std::chrono::floor<seconds>(*shown.expires - parts.clock.Now()));
+  Identities::NewToken wanted{.principal = shown.principal,
+                              .life = std::max(life, seconds(1)),
+                              .description = "browser",
+                              .issuer = identity::IssuerOf(shown),
+                              .browser = true};
+  co_return co_await parts.identities.MakeToken(std::move(wanted));
+}
+
+awaitable<Result<Response>> LogIn(State& state, Request& request) {
+  const Sessions& parts = state.parts;
+  TY_CO_TRY(const auto wanted, co_await ReadMessage<control::v1::Login>(request));
+  if (!parts.auth) {
+    control::v1::Session session = co_await Describe(parts, nullptr);
+    co_return Answer(session);
+  }
+  if (wanted.token().empty()) co_return std::unexpected(InvalidArgument("token", "This field is required."));
+  const Result<std::string> cookie = access::SessionToken(request);
+  if (!cookie) co_return std::unexpected(cookie.error());  // a new one would not be seen beside two
+  Result<Login> shown = co_await parts.identities.Check(wanted.token(), parts.own_audiences);
+  if (!shown) {
+    co_await Refuse(state, request, kBegin, shown.error());
+    co_return std::unexpected(iam::BadToken(shown.error()));
+  }
+  TY_CO_TRY(const Identities::MadeToken made, co_await Exchange(parts, *shown));
+  TY_CO_TRY(const Login login, parts.identities.CheckSession(made.text));
+  Audit(parts, request, kBegin, login);
+  control::v1::Session session = co_await Describe(parts, &login);
+  session.set_secret(parts.secret_of(made.text));
+  Response response = Answer(session);
+  const auto life = std::chrono::floor<seconds>(*login.expires - parts.clock.Now());
+  response.headers.Add("Set-Cookie", access::PrintSessionCookie(request, made.text, life));
+  co_return response;
+}
+
+awaitable<Result<Response>> LogOut(State& state, Request& request) {
+  TY_CO_TRY(const std::string token, access::SessionToken(request));
+  if (state.parts.auth && !token.empty()) {
+    if (!control::IsSame(request.headers.Get(access::kConsoleField), state.parts.secret_of(token)))
+      co_return std::unexpected(InvalidArgument("", "The request lacks the session's secret in the field " +
+                                                        std::string(access::kConsoleField) + "."));
+    const Result<Login> login = state.parts.identities.CheckSession(token);
+    if (login) {
+      TY_CO_RETURN_IF_ERROR(co_await state.parts.identities.RevokeToken(login->token_id));
+      Audit(state.parts, request, kEnd, login);
+    }
+  }
+  Response response = Response::Json("{}\n");
+  response.headers.Add("Set-Cookie", access::PrintNoSessionCookie(request));
+  co_return response;
+}
+
+}  // namespace
+
+void AddSessionRoutes(http::Router& router, Sessions sessions) {
+  using http::Method;
+  // Shared by three routes of one router.
+  auto state = std::make_shared<State>(State{.parts = std::move(sessions)});
+  constexpr std::string_view kPath = "/trainyard/v1/session";
+  router.Add(Method::kGet, kPath, [state](Request& request) { return Get(*state, request); });
+  router.Add(Method::kPost, kPath, [state](Request& request) { return LogIn(*state, request); });
+  router.Add(Method::kDelete, kPath, [state](Request& request) { return LogOut(*state, request); });
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <memory>
+
+#include "api/iam/iam_request.h"
+#include "api/iam/identity_handlers.h"
+#include "base/ascii.h"
+#include "base/clock.h"
+#include "net/access/door.h"
+#include "net/access/failed_logins.h"
+#include "net/http/uri.h"
+#include "rules/iam/principal.h"
+
+namespace trainyard::api {
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+using identity::Identities;
+using std::chrono::seconds;
+using Form = std::vector<std::pair<std::string, std::string>>;
+using FormOrRefusal = std::expected<Form, Response>;
+
+constexpr std::size_t kFormBytesMax = 64 << 10;
+constexpr seconds kTokenLife{3'600};
+constexpr seconds kToldLess{1};  // as Google's: a client asks again before the token ends
+constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
+constexpr int kBadRequest = 400;
+
+/// One object for the routes. Lives as long as they do.
+struct Endpoint {
+  Identities& identities;
+  const Clock& clock;
+  TokenEndpoint options;
+  access::FailedLogins failed{};
+};
+
+/// Must not be cached (RFC 6749 section 5.1).
+Response Answered(const boost::json::object& json, int status = 200) {
+  Response response = Response::Json(boost::json::serialize(json), status);
+  response.headers.Set("Cache-Control", "no-store");
+  return response;
+}
+
+Response Refused(std::string_view error, std::string_view description) {
+  return Answered({{"error", error}, {"error_description", description}}, kBadRequest);
+}
+
+/// What cannot be done for reasons that no client's grant has is another error; the rest is the grant's.
+Result<Response> RefusedFor(const Error& error) {
+  const bool is_ours = error.code == Code::kUnavailable || error.code == Code::kInternal ||
+                       error.code == Code::kDataLoss || error.code == Code::kResourceExhausted;
+  if (is_ours) return std::unexpected(error);
+  return Refused("invalid_grant", error.message);
+}
+
+/// Answers a credential that is not valid, after a pause: so nobody tries many quickly.
+awaitable<Result<Response>> RefusedCredential(Endpoint& endpoint, const Request& request, Error error) {
+  Result<Response> refused = RefusedFor(error);
+  if (refused) co_await access::SlowDown(endpoint.failed, access::AddressOf(request), endpoint.clock.Now());
+  co_return refused;
+}
+
+std::string_view Field(const Form& form, std::string_view name) {
+  const auto found = std::ranges::find(form, name, &Form::value_type::first);
+  return found == form.end() ? std::string_view() : std::string_view(found->second);
+}
+
+/// The body's form, or OAuth's refusal of it.
+awaitable<Result<FormOrRefusal>> ReadForm(Request& request) {
+  const std::string_view type = request.headers.Get("Content-Type");
+  if (!type.empty() && !EqualsIgnoringCase(type.substr(0, kFormType.size()), kFormType))
+    co_return FormOrRefusal(std::unexpected(
+        Refused("invalid_request", "The Content-Type must be " + std::string(kFormType) + ".")));
+  TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kFormBytesMax));
+  Result<Form> form = http::ParseQuery(text);
+  if (!form)
+    co_return FormOrRefusal(std::unexpected(
+        Refused("invalid_request", "The body is not a form (" + std::string(kFormType) + ").")));
+  co_return FormOrRefusal(*std::move(form));
+}
+
+awaitable<bool> Holds(const Identities& identities, identity::Login login) {
+  co_return identities.StillHolds(login);
+}
+
+/// Whether the key still is.
+identity::StillMay StillHeld(const Identities& identities, const Identities::Assertion& proven) {
+  identity::Login login{
+      .principal = proven.principal, .credential = "", .expires = {}, .key_id = proven.key_id};
+  return [&identities, login = std::move(login)] { return Holds(identities, login); };
+}
+
+awaitable<Result<Response>> IdTokenFor(Endpoint& endpoint, const Identities::Assertion& proven,
+                                       std::string server) {
+  Identities::IdToken wanted{.email = std::string(iam::EmailOf(proven.principal)),
+                             .audience = proven.target_audience,
+                             .include_email = true,  // as Google's endpoint does
+                             .issuer = std::move(server),
+                             .still_may = StillHeld(endpoint.identities, proven)};
+  const Result<std::string> token = co_await endpoint.identities.MakeIdToken(std::move(wanted));
+  if (!token) co_return RefusedFor(token.error());
+  co_return Answered({{"id_token", *token}});
+}
+
+awaitable<Result<Response>> TokenFor(Endpoint& endpoint, Identities::NewToken wanted, bool is_exchange) {
+  const seconds life = wanted.life.value_or(kTokenLife);
+  const Result<Identities::MadeToken> made = co_await endpoint.identities.MakeToken(std::move(wanted));
+  if (!made) co_return RefusedFor(made.error());
+  // Names, order and types as clients want them: some read expires_in only as an integer.
+  boost::json::object json{{"access_token", made->text},
+                           {"expires_in", std::max(life - kToldLess, seconds(0)).count()},
+                           {"token_type", "Bearer"}};
+  if (is_exchange) json["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token";
+  co_return Answered(json);
+}
+
+awaitable<Result<Response>> GrantJwt(Endpoint& endpoint, Form form, const Request& request) {
+  std::string assertion(Field(form, "assertion"));
+  if (assertion.empty()) co_return Refused("invalid_request", "assertion is missing.");
+  const Result<Identities::Assertion> proven =
+      co_await endpoint.identities.CheckAssertion(std::move(assertion), endpoint.options.own_audiences);
+  if (!proven) co_return co_await RefusedCredential(endpoint, request, proven.error());
+  if (!proven->target_audience.empty())
+    co_return co_await IdTokenFor(endpoint, *proven, endpoint.options.server);
+  Identities::NewToken wanted{.principal = proven->principal,
+                              .life = kTokenLife,
+                              .description = "POST /token",
+                              .issuer = "key " + proven->key_id};
+  co_return co_await TokenFor(endpoint, std::move(wanted), false);
+}
+
+/// The credential of an external account's file: a token or self-signed JWT of this server.
+awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject, bool is_exchange,
+                                        const Request& request) {
+  const Result<identity::Login> login =
+      co_await endpoint.identities.Check(std::move(subject), endpoint.options.own_audiences);
+  if (!login) co_return co_await RefusedCredential(endpoint, request, login.error());
+  seconds life = kTokenLife;
+  if (login->expires)
+    life = std::min(life, std::chrono::floor<seconds>(*login->expires - endpoint.clock.Now()));
+  if (life < seconds(1)) co_return Refused("invalid_grant", "The credential ends within a second.");
+  Identities::NewToken wanted{.principal = login->principal,
+                              .life = life,
+                              .description = is_exchange ? "POST /v1/token" : "POST /token",
+                              .issuer = identity::IssuerOf(*login)};
+  co_return co_await TokenFor(endpoint, std::move(wanted), is_exchange);
+}
+
+awaitable<Result<Response>> Exchange(Endpoint& endpoint, Form form, const Request& request) {
+  std::string subject(Field(form, "subject_token"));
+  if (subject.empty()) co_return Refused("invalid_request", "subject_token is missing.");
+  if (Field(form, "subject_token_type").empty())
+    co_return Refused("invalid_request", "subject_token_type is missing.");
+  co_return co_await ExchangeFor(endpoint, std::move(subject), true, request);
+}
+
+/// Any token of this server is a refresh token, too, for clients that take no other (gsutil, gcloud's own
+/// login). It gives as much, and no longer, than it is worth itself; client_id and client_secret are not
+/// asked for.
+awaitable<Result<Response>> Refresh(Endpoint& endpoint, Form form, const Request& request) {
+  std::string token(Field(form, "refresh_token"));
+  if (token.empty()) co_return Refused("invalid_request", "refresh_token is missing.");
+  co_return co_await ExchangeFor(endpoint, std::move(token), false, request);
+}
+
+awaitable<Result<Response>> Grant(Endpoint& endpoint, Request& request) {
+  TY_CO_TRY(FormOrRefusal form, co_await ReadForm(request));
+  if (!form) co_return std::move(form).error();
+  const std::string type(Field(*form, "grant_type"));
+  if (type == "urn:ietf:params:oauth:grant-type:jwt-bearer")
+    co_return co_await GrantJwt(endpoint, *std::move(form), request);
+  if (type == "urn:ietf:params:oauth:grant-type:token-exchange")
+    co_return co_await Exchange(endpoint, *std::move(form), request);
+  if (type.empty()) co_return Refused("invalid_request", "grant_type is missing.");
+  if (type == "refresh_token") co_return co_await Refresh(endpoint, *std::move(form), request);
+  co_return Refused("unsupported_grant_type",
+                    "This server knows the grants jwt-bearer, refresh_token and token-exchange.");
+}
+
+/// What a client may learn of the token that it holds. Source: RFC 7662; `username` is what gcloud reads.
+awaitable<Result<Response>> Introspect(Endpoint& endpoint, Request& request) {
+  TY_CO_TRY(FormOrRefusal form, co_await ReadForm(request));
+  if (!form) co_return std::move(form).error();
+  std::string token(Field(*form, "token"));
+  if (token.empty()) co_return Refused("invalid_request", "token is missing.");
+  const Result<identity::Login> login =
+      co_await endpoint.identities.Check(std::move(token), endpoint.options.own_audiences);
+  if (!login) {
+    TY_CO_RETURN_IF_ERROR(co_await RefusedCredential(endpoint, request, login.error()));
+    co_return Answered({{"active", false}});
+  }
+  boost::json::object json{{"active", true}, {"username", iam::EmailOf(login->principal)}};
+  if (login->expires) json["exp"] = std::chrono::floor<seconds>(*login->expires).time_since_epoch().count();
+  co_return Answered(json);
+}
+
+}  // namespace
+
+void AddTokenEndpoint(http::Router& router, Identities& identities, const Clock& clock,
+                      TokenEndpoint endpoint) {
+  const auto shared = std::make_shared<Endpoint>(
+      Endpoint{.identities = identities, .clock = clock, .options = std::move(endpoint)});  // of three routes
+  for (const char* path : {"/token", "/v1/token"}) {
+    router.Add(http::Method::kPost, path, [shared](Request& request) { return Grant(*shared, request); });
+  }
+  router.Add(http::Method::kPost, "/v1/introspect",
+             [shared](Request& request) { return Introspect(*shared, request); });
+}
+
+}  // namespace trainyard::api

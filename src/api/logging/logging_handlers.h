@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+
+#include "net/http/router.h"
+#include "stores/audit/audit_search.h"
+#include "stores/logs/log_store.h"
+#include "stores/logs/log_tails.h"
+
+namespace trainyard::api {
+
+struct TailTimes {
+  /// A comment is sent after this much silence, so that no proxy closes the connection.
+  std::chrono::milliseconds heartbeat = std::chrono::seconds(15);
+};
+
+/// entries of logging v2: `POST /v2/entries:list`, and `/v2/entries:tail` as server-sent events (docs/guide,
+/// "Following a log"). Google's service has tail over gRPC; the messages are its own.
+///
+/// tail: POST with a TailLogEntriesRequest, or GET with its fields in the query (resourceNames repeated).
+/// Each event's data is a TailLogEntriesResponse, its id a cursor; the field Last-Event-ID, or `cursor` in
+/// the query, continues after it. Without a cursor the tail begins at the filter's lower bound of the
+/// timestamp; without such a bound, with new lines. It ends when the client disconnects or the server stops;
+/// before a failure ends it, an event "error" with a google.rpc.Status is sent. Lines that a slow client has
+/// not taken yet are read from the store later; a comment says when that begins.
+///
+/// `audit`: what answers entries:list where the filter names audit logs (audit::NamesAuditLogs); null: they
+/// are looked for among jobs' logs, which have none. entries:tail never shows them.
+///
+/// `logs`, `tails` and `audit` outlive the router. Source: docs/spec "Logs"; discovery document logging:v2;
+/// HTML standard, "Server-sent events".
+void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times = {},
+                      audit::AuditSearch* audit = nullptr);
+
+/// The routes of entries:tail; see AddLoggingRoutes.
+void AddTailRoutes(http::Router& router, logs::LogTails& tails, TailTimes times);
+
+}  // namespace trainyard::api

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "control/intake/instance.h"
+#include "net/http/router.h"
+#include "rules/cluster/project_number.h"
+
+namespace trainyard::api {
+
+/// The machine of the replica whose program asks; nothing: no program of an attempt does. An error is the
+/// answer to the request: it cannot be told now who asks.
+using AskingInstance = std::function<boost::asio::awaitable<Result<std::optional<control::Instance>>>(
+    const http::Request& request)>;
+
+/// What a Google client asks the metadata server of its machine: a project, an account and a token that is
+/// valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and what the machine is.
+/// Paths: spec environment.md section 11, wire.md section 2, access.md section 4.
+struct MetadataAnswers {
+  std::string project;
+  cluster::NumberOf number_of = cluster::HashedNumber;
+  /// "localhost:PORT" of the TLS listener; a function, because the port is known only once it listens.
+  std::function<std::string()> universe_domain;
+  /// A new access token for who asks, or why there is none.
+  std::function<boost::asio::awaitable<Result<std::string>>(const http::Request& request)> access_token;
+  AskingInstance instance;
+  bool has_accounts =
+      false;                 ///< programs in replicas are their jobs' service accounts; else kMetadataAccount
+  bool has_console = false;  ///< a browser that opens "/" is sent there
+};
+
+/// JSON has exactly the type `application/json`, as Google's: google-auth before 2.24 takes any other for
+/// text (spec access.md section 4). `wait_for_change` is answered at once: nothing ever changes.
+void AddMetadataRoutes(http::Router& router, MetadataAnswers answers);
+
+/// `/healthz`: "ok" while the loop runs.
+void AddHealthRoute(http::Router& router);
+
+}  // namespace trainyard::api

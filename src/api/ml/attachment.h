@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "net/http/headers.h"
+
+/// Answers that a browser saves as files. Pure: any thread.
+namespace trainyard::api {
+
+/// A file's name made of any text: letters, digits, '.', '-' and '_' stay, all else becomes '_'. Never empty,
+/// never begins with a dot, at most kFileNameBytesMax long.
+[[nodiscard]] std::string SafeFileName(std::string_view text);
+inline constexpr std::size_t kFileNameBytesMax = 200;
+
+/// Content-Type, Content-Disposition with SafeFileName(name), and what makes contents harmless that anybody
+/// may have written (http::ConfineContent). Source: RFC 6266.
+void SetAttachment(std::string_view content_type, std::string_view name, http::Headers& headers);
+
+}  // namespace trainyard::api

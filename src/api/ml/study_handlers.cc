@@ -1,0 +1,180 @@
+#include "api/ml/ml_handlers.h"
+
+#include <google/protobuf/empty.pb.h>
+
+#include <utility>
+
+#include "base/wire/json.h"
+#include "base/wire/utf8.h"
+#include "rules/cluster/region.h"
+#include "trainyard/longrunning/operations.pb.h"
+#include "trainyard/ml/v1/study.pb.h"
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+using studies::StudyService;
+
+constexpr std::size_t kBodyBytesMax = 1 << 20;
+constexpr std::size_t kSmallBodyBytesMax = 64 << 10;
+
+Status CheckLocation(const Request& request) {
+  const std::string& location = request.Parameter("location");
+  if (cluster::FindRegion(location) != nullptr) return {};
+  return std::unexpected(
+      NotFound("The location " + wire::ReplaceMalformed(location) + " is not one that training runs in."));
+}
+
+Result<studies::StudyName> StudyOf(const Request& request) {
+  TY_RETURN_IF_ERROR(CheckLocation(request));
+  return studies::StudyName{.project = request.Parameter("project"),
+                            .location = request.Parameter("location"),
+                            .study_id = request.Parameter("study")};
+}
+
+Result<studies::TrialName> TrialOf(const Request& request) {
+  TY_TRY(studies::StudyName study, StudyOf(request));
+  return studies::TrialName{.study = std::move(study), .id = studies::ParseId(request.Parameter("trial"))};
+}
+
+Result<studies::OperationName> OperationOf(const Request& request) {
+  TY_RETURN_IF_ERROR(CheckLocation(request));
+  return studies::OperationName{.project = request.Parameter("project"),
+                                .location = request.Parameter("location"),
+                                .id = studies::ParseId(request.Parameter("operation"))};
+}
+
+/// @param field  the root of the fields in errors, if the body is a resource
+template <class Message>
+awaitable<Result<Message>> ReadBody(Request& request, std::size_t bytes_max, std::string_view field) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(bytes_max));
+  Message body;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, field));
+  co_return body;
+}
+
+template <class Message>
+Result<Response> Answer(const Result<Message>& message) {
+  if (!message) return std::unexpected(message.error());
+  return Response::Json(wire::PrintJson(*message));
+}
+
+Result<Response> Answer(const Status& done) {
+  if (!done) return std::unexpected(done.error());
+  return Response::Json("{}\n");
+}
+
+/// A list is JSON already.
+Result<Response> Answer(Result<std::string> json) {
+  if (!json) return std::unexpected(std::move(json).error());
+  return Response::Json(*std::move(json));
+}
+
+// The methods differ in the name in their path and in their body: none, one without meaning (but it must be
+// well-formed), or one that is passed on.
+
+template <auto kNameOf, auto kMethod>
+awaitable<Result<Response>> ByName(StudyService& studies, Request& request) {
+  TY_CO_TRY(auto name, kNameOf(request));
+  co_return Answer(co_await (studies.*kMethod)(std::move(name)));
+}
+
+template <auto kNameOf, auto kMethod, class Message>
+awaitable<Result<Response>> ByNameAlone(StudyService& studies, Request& request) {
+  TY_CO_TRY(auto name, kNameOf(request));
+  TY_CO_TRY([[maybe_unused]] const Message nothing,
+            co_await ReadBody<Message>(request, kSmallBodyBytesMax, {}));
+  co_return Answer(co_await (studies.*kMethod)(std::move(name)));
+}
+
+template <auto kNameOf, auto kMethod, class Message>
+awaitable<Result<Response>> WithBody(StudyService& studies, Request& request) {
+  TY_CO_TRY(auto name, kNameOf(request));
+  TY_CO_TRY(Message asked, co_await ReadBody<Message>(request, kSmallBodyBytesMax, {}));
+  co_return Answer(co_await (studies.*kMethod)(std::move(name), std::move(asked)));
+}
+
+awaitable<Result<Response>> CreateStudy(StudyService& studies, Request& request) {
+  TY_CO_RETURN_IF_ERROR(CheckLocation(request));
+  TY_CO_TRY(ml::v1::Study asked, co_await ReadBody<ml::v1::Study>(request, kBodyBytesMax, "study"));
+  studies::StudyName name{.project = request.Parameter("project"),
+                          .location = request.Parameter("location"),
+                          .study_id = std::string(request.Query("studyId"))};
+  co_return Answer(co_await studies.CreateStudy(std::move(name), std::move(asked)));
+}
+
+awaitable<Result<Response>> ListStudies(StudyService& studies, Request& request) {
+  TY_CO_RETURN_IF_ERROR(CheckLocation(request));
+  co_return Answer(co_await studies.ListStudies(request.Parameter("project"), request.Parameter("location")));
+}
+
+awaitable<Result<Response>> CreateTrial(StudyService& studies, Request& request) {
+  TY_CO_TRY(studies::StudyName study, StudyOf(request));
+  TY_CO_TRY(ml::v1::Trial asked, co_await ReadBody<ml::v1::Trial>(request, kBodyBytesMax, "trial"));
+  co_return Answer(co_await studies.CreateTrial(std::move(study), std::move(asked)));
+}
+
+using UseCase = awaitable<Result<Response>> (*)(StudyService&, Request&);
+
+struct Route {
+  http::Method verb;
+  std::string pattern;
+  MethodForm form;
+  UseCase use_case;
+};
+
+}  // namespace
+
+void AddStudyRoutes(MlMethods& methods, StudyService& studies) {
+  using http::Method;
+  const std::string location = "/v1/projects/{project}/locations/{location}";
+  const std::string all_studies = location + "/studies";
+  const std::string study = all_studies + "/{study}";
+  const std::string all_trials = study + "/trials";
+  const std::string trial = all_trials + "/{trial}";
+  const std::string one_operation = location + "/operations/{operation}";
+  const MethodForm a_study{.answer = ml::v1::Study::descriptor(), .parameters = {}};
+  const MethodForm new_study{.answer = ml::v1::Study::descriptor(), .parameters = {"studyId"}};
+  const MethodForm a_trial{.answer = ml::v1::Trial::descriptor(), .parameters = {}};
+  const MethodForm an_operation{.answer = longrunning::Operation::descriptor(), .parameters = {}};
+  const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
+  const MethodForm list{.answer = ml::v1::ListStudiesResponse::descriptor(), .parameters = {}};
+  const MethodForm trials{.answer = ml::v1::ListTrialsResponse::descriptor(), .parameters = {}};
+  const MethodForm optimal{.answer = ml::v1::ListOptimalTrialsResponse::descriptor(), .parameters = {}};
+  const Route routes[] = {
+      {Method::kPost, all_studies, new_study, CreateStudy},
+      {Method::kGet, all_studies, list, ListStudies},
+      {Method::kGet, study, a_study, ByName<StudyOf, &StudyService::GetStudy>},
+      {Method::kDelete, study, empty, ByName<StudyOf, &StudyService::DeleteStudy>},
+      {Method::kPost, all_trials, a_trial, CreateTrial},
+      {Method::kGet, all_trials, trials, ByName<StudyOf, &StudyService::ListTrials>},
+      {Method::kPost, all_trials + ":suggest", an_operation,
+       WithBody<StudyOf, &StudyService::Suggest, ml::v1::SuggestTrialsRequest>},
+      {Method::kPost, all_trials + ":listOptimalTrials", optimal,
+       ByNameAlone<StudyOf, &StudyService::ListOptimalTrials, ml::v1::ListOptimalTrialsRequest>},
+      {Method::kGet, trial, a_trial, ByName<TrialOf, &StudyService::GetTrial>},
+      {Method::kDelete, trial, empty, ByName<TrialOf, &StudyService::DeleteTrial>},
+      {Method::kPost, trial + ":addMeasurement", a_trial,
+       WithBody<TrialOf, &StudyService::AddMeasurement, ml::v1::AddTrialMeasurementRequest>},
+      {Method::kPost, trial + ":complete", a_trial,
+       WithBody<TrialOf, &StudyService::CompleteTrial, ml::v1::CompleteTrialRequest>},
+      {Method::kPost, trial + ":stop", a_trial,
+       ByNameAlone<TrialOf, &StudyService::StopTrial, ml::v1::StopTrialRequest>},
+      {Method::kPost, trial + ":checkEarlyStoppingState", an_operation,
+       ByNameAlone<TrialOf, &StudyService::CheckEarlyStopping, ml::v1::CheckTrialEarlyStoppingStateRequest>},
+      {Method::kGet, one_operation, an_operation, ByName<OperationOf, &StudyService::GetOperation>},
+      {Method::kPost, one_operation + ":cancel", empty,
+       ByNameAlone<OperationOf, &StudyService::CancelOperation, google::protobuf::Empty>},
+  };
+  for (const Route& route : routes) {
+    methods.Add(
+        route.verb, route.pattern, route.form,
+        [&studies, use_case = route.use_case](Request& request) { return use_case(studies, request); });
+  }
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,198 @@
+#include "api/storage/folder_handlers.h"
+
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/ml/attachment.h"
+#include "api/storage/folder_archive.h"
+#include "api/storage/folder_request.h"
+#include "api/storage/storage_handlers_rights.h"
+#include "api/system_parameters.h"
+#include "base/wire/json.h"
+#include "base/wire/time.h"
+#include "stores/storage/delete_many.h"
+#include "trainyard/control/v1/folders.pb.h"
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using control::v1::FolderRemoval;
+using control::v1::FolderSummary;
+using http::Request;
+using http::Response;
+using std::chrono::steady_clock;
+
+/// How far a folder is counted: to whichever comes first.
+struct CountLimits {
+  std::int64_t objects = 0;
+  std::chrono::seconds time{};
+};
+constexpr CountLimits kSummaryLimits{.objects = 1'000'000, .time = std::chrono::seconds(2)};
+constexpr std::int64_t kRemovedMax = 5'000;
+constexpr std::chrono::seconds kRemovingMax{1};
+/// A zip's end lists its entries, so the server keeps them until then: some 100 bytes each, and their names.
+constexpr std::int64_t kZipEntriesMax = 100'000;
+constexpr std::int64_t kZipNameBytesMax = std::int64_t{32} << 20;
+constexpr CountLimits kZipLimits{.objects = kZipEntriesMax, .time = std::chrono::seconds(60)};
+constexpr std::int64_t kTarEntriesMax = std::int64_t{1} << 40;
+constexpr FolderArchive::Limits kZipHas{.entries = kZipEntriesMax, .name_bytes = kZipNameBytesMax};
+constexpr FolderArchive::Limits kTarHas{.entries = kTarEntriesMax,
+                                        .name_bytes = std::numeric_limits<std::int64_t>::max()};
+constexpr int kArchiveThreads = 2;  // compressing takes a CPU: two downloads at full speed
+
+struct Folders {
+  storage::Buckets& buckets;
+  boost::asio::thread_pool archives{kArchiveThreads};
+};
+
+awaitable<Status> RequireList(const Request& request) {
+  return storage_api::RequireOnBucket(request, "storage.objects.list", request.Parameter("bucket"));
+}
+
+void AddObject(const storage::v1::Object& object, FolderSummary& summary) {
+  summary.set_objects(summary.objects() + 1);
+  summary.set_bytes(summary.bytes() + static_cast<std::int64_t>(object.size()));
+  const SysTime newest = summary.has_newest() ? wire::FromProto(summary.newest()) : SysTime::min();
+  if (wire::FromProto(object.updated()) > newest) *summary.mutable_newest() = object.updated();
+}
+
+using Look = std::function<void(const storage::v1::Object& object)>;
+
+/// Beyond the limits: `more`. `look` sees each object, in order; or is empty.
+awaitable<Result<FolderSummary>> Count(storage::Buckets& buckets, std::string bucket, std::string prefix,
+                                       CountLimits limits, Look look) {
+  const steady_clock::time_point end = steady_clock::now() + limits.time;
+  FolderSummary summary;
+  for (std::string token;;) {
+    storage::NameQuery query{.prefix = prefix, .page_token = token};
+    TY_CO_TRY(const storage::v1::Objects page, co_await buckets.ListAsKnown(bucket, std::move(query)));
+    for (const storage::v1::Object& object : page.items()) {
+      AddObject(object, summary);
+      if (look) look(object);
+    }
+    token = page.next_page_token();
+    if (token.empty()) co_return summary;
+    if (summary.objects() < limits.objects && steady_clock::now() < end) continue;
+    summary.set_more(true);
+    co_return summary;
+  }
+}
+
+awaitable<Result<Response>> Summarize(std::shared_ptr<Folders> folders, const Request& request) {
+  TY_CO_TRY(std::string prefix, ReadFolder(request));
+  std::string bucket = request.Parameter("bucket");
+  TY_CO_TRY(const FolderSummary summary,
+            co_await Count(folders->buckets, std::move(bucket), std::move(prefix), kSummaryLimits, nullptr));
+  co_return Response::Json(wire::PrintJson(summary));
+}
+
+/// Refused before anything is sent, where that can be known.
+awaitable<Status> CheckZip(storage::Buckets& buckets, const FolderArchive::Folder& folder) {
+  packing::EntryNames names(folder.top);
+  std::int64_t name_bytes = 0;
+  Look look = [&](const storage::v1::Object& object) {
+    const std::string_view below = std::string_view(object.name()).substr(folder.prefix.size());
+    if (!below.empty())
+      name_bytes += static_cast<std::int64_t>(names.NameOf(below, object.size() == 0).size());
+  };
+  TY_CO_TRY(const FolderSummary summary,
+            co_await Count(buckets, folder.bucket, folder.prefix, kZipLimits, std::move(look)));
+  if (summary.more() || summary.objects() > kZipEntriesMax)
+    co_return std::unexpected(InvalidArgument(
+        "format",
+        "A zip of more than " + std::to_string(kZipEntriesMax) + " objects is not made here; ask for tar"));
+  if (name_bytes > kZipNameBytesMax)
+    co_return std::unexpected(InvalidArgument("format", "A zip whose names have more than " +
+                                                            std::to_string(kZipNameBytesMax >> 20) +
+                                                            " MiB is not made here; ask for tar"));
+  co_return Status();
+}
+
+awaitable<Result<http::StreamPart>> NextPart(std::shared_ptr<Folders> /*alive*/,
+                                             std::shared_ptr<FolderArchive> archive) {
+  TY_CO_TRY(std::string piece, co_await archive->Next());
+  co_return http::StreamPart(std::move(piece));
+}
+
+awaitable<Result<Response>> Download(std::shared_ptr<Folders> folders, const Request& request) {
+  TY_CO_TRY(std::string prefix, ReadFolder(request));
+  TY_CO_TRY(const FolderFormat format, ReadFolderFormat(request));
+  TY_CO_RETURN_IF_ERROR(co_await RequireList(request));
+  const std::string& bucket = request.Parameter("bucket");
+  const std::string name = NameOfFolder(bucket, prefix);
+  FolderArchive::Folder folder{.bucket = bucket, .prefix = std::move(prefix), .top = name};
+  const bool is_zip = format == FolderFormat::kZip;
+  TY_CO_TRY(const storage::v1::Bucket present, co_await folders->buckets.GetBucket(bucket));
+  if (is_zip) TY_CO_RETURN_IF_ERROR(co_await CheckZip(folders->buckets, folder));
+  auto archive = std::make_shared<FolderArchive>(folders->buckets, folders->archives, std::move(folder),
+                                                 is_zip ? packing::MakeZipWriter() : packing::MakeTarWriter(),
+                                                 is_zip ? kZipHas : kTarHas);
+  Response response;
+  SetAttachment(is_zip ? "application/zip" : "application/x-tar", name + (is_zip ? ".zip" : ".tar"),
+                response.headers);
+  response.body = http::StreamBody{.next = [folders, archive] { return NextPart(folders, archive); }};
+  co_return response;
+}
+
+/// Deletes what a page lists, until there is enough of it: false.
+awaitable<Result<bool>> RemoveListed(storage::Buckets& buckets, const std::string& bucket,
+                                     const storage::v1::Objects& page, steady_clock::time_point end,
+                                     FolderRemoval& removal) {
+  for (int at = 0; at < page.items_size();) {
+    if (removal.objects() >= kRemovedMax || steady_clock::now() >= end) co_return false;
+    std::vector<std::string> names;
+    for (; at < page.items_size() && names.size() < storage::kDeletedAtOnceMax; ++at)
+      names.push_back(page.items(at).name());
+    TY_CO_TRY(const std::size_t removed, co_await DeleteMany(buckets, bucket, std::move(names)));
+    removal.set_objects(removal.objects() + static_cast<std::int64_t>(removed));
+  }
+  co_return true;
+}
+
+awaitable<Result<Response>> Remove(std::shared_ptr<Folders> folders, const Request& request) {
+  TY_CO_TRY(const std::string prefix, ReadFolder(request));
+  TY_CO_RETURN_IF_ERROR(co_await RequireList(request));
+  const std::string& bucket = request.Parameter("bucket");
+  const steady_clock::time_point end = steady_clock::now() + kRemovingMax;
+  FolderRemoval removal;
+  for (std::string token;;) {
+    storage::NameQuery query{.prefix = prefix, .page_token = token};
+    TY_CO_TRY(const storage::v1::Objects page,
+              co_await folders->buckets.ListAsKnown(bucket, std::move(query)));
+    TY_CO_TRY(const bool all, co_await RemoveListed(folders->buckets, bucket, page, end, removal));
+    token = page.next_page_token();
+    if (all && !token.empty()) continue;
+    removal.set_more(!all);
+    co_return Response::Json(wire::PrintJson(removal));
+  }
+}
+
+}  // namespace
+
+void AddFolderRoutes(http::Router& router, storage::Buckets& buckets) {
+  // Shared: std::function copies its target; the last copy is destroyed with the router.
+  auto folders = std::make_shared<Folders>(buckets);
+  const std::string path = "/trainyard/v1/buckets/{bucket}/folder";
+  const MethodForm summary{.answer = FolderSummary::descriptor(), .parameters = {"prefix"}};
+  const MethodForm archive{.parameters = {"prefix", "format"}};
+  const MethodForm removal{.answer = FolderRemoval::descriptor(), .parameters = {"prefix"}};
+  router.Add(
+      http::Method::kGet, path + ":summarize",
+      WithSystemParameters(summary, [folders](Request& request) { return Summarize(folders, request); }));
+  router.Add(
+      http::Method::kGet, path + ":download",
+      WithSystemParameters(archive, [folders](Request& request) { return Download(folders, request); }));
+  router.Add(http::Method::kDelete, path,
+             WithSystemParameters(removal, [folders](Request& request) { return Remove(folders, request); }));
+}
+
+}  // namespace trainyard::api

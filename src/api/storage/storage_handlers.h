@@ -1,0 +1,36 @@
+#pragma once
+
+#include "net/http/router.h"
+#include "stores/storage/buckets.h"
+
+namespace trainyard::identity {
+class Identities;
+}  // namespace trainyard::identity
+
+namespace trainyard::api {
+
+/// Cloud Storage's JSON API, v1: buckets (insert, get, list, patch, update, delete, storageLayout) and
+/// objects (insert by media, multipart and resumable upload; get, alt=media with ranges, list, patch, update,
+/// delete, copyTo, rewriteTo, moveTo, compose), under /storage/v1, /upload/storage/v1,
+/// /resumable/upload/storage/v1 and /download/storage/v1.
+///
+/// `buckets` and `identities`, which keeps whose they are, outlive the router. Errors have storage's own
+/// shape; a full disk is 507; so have the errors of unknown paths and methods. `projection`, `userProject`,
+/// `predefinedAcl` and other parameters that change no result are accepted and ignored. Source: discovery
+/// storage v1, docs/spec "Storage JSON v1".
+void AddStorageRoutes(http::Router& router, storage::Buckets& buckets, identity::Identities& identities);
+
+/// How TensorFlow reads `gs://`: `GET` and `HEAD /BUCKET/OBJECT` of Cloud Storage's XML API, the object's
+/// name percent-encoded or not, with Range (206; 416 past the end), generation, x-goog-if-generation-match,
+/// x-goog-if-metageneration-match, If-Match and If-None-Match. Errors are the XML API's documents.
+///
+/// The pattern matches every path that no other route has: use it only for the front under Google's storage
+/// host name, never for the public router. `buckets` outlives the router. Source: docs/spec "the recipe,
+/// tried".
+void AddXmlStorageRoutes(http::Router& router, storage::Buckets& buckets);
+
+/// An error as the XML API says it. Of kUnauthenticated and kPermissionDenied the message is the API's own,
+/// and ours stands in <Details>. Pure. Source: Cloud Storage's page "HTTP status and error codes for XML".
+[[nodiscard]] http::Response XmlErrorAnswer(const Error& error);
+
+}  // namespace trainyard::api

@@ -1,0 +1,133 @@
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "api/storage/storage_handlers_error.h"
+#include "api/storage/storage_handlers_gunzip.h"
+#include "api/storage/storage_handlers_range.h"
+#include "api/storage/storage_handlers_routes.h"
+#include "base/async/on_pool.h"
+#include "net/http/headers.h"
+#include "net/http/text.h"
+#include "stores/storage/resource.h"
+
+namespace trainyard::api::storage_api {
+namespace {
+
+constexpr int kPartialContent = 206;
+constexpr int kRangeNotSatisfiable = 416;
+constexpr int kNotModified = 304;
+
+std::string Quoted(const std::string& etag) { return "\"" + etag + "\""; }
+
+/// Headers that every answer about the contents has.
+void AddObjectHeaders(const v1::Object& object, http::Headers& headers) {
+  http::ConfineContent(headers);
+  headers.Add("ETag", Quoted(object.etag()));
+  headers.Add("X-Goog-Generation", std::to_string(object.generation()));
+  headers.Add("X-Goog-Metageneration", std::to_string(object.metageneration()));
+  headers.Add("X-Goog-Storage-Class", object.storage_class());
+  headers.Add("X-Goog-Stored-Content-Length", std::to_string(object.size()));
+  headers.Add("X-Goog-Stored-Content-Encoding",
+              object.content_encoding().empty() ? "identity" : object.content_encoding());
+  if (!object.crc32c().empty())
+    headers.Add("X-Goog-Hash", "crc32c=" + object.crc32c() + ",md5=" + object.md5_hash());
+  // Any text may have been set by a client: the response writer makes line ends spaces.
+  const auto add = [&headers](const char* name, const std::string& value) {
+    if (!value.empty()) headers.Add(name, value);
+  };
+  add("Content-Type", object.content_type());
+  add("Content-Language", object.content_language());
+  add("Content-Disposition", object.content_disposition());
+  add("Cache-Control", object.cache_control());
+}
+
+/// Those of contents that are sent as they are stored.
+void AddStoredHeaders(const v1::Object& object, http::Headers& headers) {
+  headers.Add("Accept-Ranges", "bytes");
+  if (!object.content_encoding().empty()) headers.Add("Content-Encoding", object.content_encoding());
+}
+
+/// Whether the client gets a gzip object as text: it does not take gzip, and Cache-Control does not forbid
+/// it. A file that only claims to be gzip is sent as it is. Source: Cloud Storage's page "Transcoding of
+/// gzip-compressed files".
+awaitable<Result<bool>> Gunzips(Buckets& buckets, const Request& request,
+                                const storage::ReadableObject& opened) {
+  const v1::Object& object = opened.resource;
+  if (object.content_encoding() != "gzip" || http::AcceptsGzip(request.headers.Get("Accept-Encoding")))
+    co_return false;
+  if (object.cache_control().find("no-transform") != std::string::npos) co_return false;
+  auto begins = [file = opened.file.get()] { return BeginsAsGzip(file); };
+  co_return co_await OnPool(buckets.files(), std::move(begins));
+}
+
+/// The whole text: its length is unknown and ranges of it cannot be sent.
+Response Gunzipped(Response response, storage::ReadableObject opened, boost::asio::thread_pool& files) {
+  response.headers.Add("Warning", "214 UploadServer gunzipped");
+  response.headers.Add("Vary", "Accept-Encoding");
+  response.body = GunzippedBody(std::move(opened.file), files);
+  return response;
+}
+
+/// The range to send; nothing: all of it. A client with another version gets everything (If-Range).
+Result<std::optional<ByteRange>> WantedRange(const Request& request, const v1::Object& object) {
+  const std::string_view if_range = request.headers.Get("If-Range");
+  if (!request.headers.Has("Range") || (!if_range.empty() && if_range != Quoted(object.etag())))
+    return std::nullopt;
+  return ReadRange(request.headers.Get("Range"), object.size());
+}
+
+http::FileBody BodyOf(storage::ReadableObject& opened, const ByteRange& range) {
+  const auto close = [](const int* descriptor) {
+    ::close(*descriptor);
+    delete descriptor;
+  };
+  return {.descriptor = std::shared_ptr<const int>(new int(opened.file.Release()), close),
+          .offset = range.offset,
+          .length = range.length};
+}
+
+}  // namespace
+
+awaitable<Result<Response>> ReadMedia(Buckets& buckets, const Request& request, std::string bucket,
+                                      std::string name, Conditions when) {
+  const Conditions not_match = storage::TakeNotMatch(when);
+  TY_CO_TRY(storage::ReadableObject opened,
+            co_await buckets.OpenRead(std::move(bucket), std::move(name), std::move(when)));
+  const v1::Object& object = opened.resource;
+  Response response;
+  AddObjectHeaders(object, response.headers);
+  if (!storage::CheckConditions(not_match, storage::VersionOf(object))) {
+    response.status = kNotModified;
+    co_return response;
+  }
+  TY_CO_TRY(const bool gunzips, co_await Gunzips(buckets, request, opened));
+  if (gunzips) co_return Gunzipped(std::move(response), std::move(opened), buckets.files());
+  AddStoredHeaders(object, response.headers);
+  const auto range = WantedRange(request, object);
+  const std::string size = std::to_string(object.size());
+  if (!range) {
+    response = StatusAnswer(kRangeNotSatisfiable, "requestedRangeNotSatisfiable", range.error().message);
+    response.headers.Set("Content-Range", "bytes */" + size);
+    http::ConfineContent(response.headers);
+    co_return response;
+  }
+  const ByteRange whole{.offset = 0, .length = object.size()};
+  if (*range) {
+    const std::string last = std::to_string((*range)->offset + (*range)->length - 1);
+    response.status = kPartialContent;
+    response.headers.Set("Content-Range",
+                         "bytes " + std::to_string((*range)->offset) + "-" + last + "/" + size);
+  }
+  response.body = BodyOf(opened, range->value_or(whole));
+  co_return response;
+}
+
+awaitable<Result<Response>> GetMedia(Buckets& buckets, Request& request) {
+  TY_CO_TRY(Conditions when, ReadConditions(request));
+  co_return co_await ReadMedia(buckets, request, request.Parameter("bucket"), request.Parameter("object"),
+                               std::move(when));
+}
+
+}  // namespace trainyard::api::storage_api

@@ -1,0 +1,138 @@
+#include "api/storage/storage_handlers_request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+#include <utility>
+
+#include "base/text/percent.h"
+#include "base/wire/error_body.h"
+#include "base/wire/json.h"
+#include "net/http/text.h"
+
+namespace trainyard::api::storage_api {
+namespace {
+
+constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kResultsMax = 1000;
+constexpr std::size_t kFirstPieceBytes = std::size_t{16} << 10;
+constexpr int kNotModified = 304;
+
+Result<std::optional<std::int64_t>> ReadInt(const Request& request, std::string_view name) {
+  const std::string_view text = request.Query(name);
+  if (text.empty()) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc() || end != text.data() + text.size()) {
+    return std::unexpected(
+        InvalidArgument({}, "Invalid value for '" + std::string(name) + "': " + std::string(text)));
+  }
+  return value;
+}
+
+}  // namespace
+
+Result<Conditions> ReadConditions(const Request& request, bool source) {
+  Conditions when;
+  TY_TRY(when.generation, ReadInt(request, source ? "sourceGeneration" : "generation"));
+  const std::string prefix = source ? "ifSource" : "if";
+  TY_TRY(when.if_generation_match, ReadInt(request, prefix + "GenerationMatch"));
+  TY_TRY(when.if_generation_not_match, ReadInt(request, prefix + "GenerationNotMatch"));
+  TY_TRY(when.if_metageneration_match, ReadInt(request, prefix + "MetagenerationMatch"));
+  TY_TRY(when.if_metageneration_not_match, ReadInt(request, prefix + "MetagenerationNotMatch"));
+  if (source) return when;
+  when.if_etag_match = std::string(request.headers.Get("If-Match"));
+  when.if_etag_not_match = std::string(request.headers.Get("If-None-Match"));
+  return when;
+}
+
+Result<bool> ReadBool(const Request& request, std::string_view name) {
+  const std::string_view text = request.Query(name);
+  if (text == "true" || text == "True" || text == "1") return true;
+  if (text.empty() || text == "false" || text == "False" || text == "0") return false;
+  return std::unexpected(
+      InvalidArgument({}, "Invalid value for '" + std::string(name) + "': " + std::string(text)));
+}
+
+Result<std::size_t> ReadResultsMax(const Request& request) {
+  TY_TRY(const auto value, ReadInt(request, "maxResults"));
+  if (!value) return kResultsMax;
+  if (*value < 1)
+    return std::unexpected(InvalidArgument({}, "Invalid value for 'maxResults': it must be at least 1"));
+  return std::min(static_cast<std::size_t>(*value), kResultsMax);
+}
+
+awaitable<Result<std::string>> ReadTextBody(Request& request) {
+  if (request.body == nullptr) co_return std::string();
+  co_return co_await request.body->ReadAll(kJsonBytesMax);
+}
+
+awaitable<Status> ReadJsonBody(Request& request, google::protobuf::Message& message) {
+  TY_CO_TRY(const std::string text, co_await ReadTextBody(request));
+  co_return wire::ParseJson(text, message);
+}
+
+void TakeQuery(const Request& request, v1::Object& resource) {
+  resource.set_bucket(request.Parameter("bucket"));
+  if (request.HasQuery("name")) resource.set_name(std::string(request.Query("name")));
+  if (request.HasQuery("contentEncoding"))
+    resource.set_content_encoding(std::string(request.Query("contentEncoding")));
+  if (request.HasQuery("kmsKeyName")) resource.set_kms_key_name(std::string(request.Query("kmsKeyName")));
+}
+
+void TakeHashHeaders(const Request& request, v1::Object& resource) {
+  const auto take = [&resource](std::string_view md5, std::string_view crc32c) {
+    if (!md5.empty() && resource.md5_hash().empty()) resource.set_md5_hash(std::string(md5));
+    if (!crc32c.empty() && resource.crc32c().empty()) resource.set_crc32c(std::string(crc32c));
+  };
+  for (const auto& [name, value] : request.headers.fields()) {
+    if (!http::EqualsIgnoringCase(name, "x-goog-hash")) continue;
+    http::ForEachElement(value, [&take](std::string_view element) {
+      if (element.starts_with("md5=")) take(element.substr(4), {});
+      if (element.starts_with("crc32c=")) take({}, element.substr(7));
+    });
+  }
+  take(request.headers.Get("Content-MD5"), {});
+}
+
+awaitable<Result<std::string>> ReadPiece(http::BodyReader& body, std::size_t bytes_max) {
+  std::string piece;
+  std::size_t filled = 0;
+  while (filled < bytes_max) {
+    // Grows with the received bytes, so that a client that sends a few and waits holds no more memory than
+    // those.
+    if (filled == piece.size()) piece.resize(std::min(std::max(filled * 2, kFirstPieceBytes), bytes_max));
+    const std::span<std::byte> space(reinterpret_cast<std::byte*>(piece.data()) + filled,
+                                     piece.size() - filled);
+    TY_CO_TRY(const std::size_t got, co_await body.ReadSome(space));
+    if (got == 0) break;
+    filled += got;
+  }
+  piece.resize(filled);
+  co_return piece;
+}
+
+void AddLinks(const Request& request, v1::Object& object) {
+  const std::string path = "/storage/v1/b/" + object.bucket() + "/o/" + text::PercentEncode(object.name());
+  object.set_self_link(request.Origin() + path);
+  object.set_media_link(request.Origin() + "/download" + path +
+                        "?generation=" + std::to_string(object.generation()) + "&alt=media");
+}
+
+Response ObjectAnswer(const Request& request, v1::Object object) {
+  AddLinks(request, object);
+  Response response = JsonAnswer(object);
+  response.headers.Set("ETag", object.etag());
+  return response;
+}
+
+Response JsonAnswer(const google::protobuf::Message& message) {
+  return Response::Json(wire::PrintJson(message));
+}
+
+Response ErrorAnswer(const Error& error) {
+  if (storage::IsNotModified(error)) return Response::Empty(kNotModified);
+  return Response::Json(wire::PrintStorageErrorBody(error), wire::StorageHttpStatus(error.code));
+}
+
+}  // namespace trainyard::api::storage_api

@@ -1,0 +1,132 @@
+#include "base/async/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+Error FileError(int error_number, std::string_view call, const std::filesystem::path& path) {
+  return ErrnoError(error_number, std::string(call) + " " + path.string());
+}
+
+/// By a temporary file beside it. `sync`: its contents, but not yet its name, are durable.
+Status Replace(const std::filesystem::path& path, std::string_view contents, mode_t mode, bool sync) {
+  std::string temporary = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
+  const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return std::unexpected(FileError(errno, "create", path));
+  Status written = WriteAll(file.get(), contents);
+  if (!written) {
+    written.error().message = path.string() + ": " + written.error().message;
+  } else if (::fchmod(file.get(), mode) != 0) {
+    written = std::unexpected(FileError(errno, "chmod", path));
+  } else if (sync && ::fsync(file.get()) != 0) {
+    written = std::unexpected(FileError(errno, "fsync", path));
+  } else if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    written = std::unexpected(FileError(errno, "rename", path));
+  }
+  if (!written) ::unlink(temporary.c_str());
+  return written;
+}
+
+}  // namespace
+
+Result<UniqueFd> OpenFile(const std::filesystem::path& path, int flags, mode_t mode) {
+  int descriptor = -1;
+  do {
+    descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return std::unexpected(FileError(errno, "open", path));
+  return UniqueFd(descriptor);
+}
+
+Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t bytes_max) {
+  TY_TRY(const UniqueFd file, OpenFile(path, O_RDONLY));
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return std::unexpected(FileError(errno, "stat", path));
+  std::string contents;
+  std::size_t filled = 0;
+  // Files of /proc say that they are empty, others grow: the size is a first guess only.
+  contents.resize(std::min(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, bytes_max + 1));
+  while (true) {
+    const ssize_t got = ::read(file.get(), contents.data() + filled, contents.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(FileError(errno, "read", path));
+    filled += static_cast<std::size_t>(got);
+    if (filled > bytes_max) {
+      const std::string limit = std::to_string(bytes_max);
+      return std::unexpected(
+          Error{Code::kOutOfRange, path.string() + " is larger than " + limit + " bytes", ""});
+    }
+    if (got == 0) break;
+    if (filled == contents.size()) contents.resize(std::min(filled * 2, bytes_max + 1));
+  }
+  contents.resize(filled);
+  return contents;
+}
+
+Status WriteAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return std::unexpected(ErrnoError(errno, "write"));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Status WriteFileAtomically(const std::filesystem::path& path, std::string_view contents, mode_t mode) {
+  TY_RETURN_IF_ERROR(Replace(path, contents, mode, true));
+  return SyncDirectory(path.has_parent_path() ? path.parent_path() : ".");
+}
+
+Status ReplaceFile(const std::filesystem::path& path, std::string_view contents, mode_t mode) {
+  return Replace(path, contents, mode, false);
+}
+
+Status MakeFolders(const std::filesystem::path& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0) return {};
+  int reason = errno;
+  const std::filesystem::path above = path.parent_path();
+  if (reason == ENOENT && !above.empty() && above != path) {
+    TY_RETURN_IF_ERROR(MakeFolders(above, mode));
+    if (::mkdir(path.c_str(), mode) == 0) return {};
+    reason = errno;
+  }
+  // One above that is read-only may say so before it says that the name is there.
+  struct stat there{};
+  if (::stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) return {};
+  return std::unexpected(FileError(reason, "mkdir", path));
+}
+
+Status MakePrivateFolder(const std::filesystem::path& path) {
+  constexpr mode_t kOwnersAlone = 0700;
+  constexpr mode_t kPermissions = 07777;
+  TY_RETURN_IF_ERROR(MakeFolders(path, kOwnersAlone));
+  struct stat there{};
+  if (::stat(path.c_str(), &there) != 0) return std::unexpected(FileError(errno, "stat", path));
+  if ((there.st_mode & kPermissions) == kOwnersAlone || ::chmod(path.c_str(), kOwnersAlone) == 0) return {};
+  return std::unexpected(FileError(errno, "chmod", path));
+}
+
+std::string RealPath(const std::string& path) {
+  std::array<char, PATH_MAX> real{};
+  return realpath(path.c_str(), real.data()) != nullptr ? real.data() : path;
+}
+
+Status SyncDirectory(const std::filesystem::path& path) {
+  TY_TRY(const UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
+  if (::fsync(folder.get()) != 0) return std::unexpected(FileError(errno, "fsync", path));
+  return {};
+}
+
+}  // namespace trainyard

@@ -1,0 +1,131 @@
+#include "base/async/file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr fs::perms kOpenToAll = fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                                 fs::perms::others_read | fs::perms::others_exec;
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "file_test.XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::size_t EntryCount() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(FileTest, AWriteReplacesAndLeavesNothingElse) {
+  const fs::path path = folder_ / "a";
+  for (const auto& write : {WriteFileAtomically, ReplaceFile}) {
+    ASSERT_TRUE(write(path, "one", 0644));
+    ASSERT_TRUE(write(path, std::string(100'000, 'x'), 0600));
+    EXPECT_EQ(ReadFile(path), std::string(100'000, 'x'));
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_EQ(EntryCount(), 1U);
+  }
+}
+
+TEST_F(FileTest, AFailedWriteKeepsTheOldContents) {
+  const fs::path path = folder_ / "a";
+  fs::create_directory(path);  // rename onto a folder fails
+  for (const auto& write : {WriteFileAtomically, ReplaceFile}) {
+    const Status written = write(path, "one", 0644);
+    ASSERT_FALSE(written);
+    EXPECT_NE(written.error().message.find(path.string()), std::string::npos);
+    EXPECT_EQ(EntryCount(), 1U);
+  }
+}
+
+TEST_F(FileTest, AtomicWriteIntoAMissingFolder) {
+  const Status written = WriteFileAtomically(folder_ / "none" / "a", "one");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::kNotFound);
+}
+
+TEST_F(FileTest, ReadsWhatHasNoSize) {
+  const Result<std::string> status = ReadFile("/proc/self/status");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->find("Name:"), 0U);
+}
+
+TEST_F(FileTest, ReadLimitAndMissingFile) {
+  const fs::path path = folder_ / "a";
+  ASSERT_TRUE(WriteFileAtomically(path, "12345"));
+  EXPECT_EQ(ReadFile(path, 5), "12345");
+  const Result<std::string> over = ReadFile(path, 4);
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Code::kOutOfRange);
+  const Result<std::string> missing = ReadFile(folder_ / "b");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error(),
+            (Error{Code::kNotFound, "open " + (folder_ / "b").string() + ": No such file or directory", ""}));
+}
+
+TEST_F(FileTest, FullDeviceIsResourceExhausted) {
+  const Result<UniqueFd> full = OpenFile("/dev/full", O_WRONLY);
+  ASSERT_TRUE(full);
+  const Status written = WriteAll(full->get(), "x");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::kResourceExhausted);
+}
+
+unsigned Mode(const fs::path& path) {
+  struct stat there{};
+  EXPECT_EQ(::stat(path.c_str(), &there), 0);
+  return there.st_mode & 07777;
+}
+
+TEST_F(FileTest, FoldersAreMadeWithWhatIsMissingAbove) {
+  fs::permissions(folder_, kOpenToAll);
+  const mode_t before = ::umask(022);
+  EXPECT_TRUE(MakeFolders(folder_ / "a/b/"));
+  EXPECT_TRUE(MakeFolders(folder_ / "p/q", 0700));
+  ::umask(before);
+  EXPECT_EQ(Mode(folder_ / "a/b"), 0755U);
+  EXPECT_EQ(Mode(folder_ / "p"), 0700U);
+  EXPECT_EQ(Mode(folder_ / "p/q"), 0700U);
+  EXPECT_TRUE(MakeFolders(folder_ / "a/b"));
+  EXPECT_TRUE(MakeFolders("/proc/self"));
+  EXPECT_EQ(MakeFolders("/proc/self/none").error().code, Code::kNotFound);
+}
+
+TEST_F(FileTest, PrivateFoldersAreTheOwners) {
+  fs::permissions(folder_, kOpenToAll);
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(MakePrivateFolder(folder_ / "a/b/"));
+  ::umask(before);
+  EXPECT_EQ(Mode(folder_), 0755U);
+  EXPECT_EQ(Mode(folder_ / "a"), 0700U);
+  EXPECT_EQ(Mode(folder_ / "a/b"), 0700U);
+  fs::permissions(folder_ / "a/b", kOpenToAll);
+  EXPECT_TRUE(MakePrivateFolder(folder_ / "a/b"));
+  EXPECT_EQ(Mode(folder_ / "a/b"), 0700U);
+}
+
+TEST_F(FileTest, FoldersWhereAFileIsFail) {
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "file", "x"));
+  for (const fs::path& path : {folder_ / "file", folder_ / "file/below"}) {
+    EXPECT_FALSE(MakeFolders(path));
+    EXPECT_FALSE(MakePrivateFolder(path));
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/async/unique_fd.h"
+#include "base/result.h"
+
+namespace trainyard {
+
+namespace asio = boost::asio;
+
+/// How a process ended.
+struct ExitStatus {
+  int code = 0;    ///< exit code, if signal is 0
+  int signal = 0;  ///< the signal that killed it; 0: it exited
+  friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
+};
+
+enum class ProcessGroup {
+  kInherit,  ///< the parent's: a terminal's Ctrl-C reaches it
+  kNew,      ///< leads a process group of its own
+  kSession,  ///< leads a session of its own (setsid)
+};
+
+struct SpawnOptions {
+  std::vector<std::string> argv;  ///< argv[0] with a '/' is a path; without, it is looked up in our PATH
+  std::string program;            ///< the file to run, if argv[0] does not name it
+  std::vector<std::string> environment;  ///< "NAME=value"; nothing else is passed on
+  std::filesystem::path directory;       ///< working directory; empty: ours
+  /// (our descriptor, its number in the child). All others are closed in the child; 0, 1 and 2 that are not
+  /// named are /dev/null.
+  std::vector<std::pair<int, int>> descriptors;
+  ProcessGroup group = ProcessGroup::kInherit;
+  /// It is killed (SIGKILL) when the thread that started it ends. Costs a fork instead of a vfork: not for
+  /// replicas.
+  bool dies_with_parent = false;
+  /// With dies_with_parent only: the child's signal mask; signals that we ignore, but SIGPIPE, stay ignored.
+  /// For a program that shares our terminal.
+  std::optional<sigset_t> signal_mask;
+  /// Directory of a cgroup of version 2 in which it begins; -1: ours. Costs a fork, as the next one does.
+  int cgroup = -1;
+  /// Its oom_score_adj is 0, whatever ours is: who is protected from the kernel's OOM killer does not protect
+  /// what it starts.
+  bool usual_oom_score = false;
+  std::string action = "start";  ///< an error begins with it: "start /bin/program: No such file or directory"
+};
+
+/// A process that we started, followed by its pidfd: no SIGCHLD handler, no race with a reused pid. Signals
+/// are unblocked and at their defaults in the child, and its limit of descriptors is what ours was before
+/// RaiseDescriptorLimit(). One thread at a time.
+///
+/// Lifecycle: Spawn, then Wait or WaitFor until there is an ExitStatus. The destructor of a process that was
+/// not waited for kills it (SIGKILL, with its group if it leads one) and reaps it, unless it was given up
+/// with Detach().
+class ChildProcess {
+ public:
+  /// Returns once the program runs (exec succeeded). kNotFound, kPermissionDenied: exec's own reason, with
+  /// the program.
+  [[nodiscard]] static Result<ChildProcess> Spawn(SpawnOptions options);
+  /// Owns a child that the caller forked, for code of ours that runs without exec.
+  [[nodiscard]] static Result<ChildProcess> Adopt(pid_t pid);
+
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ~ChildProcess();
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  [[nodiscard]] int pidfd() const noexcept { return pidfd_.get(); }
+  [[nodiscard]] const std::optional<ExitStatus>& ended() const noexcept { return ended_; }
+
+  /// Waits on the caller's executor until it has ended, and reaps it. Cancelling the caller leaves the
+  /// process alone. The object must stay where it is meanwhile.
+  asio::awaitable<Result<ExitStatus>> Wait();
+  /// The same, blocking the thread; kDeadlineExceeded if it still runs after `wait_max`.
+  [[nodiscard]] Result<ExitStatus> WaitFor(std::chrono::milliseconds wait_max);
+
+  /// kFailedPrecondition once it has been reaped.
+  [[nodiscard]] Status Kill(int signal);
+  /// Gives it up: the caller owns its pidfd and reaps it, and the destructor leaves it alone.
+  [[nodiscard]] UniqueFd Detach() &&;
+
+ private:
+  ChildProcess(pid_t pid, bool leads_group);
+  Status OpenPidfd();
+  void End() noexcept;
+  /// Nothing while it still runs.
+  Result<std::optional<ExitStatus>> Reap();
+
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;
+  bool leads_group_ = false;
+  std::optional<ExitStatus> ended_;
+};
+
+}  // namespace trainyard

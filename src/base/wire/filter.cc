@@ -1,0 +1,170 @@
+#include "base/wire/filter.h"
+
+#include <re2/re2.h>
+
+#include <utility>
+
+#include "base/text/percent.h"
+#include "base/wire/filter_lexer.h"
+#include "base/wire/utf8.h"
+
+namespace trainyard::wire {
+namespace {
+
+constexpr int kPatternBytesMax = 256 << 10;  // of RE2's compiled program and caches
+
+Error Refused(std::string message) { return InvalidArgument("filter", std::move(message)); }
+
+/// Recursive descent: expression = sequence of factors (AND), factor = terms joined by OR, term = [NOT]
+/// primary.
+class FilterParser {
+ public:
+  explicit FilterParser(std::string_view text) : lexer_(text) {}
+
+  Result<Filter> Parse() {
+    if (lexer_.AtEnd()) return Filter();
+    TY_TRY(Filter filter, Expression(nullptr));
+    if (!lexer_.AtEnd()) return std::unexpected(lexer_.Mistake());
+    return filter;
+  }
+
+ private:
+  /// Within `path=(...)`: what is left of the group.
+  struct Left {
+    const std::vector<std::string>& path;
+    Comparator comparator;
+  };
+
+  Result<Filter> Expression(const Left* left) {
+    if (++depth_ > kFilterDepthMax) return std::unexpected(Refused("Filter is nested too deep"));
+    std::vector<Filter> factors;
+    do {
+      TY_TRY(Filter factor, Factor(left));
+      factors.push_back(std::move(factor));
+    } while (lexer_.TakeKeyword("AND") || !(lexer_.AtEnd() || lexer_.Peek(')')));
+    --depth_;
+    if (factors.size() == 1) return std::move(factors.front());
+    return Filter{And{std::move(factors)}};
+  }
+
+  Result<Filter> Factor(const Left* left) {
+    std::vector<Filter> terms;
+    do {
+      TY_TRY(Filter term, Term(left));
+      terms.push_back(std::move(term));
+    } while (lexer_.TakeKeyword("OR"));
+    if (terms.size() == 1) return std::move(terms.front());
+    return Filter{Or{std::move(terms)}};
+  }
+
+  Result<Filter> Term(const Left* left) {
+    bool negated = false;
+    // Within a group, a minus before a value belongs to a number.
+    while (lexer_.TakeKeyword("NOT") || (left == nullptr && lexer_.TakeMinus())) negated = !negated;
+    TY_TRY(Filter filter, Primary(left));
+    if (!negated) return filter;
+    Not inverse;
+    inverse.term.push_back(std::move(filter));
+    return Filter{std::move(inverse)};
+  }
+
+  Result<Filter> Primary(const Left* left) {
+    if (lexer_.PeekKeyword("AND") || lexer_.PeekKeyword("OR")) return std::unexpected(lexer_.Mistake());
+    if (lexer_.Take('(')) {
+      TY_TRY(Filter inner, Expression(left));
+      if (!lexer_.Take(')')) return std::unexpected(lexer_.Mistake());
+      return inner;
+    }
+    return left != nullptr ? Value(*left) : ComparisonOrSearch();
+  }
+
+  Result<Filter> ComparisonOrSearch() {
+    std::vector<FilterLexer::Text> words;
+    if (lexer_.AtEnd()) return std::unexpected(lexer_.Mistake());
+    const std::size_t start = lexer_.at();
+    if (!lexer_.TakePath(words)) return std::unexpected(lexer_.Mistake());
+    const std::size_t end = lexer_.at();
+    Comparator comparator{};
+    if (!lexer_.TakeComparator(comparator)) {
+      std::string text;
+      for (const auto& word : words) text += (text.empty() ? "" : ".") + word.text;
+      if (!words[0].quoted && lexer_.Peek('(') && lexer_.at() == end) return Function(text, start);
+      return Filter{Search{std::move(text)}};
+    }
+    std::vector<std::string> parts;
+    parts.reserve(words.size());
+    for (auto& word : words) parts.push_back(std::move(word.text));
+    const Left left{.path = parts, .comparator = comparator};
+    if (!lexer_.Take('(')) return Value(left);
+    TY_TRY(Filter group, Expression(&left));
+    if (!lexer_.Take(')')) return std::unexpected(lexer_.Mistake());
+    return group;
+  }
+
+  Result<Filter> Function(const std::string& name, std::size_t start) {
+    if (name != "log_id") {
+      return std::unexpected(Refused("Unparseable filter: function '" + name + "' at " + lexer_.Place(start) +
+                                     " is not supported; log_id is"));
+    }
+    FilterLexer::Text id;
+    if (!lexer_.Take('(') || !lexer_.TakeValue(id) || !lexer_.Take(')'))
+      return std::unexpected(lexer_.Mistake());
+    return Filter{Comparison{.path = {"logName"},
+                             .comparator = Comparator::kEqual,
+                             .value = "*/logs/" + text::PercentEncode(id.text),
+                             .quoted = false,
+                             .any_case = false,
+                             .pattern = nullptr}};
+  }
+
+  Result<Filter> Value(const Left& left) {
+    FilterLexer::Text value;
+    if (!lexer_.TakeValue(value)) return std::unexpected(lexer_.Mistake());
+    Comparison comparison{.path = left.path,
+                          .comparator = left.comparator,
+                          .value = std::move(value.text),
+                          .quoted = value.quoted,
+                          .any_case = false,
+                          .pattern = nullptr};
+    if (left.comparator == Comparator::kMatches || left.comparator == Comparator::kNotMatches) {
+      TY_RETURN_IF_ERROR(Compile(comparison));
+    }
+    return Filter{std::move(comparison)};
+  }
+
+  Status Compile(Comparison& comparison) {
+    if (++patterns_ > kFilterPatternsMax)
+      return std::unexpected(Refused("Filter has too many regular expressions"));
+    patterns_length_ += comparison.value.size();
+    if (patterns_length_ > kFilterPatternsLengthMax)
+      return std::unexpected(Refused("Filter has regular expressions of more than " +
+                                     std::to_string(kFilterPatternsLengthMax) + " characters"));
+    re2::RE2::Options options(re2::RE2::Quiet);
+    options.set_max_mem(kPatternBytesMax);
+    auto pattern = std::make_shared<const re2::RE2>(comparison.value, options);
+    if (!pattern->ok()) {
+      return std::unexpected(Refused("Unparseable filter: regular expressions must be valid RE2: " +
+                                     ReplaceMalformed(pattern->error())));
+    }
+    comparison.pattern = std::move(pattern);
+    return {};
+  }
+
+  FilterLexer lexer_;
+  std::size_t depth_ = 0;
+  std::size_t patterns_ = 0;
+  std::size_t patterns_length_ = 0;
+};
+
+}  // namespace
+
+Result<Filter> ParseFilter(std::string_view text) {
+  if (text.size() > kFilterBytesMax) {
+    return std::unexpected(
+        Refused("Filter is longer than " + std::to_string(kFilterBytesMax) + " characters"));
+  }
+  if (!IsUtf8(text)) return std::unexpected(Refused("Filter is not valid UTF-8"));
+  return FilterParser(text).Parse();
+}
+
+}  // namespace trainyard::wire

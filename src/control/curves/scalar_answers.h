@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "base/wire/resource_name.h"
+#include "rules/measurement/gathered.h"
+#include "trainyard/control/v1/curves.pb.h"
+
+/// Curves as the API has them. Pure: any thread.
+namespace trainyard::curves {
+
+namespace v1 = control::v1;
+
+/// In one list.
+inline constexpr std::size_t kSeriesListedMax = 5'000;
+inline constexpr std::size_t kSummariesListedMax = 1'000;
+/// In one query: jobs; names; points of each curve, without a number and at most; points of all curves
+/// together.
+inline constexpr std::size_t kJobsMax = 50;
+inline constexpr int kNamesMax = 1'000;
+inline constexpr int kPointsDefault = 1'200;
+inline constexpr int kPointsMax = 100'000;
+inline constexpr int kPointsTogetherMax = 1'000'000;
+
+/// kInvalidArgument with the field: no names, too many or one twice, more jobs than kJobsMax, no range, more
+/// points than kPointsMax.
+[[nodiscard]] Status CheckQuery(const v1::ScalarQuery& query);
+
+/// Adds the curves that have points to the list.
+void ListSeries(const measurement::Gathered& gathered, const std::string& job_id, v1::ScalarList& list);
+/// Adds images and texts.
+void ListSummaries(const measurement::Gathered& gathered, const wire::JobName& job, v1::SummaryList& list);
+
+/// Fills in the part of the curve that the query (checked) wants; leaves it empty if it is not there.
+void FillCurve(const measurement::Gathered& gathered, const v1::ScalarQuery& query,
+               v1::ScalarCurves::Curve& curve);
+
+[[nodiscard]] measurement::SeriesName SeriesNameOf(const v1::ScalarName& name);
+
+}  // namespace trainyard::curves

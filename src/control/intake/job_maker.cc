@@ -1,0 +1,259 @@
+#include "control/intake/job_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/async/on_pool.h"
+#include "base/wire/resource_name.h"
+#include "control/intake/algorithm_choice.h"
+#include "control/run/manifest.h"
+#include "rules/cluster/machine_type.h"
+#include "rules/cluster/project_number.h"
+#include "rules/cluster/role.h"
+#include "rules/iam/principal.h"
+#include "rules/jobs/prepare.h"
+#include "rules/jobs/trial.h"
+#include "rules/validation/algorithm_job.h"
+#include "stores/storage/content_digests.h"
+
+namespace trainyard::control {
+
+JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
+                   Policy policy)
+    : buckets_(buckets),
+      catalogue_(catalogue),
+      clock_(clock),
+      policy_(std::move(policy)),
+      job_dirs_(buckets, policy_.bucket_owners),
+      kept_look_ups_(std::make_shared<KeptLookUps>(clock)) {
+  policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
+  for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
+  const bool waits =
+      policy_.capacity.mode != placement::Capacity::Mode::kStrict || policy_.engine_of != nullptr;
+  UseContainers(std::move(policy_.containers));
+  context_.tuning = true;
+  context_.mapped_images = policy_.mapped_images;
+  context_.runtime_default = policy_.runtime_default;
+  context_.gpus = waits || policy_.devices.Serves(placement::Device::Kind::kGpu);
+  context_.tpus = waits || policy_.devices.Serves(placement::Device::Kind::kTpu);
+  for (const environment::RuntimeVersion& version : catalogue_.versions()) {
+    context_.runtimes.push_back({.version = version.version, .python_versions = version.pythons});
+  }
+}
+
+void JobMaker::UseContainers(Containers containers) {
+  policy_.containers = std::move(containers);
+  context_.containers = policy_.containers.are_here;
+  context_.no_containers = policy_.containers.lacking;
+}
+
+boost::asio::awaitable<void> JobMaker::LookForContainers() {
+  const ImageRegistries* registries = policy_.registries;
+  if (registries == nullptr) co_return;
+  if (registries->resolve) co_return UseContainers({.are_here = true});  // another job found them
+  if (!registries->look_for_containers) co_return;
+  std::string lacking = co_await registries->look_for_containers();
+  UseContainers({.are_here = registries->resolve != nullptr, .lacking = std::move(lacking)});
+}
+
+boost::asio::awaitable<void> JobMaker::LookForWhatRuns(const ml::v1::Job& job) {
+  const auto* algorithm = jobs::AlgorithmOf(job.training_input(), policy_.mapped_images);
+  if (!context_.containers && algorithm == nullptr && !jobs::NamedImages(job.training_input()).empty())
+    co_await LookForContainers();
+}
+
+JobMaker::Start JobMaker::StartOf(const ml::v1::Job& validated) const {
+  Start start{.algorithm = jobs::AlgorithmOf(validated.training_input(), policy_.mapped_images),
+              .containers = {}};
+  if (start.algorithm == nullptr)
+    start.containers = ContainerImages(policy_.images, validated.training_input());
+  return start;
+}
+
+boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job,
+                                                              Creator creator) {
+  co_await LookForWhatRuns(job);
+  TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
+  Made made{.record = {}, .secrets = jobs::TakeSecrets(job)};
+  const Way way{.found = [](Status status) { return status; },
+                .absent = JobDirs::Absent::kMake,
+                .registries = policy_.registries};
+  TY_CO_RETURN_IF_ERROR(co_await LookUp(std::move(project), job, creator, way, made));
+  TY_CO_RETURN_IF_ERROR(co_await creator.CheckStillMay());  // registries may have taken minutes
+  co_return made;
+}
+
+boost::asio::awaitable<Status> JobMaker::LookUp(std::string project, const ml::v1::Job& job,
+                                                const Creator& creator, const Way& way, Made& made) {
+  const Start start = StartOf(job);
+  Result<environment::Resolution> runtime = co_await ResolveRuntime(job.training_input(), start.containers);
+  if (!runtime) {
+    TY_CO_RETURN_IF_ERROR(way.found(std::unexpected(runtime.error())));
+    runtime = environment::Resolution{};
+  }
+  v1::JobRecord& record = made.record;
+  record = RecordOf(std::move(project), job, start, *runtime);
+  record.set_creator(creator.principal);
+  record.set_creator_account_id(policy_.accounts.IdOf(creator.principal));
+  const placement::Gang gang = GangOf(record);
+  if (policy_.engine_of) made.engine = policy_.engine_of(gang);
+  const bool is_for_here = made.engine == placement::kLocalEngine;
+  if (is_for_here) TY_CO_RETURN_IF_ERROR(way.found(CheckFits(record, gang)));
+  made.demand = is_for_here ? policy_.devices.DemandOf(gang) : placement::AskedDemand(gang);
+  TY_CO_RETURN_IF_ERROR(way.found(co_await CheckServiceAccount(record, creator)));
+  for (const std::string& uri : job.training_input().package_uris())
+    TY_CO_RETURN_IF_ERROR(way.found(co_await LookUpPackage(record, uri, creator)));
+  if (policy_.containers.are_here && way.registries != nullptr) {
+    const Status may = co_await CheckImages(record, creator);
+    TY_CO_RETURN_IF_ERROR(way.found(may));
+    if (may) TY_CO_RETURN_IF_ERROR(way.found(co_await LookUpImages(*way.registries, record)));
+  }
+  TY_CO_RETURN_IF_ERROR(way.found(co_await job_dirs_.Ensure(record, creator, way.absent)));
+  if (job.training_input().has_hyperparameters()) jobs::MakeTuning(record);
+  co_return Status{};
+}
+
+v1::JobRecord JobMaker::RecordOf(std::string project, const ml::v1::Job& job, const Start& start,
+                                 const environment::Resolution& runtime) const {
+  v1::JobRecord record =
+      jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now(), start.containers);
+  if (start.algorithm != nullptr)
+    UseAlgorithm(*start.algorithm, record);
+  else if (!runtime.note.empty())
+    record.add_notes(runtime.note);
+  if (HasGpus() && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
+      !catalogue_.RunsOnGpus(runtime.version))
+    record.add_notes("runtime version " + runtime.version +
+                     " has no CUDA libraries that can be installed: TensorFlow will use the CPU of replicas "
+                     "with GPUs");
+  return record;
+}
+
+/// With strict capacity a job that can never run is refused at once; else it waits and says what for.
+Status JobMaker::CheckFits(const v1::JobRecord& record, const placement::Gang& gang) const {
+  const ml::v1::TrainingInput& input = record.job().training_input();
+  if (Status fits = placement::CheckFits(policy_.capacity, gang); !fits) {
+    if (input.scale_tier() != ml::v1::TrainingInput::CUSTOM) fits.error().field = "scale_tier";
+    return fits;
+  }
+  if (policy_.capacity.mode != placement::Capacity::Mode::kStrict) return {};
+  const std::optional<placement::DevicePool::Lack> lack = policy_.devices.LackOf(gang);
+  if (!lack) return {};
+  const bool is_tpu = cluster::IsTpu(gang.replicas[lack->replica].accelerator);
+  const auto type = is_tpu ? replica::v1::WORKER : gang.replicas[lack->replica].type;
+  return std::unexpected(FailedPrecondition("The job can never run on this machine. " + lack->reason,
+                                            cluster::AcceleratorField(input, type)));
+}
+
+std::string JobMaker::RuntimeFor(const v1::JobRecord& job, const engine::Grant& grant) const {
+  const bool gpus = std::ranges::any_of(
+      grant.slots(), [](const engine::Slot& slot) { return !slot.devices().gpus().empty(); });
+  if (!gpus || job.runtime_version().empty()) return {};
+  const environment::Resolution now{job.runtime_version(), {}, {}};
+  std::string variant = catalogue_.ForGpus(now, policy_.pythons).version;
+  return variant == now.version ? std::string() : variant;
+}
+
+bool JobMaker::HasGpus() const {
+  return std::ranges::any_of(policy_.devices.devices(), [](const placement::Device& device) {
+    return device.kind == placement::Device::Kind::kGpu;
+  });
+}
+
+Status JobMaker::CheckLabels(const ml::v1::Job& job) const { return jobs::ValidateLabels(job); }
+
+/// A job that names no runtime version gets the server's default one: the original refused it since 2020, but
+/// the commands of its documentation name none. Where the master runs a container, all do: nobody needs a
+/// runtime version.
+boost::asio::awaitable<Result<environment::Resolution>> JobMaker::ResolveRuntime(
+    const ml::v1::TrainingInput& input, const jobs::RoleImages& containers) {
+  if (containers.contains(replica::v1::MASTER)) co_return environment::Resolution{};
+  Result<environment::Resolution> resolution = ChooseFor(input);
+  const bool lacks =
+      resolution ? !resolution->note.empty() : resolution.error().code == Code::kFailedPrecondition;
+  if (!lacks || !policy_.look_at_pythons) co_return resolution;
+  co_await LookAtPythons();
+  co_return ChooseFor(input);
+}
+
+boost::asio::awaitable<environment::AvailablePythons> JobMaker::LookAtPythons() {
+  if (policy_.look_at_pythons) {
+    auto look = policy_.look_at_pythons;
+    policy_.pythons = co_await OnPool(*policy_.lookups, std::move(look));
+  }
+  co_return policy_.pythons;
+}
+
+Result<environment::Resolution> JobMaker::ChooseFor(const ml::v1::TrainingInput& input) const {
+  return ChooseRuntime({.catalogue = catalogue_,
+                        .images = policy_.images,
+                        .version_default = policy_.runtime_default,
+                        .fallback = policy_.runtime_fallback,
+                        .pythons = policy_.pythons},
+                       input);
+}
+
+/// As whom the job's programs ask for things. That of the project is for all of its jobs.
+boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& record,
+                                                             const Creator& creator) const {
+  const std::string& account = record.job().training_input().service_account();
+  if (account.empty() || account == cluster::ServiceAccount(policy_.number_of(record.project())))
+    co_return Status();
+  if (!creator.require)
+    record.add_notes("service_account " + account +
+                     " is kept and shown, but gives no rights on this server.");
+  record.set_service_account_id(policy_.accounts.IdOf(iam::ServiceAccountPrincipal(account)));
+  iam::Resource resource = iam::Resource::ServiceAccount("-", account);
+  co_return co_await creator.Require("iam.serviceAccounts.actAs", std::move(resource), "service_account");
+}
+
+/// An image on this machine is a file of the server's, or what anybody may have built in its daemon; one of a
+/// registry may be had by the server's credentials alone. Empty: anybody may have it.
+boost::asio::awaitable<std::string> JobMaker::PermissionFor(std::string image) const {
+  const ImageRegistries& registries = *policy_.registries;
+  if (registries.registry_of && registries.registry_of(image).ends_with(':'))
+    co_return "trainyard.images.useLocal";
+  if (!registries.uses_credentials) co_return std::string();
+  auto ask = [uses_credentials = registries.uses_credentials, image = std::move(image)] {
+    return uses_credentials(image);
+  };
+  const bool uses = co_await OnPool(*registries.at_create, std::move(ask));
+  co_return uses ? "trainyard.images.useCredentials" : "";
+}
+
+boost::asio::awaitable<Status> JobMaker::CheckImages(const v1::JobRecord& record,
+                                                     const Creator& creator) const {
+  if (!creator.require) co_return Status();
+  const ml::v1::TrainingInput& input = record.job().training_input();
+  for (const auto& [role, image] : jobs::NamedImages(input)) {
+    std::string permission = co_await PermissionFor(image);
+    if (permission.empty()) continue;
+    iam::Resource project = iam::Resource::Project(record.project());
+    TY_CO_RETURN_IF_ERROR(
+        co_await creator.Require(std::move(permission), std::move(project), ImageField(input, role)));
+  }
+  co_return Status();
+}
+
+/// A package is what it was when the job was created: its checksum names the layer that it is installed into.
+boost::asio::awaitable<Status> JobMaker::LookUpPackage(v1::JobRecord& record, std::string uri,
+                                                       const Creator& creator) {
+  TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
+  iam::Resource bucket = iam::Resource::Bucket(name.bucket);
+  TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
+  auto object = co_await storage::Sha256Of(buckets_, name.bucket, name.object);
+  if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
+  if (!object) {
+    co_return std::unexpected(
+        FailedPrecondition("The provided GCS paths [" + uri + "] cannot be read by service account " +
+                               cluster::ServiceAccount(policy_.number_of(record.project())) + ". " +
+                               object.error().message + ". Upload the package first.",
+                           "package_uris"));
+  }
+  replica::v1::Manifest::Package& package = *record.add_packages();
+  package.set_uri(uri);
+  package.set_checksum(*std::move(object));
+  co_return Status{};
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async/event.h"
+#include "base/async/task_group.h"
+#include "control/collaborators.h"
+#include "control/intake/image_lookups.h"
+#include "control/run/job_attempts.h"
+#include "control/run/job_history.h"
+#include "control/run/job_status.h"
+#include "control/run/manifest.h"
+#include "control/run/posted_events.h"
+#include "control/run/trouble.h"
+#include "control/run/wait_log.h"
+#include "control/tuning/trial_watch.h"
+#include "engine/replica_link.h"
+#include "rules/jobs/decide.h"
+
+namespace trainyard::control {
+
+/// Looks after one unfinished job: asks the rules what to do (rules/jobs/decide.h), does it, records each
+/// event before its effects, and asks again; sleeps while there is nothing to do. The only writer of the
+/// job's record while it lives. Loop thread only. The destructor cancels what it waits for; supervisors and
+/// their replicas go on living.
+class JobRunner final : private JobAttempts::Observer {
+ public:
+  /// `service_lines` is how many lines the job's events so far have produced.
+  JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t service_lines);
+  ~JobRunner() override;
+  JobRunner(const JobRunner&) = delete;
+  JobRunner& operator=(const JobRunner&) = delete;
+
+  /// Of a trial: called after each of its events and each new report of its program. Before Start.
+  using OnChange = std::function<void(const JobRunner& trial)>;
+  void Watch(OnChange on_change) { on_change_ = std::move(on_change); }
+  /// What the trial's program has reported so far.
+  [[nodiscard]] const replica::v1::MetricReport& report() const;
+
+  /// What a previous server's job still has to say in its log; before Start.
+  void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
+
+  /// Starts looking after a job whose first event was just recorded. `on_done` is called once the job has
+  /// ended and nothing of it is left on this machine.
+  void Start(std::function<void()> on_done);
+
+  /// The same for a job of a previous server; `attempts` are those of it that an attempt host still has. What
+  /// lives is adopted, what has ended is collected, what was never started is started; nothing is while the
+  /// host can't tell.
+  void TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done);
+
+  /// What it waits for ends soon, and nothing more is done: before the destructor of many.
+  void Cancel() {
+    attempts_.Cancel();
+    look_up_.Stop();
+    tasks_.Cancel();
+  }
+
+  /// After on_done and before the destructor, if the loop is still running.
+  boost::asio::awaitable<void> Finish();
+
+  /// As PostedEvents::Post.
+  boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision) {
+    return posted_.Post(std::move(event), revision);
+  }
+
+  [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
+
+  /// Why and where it waits for room; nothing if it doesn't.
+  [[nodiscard]] std::optional<placement::Wait> WaitForRoom() const {
+    return outside_.allocator.WaitOf(Reservation(seen_.asked_try));
+  }
+  /// Why it does not run yet; nothing if it runs or has run.
+  [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const {
+    return WaitingOf(job_, seen_, WaitForRoom(), outside_.settings.stop_grace);
+  }
+  [[nodiscard]] v1::JobStatus Describe() const;
+
+  /// Attempts that live or may.
+  [[nodiscard]] int CountLiving() const { return control::CountLiving(job_, seen_); }
+
+  // What supervisors and the attempt host report about the attempt of replica `replica` with number
+  // `attempt`.
+  void OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt, replica::v1::Phase phase);
+  /// Any frame but log lines.
+  void OnFrame(engine::ReplicaLink& link, int replica, int attempt, engine::FromReplica frame);
+  void OnClosed(const engine::ReplicaLink* link, int replica);
+  void OnGone(int replica, int attempt) { attempts_.OnGone(replica, attempt); }
+
+  /// The attempt is the replica's current one and its end is not recorded.
+  [[nodiscard]] bool IsOpen(int replica, int attempt) const override;
+
+ private:
+  // JobAttempts::Observer
+  [[nodiscard]] bool IsEndSeen(int replica) const override {
+    return seen_.replicas[static_cast<std::size_t>(replica)].exit.has_value();
+  }
+  [[nodiscard]] bool IsAttached(int replica) const override {
+    return links_[static_cast<std::size_t>(replica)] != nullptr;
+  }
+  void OnTrouble(int replica, int attempt, std::string why) override;
+  void OnAbsent(int replica, int attempt) override;
+  void OnRemains(int replica, int attempt, engine::AttemptHost::Remains remains) override;
+  void OnForgotten() override { wake_.Set(); }
+
+  [[nodiscard]] engine::ReservationKey Reservation(int try_number) const;
+  void Reserve(int try_number, std::optional<engine::Grant> granted);
+  boost::asio::awaitable<void> Run(std::function<void()> on_done);
+  boost::asio::awaitable<void> Live();
+  std::optional<SysTime> LookAtWait(SysTime now);
+  boost::asio::awaitable<bool> PerformAll(std::vector<jobs::Action> actions);
+  boost::asio::awaitable<void> Perform(jobs::AppendEvent action);
+  boost::asio::awaitable<void> Perform(jobs::ResolveImages action);
+  boost::asio::awaitable<void> Perform(jobs::ReserveRoom action);
+  boost::asio::awaitable<void> Perform(jobs::StartReplica action);
+  boost::asio::awaitable<void> Perform(jobs::OpenBarrier action);
+  boost::asio::awaitable<void> Perform(jobs::StopReplica action);
+  boost::asio::awaitable<void> Perform(jobs::MeasureTrial action);
+  boost::asio::awaitable<void> Perform(jobs::WakeAt action);
+  void TakeReport(int replica, int attempt, replica::v1::MetricReport said);
+  void AfterEvent(const v1::Event& event);
+  bool SetExit(int replica, int attempt, replica::v1::ExitRecord exit);
+  [[nodiscard]] jobs::ReplicaObservation& Seen(int replica) {
+    return seen_.replicas[static_cast<std::size_t>(replica)];
+  }
+
+  Collaborators& outside_;
+  JobHistory history_;
+  const v1::JobRecord& job_ = history_.job();
+  jobs::Observation seen_;
+  std::vector<std::shared_ptr<engine::ReplicaLink>> links_;  ///< by replica; null while not connected
+  WaitLog wait_log_;
+  std::unique_ptr<TrialWatch> trial_;  ///< null: it is no trial
+  OnChange on_change_;
+  Trouble recording_;
+  Event wake_;
+  PostedEvents posted_;
+  JobAttempts attempts_;
+  QueuedLookUp look_up_;
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::control

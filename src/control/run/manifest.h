@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/settings.h"
+#include "engine/attempt_host.h"
+#include "rules/jobs/decide.h"
+#include "rules/jobs/variables.h"
+#include "rules/placement/gang.h"
+#include "trainyard/control/v1/record.pb.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::control {
+
+/// The id of an attempt of the job's replica at that position: rules/cluster/attempt_id.h.
+[[nodiscard]] std::string AttemptId(const v1::JobRecord& job, int replica, int attempt);
+
+/// Position of the replica in the record; -1 if the job has no such replica. `task_name`: "worker-replica-0".
+[[nodiscard]] int FindReplica(const v1::JobRecord& job, std::string_view task_name);
+
+/// Which attempt that is, and where: on the node of the replica's slot.
+[[nodiscard]] engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attempt);
+
+/// The gang of a job, as an allocator sees it.
+[[nodiscard]] placement::Gang GangOf(const v1::JobRecord& job);
+
+/// "cmle-training-worker-0123456789-1".
+[[nodiscard]] std::string HostNameOf(const v1::JobRecord& job, int replica);
+
+/// Threads and processes of one replica: far above what trainers use, below what takes a machine down.
+inline constexpr int kReplicaPidsMax = 16'384;
+
+/// What follows the user's arguments: a trial's flags, then "--job-dir" and the job's (or the trial's) place,
+/// if it has one. Source: spec environment.md section 6, hyperparameter-tuning.md section 4.
+[[nodiscard]] std::vector<std::string> ServiceArgs(const v1::JobRecord& job);
+
+/// The job's part of what the supervisor of a replica's attempt is told; the attempt host adds the node's. A
+/// function of its arguments: made again after a restart it is the same.
+[[nodiscard]] replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord& job,
+                                                 int replica, int attempt);
+
+/// Adds the values of the job's secrets, which are in no record. kNotFound: one of them is not there.
+[[nodiscard]] Status AddSecrets(const jobs::Secrets& values, replica::v1::Manifest& manifest);
+
+/// The whole gang, for the barrier: where each replica said that it is; one that has ended and cannot say it
+/// any more, where its slot was.
+[[nodiscard]] replica::v1::Cluster MakeCluster(const v1::JobRecord& job, const jobs::Observation& seen);
+
+/// Proves that a supervisor's connection is the attempt's, and nothing else: a MAC with a key of its own.
+[[nodiscard]] std::string AttemptToken(const Settings& settings, const std::string& attempt_id);
+/// Takes the same time wherever the token is wrong.
+[[nodiscard]] bool IsAttemptToken(const Settings& settings, const std::string& attempt_id,
+                                  std::string_view token);
+
+}  // namespace trainyard::control

@@ -1,0 +1,192 @@
+#include "control/run/manifest.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+
+#include "control/run/access_token.h"
+#include "control/run/orphans.h"
+
+namespace trainyard::control {
+namespace {
+
+v1::JobRecord MakeRecord() {
+  v1::JobRecord record;
+  record.set_uid(12);
+  record.set_project("p");
+  record.set_runtime_version("2.15");
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.set_python_module("trainer.task");
+  input.add_args("--a=1");
+  input.set_job_dir("gs://b/d");
+  v1::ReplicaRecord& worker = *record.add_replicas();
+  worker.mutable_id()->set_type(replica::v1::WORKER);
+  worker.mutable_id()->set_index(3);
+  record.set_cluster_hash("0123456789");
+  return record;
+}
+
+const Settings kSettings{.keys = Keys::Derive("s"),
+                         .stop_grace = std::chrono::seconds(7),
+                         .job_log_bytes_max = 10,
+                         .replica_log_bytes_max = 5};
+
+TEST(Manifest, SaysWhatAReplicaNeeds) {
+  const replica::v1::Manifest manifest = MakeManifest(kSettings, MakeRecord(), 0, 2);
+  EXPECT_EQ(manifest.attempt_id(), "12-worker-replica-3-2");
+  EXPECT_EQ(manifest.task_name(), "worker-replica-3");
+  EXPECT_FALSE(manifest.has_places()) << "the node's part is the attempt host's";
+  EXPECT_EQ(manifest.host_name(), "cmle-training-worker-0123456789-3");
+  EXPECT_EQ(AttemptOfHost(kSettings.keys, manifest.metadata_host_name()), "12-worker-replica-3-2");
+  EXPECT_EQ(manifest.limits().stop_grace_ms(), 7000);
+  EXPECT_EQ(manifest.limits().log_bytes(), 5);
+  EXPECT_EQ(manifest.limits().job_log_bytes(), 10);
+  EXPECT_EQ(manifest.program().args_size(), 3);
+  EXPECT_EQ(manifest.program().args(1), "--job-dir");
+  EXPECT_EQ(manifest.SerializeAsString(), MakeManifest(kSettings, MakeRecord(), 0, 2).SerializeAsString());
+}
+
+TEST(Manifest, HasTheJobsVariablesAndOnlyTheNamesOfItsSecrets) {
+  v1::JobRecord record = MakeRecord();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.add_env()->set_name("LEVEL");
+  input.mutable_env(0)->set_value("2");
+  input.add_env()->set_name("TOKEN");
+  input.mutable_env(1)->set_secret(true);
+  replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 2);
+  EXPECT_THAT(manifest.environment(), testing::UnorderedElementsAre(testing::Pair("LEVEL", "2")));
+  EXPECT_THAT(manifest.secrets(), testing::ElementsAre("TOKEN"));
+  EXPECT_EQ(manifest.job_json().find("env"), std::string::npos) << manifest.job_json();
+  EXPECT_EQ(AddSecrets({}, manifest).error(), NotFound("the value of the secret TOKEN is gone"));
+  ASSERT_TRUE(AddSecrets({{"TOKEN", "hunter2"}}, manifest));
+  EXPECT_THAT(manifest.environment(),
+              testing::UnorderedElementsAre(testing::Pair("LEVEL", "2"), testing::Pair("TOKEN", "hunter2")));
+}
+
+/// A container job's worker, which inherits the master's image.
+v1::JobRecord MakeContainerRecord() {
+  v1::JobRecord record = MakeRecord();
+  record.clear_runtime_version();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.clear_python_module();
+  input.mutable_master_config()->set_image_uri("i:1");
+  record.mutable_replicas(0)->set_image("i:1");
+  record.mutable_replicas(0)->set_cpus(4);
+  record.mutable_replicas(0)->set_memory_bytes(1 << 30);
+  v1::ImageRecord& image = *record.add_images();
+  image.set_image("i:1");
+  image.set_reference("docker.io/library/i@sha256:0");
+  image.set_digest("sha256:0");
+  return record;
+}
+
+TEST(ContainerManifest, HasTheImageThatTheRecordHas) {
+  const replica::v1::Manifest manifest = MakeManifest(kSettings, MakeContainerRecord(), 0, 1);
+  const replica::v1::Manifest::Container& container = manifest.program().container();
+  EXPECT_EQ(container.image(), "i:1");
+  EXPECT_EQ(container.reference(), "docker.io/library/i@sha256:0");
+  EXPECT_EQ(container.digest(), "sha256:0");
+  EXPECT_EQ(manifest.program().runtime_version(), "");
+  EXPECT_EQ(manifest.program().python_module(), "");
+  EXPECT_EQ(manifest.program().packages_size(), 0);
+}
+
+TEST(ContainerManifest, FourCasesOfWhatToRun) {
+  struct Case {
+    const char* config;  ///< of the worker
+    bool args;           ///< the job has some
+    std::vector<std::string> command;
+    std::vector<std::string> arguments;
+  };
+  for (const Case& row :
+       {Case{"", true, {}, {"--a=1"}}, Case{"", false, {}, {}},
+        Case{"container_command: 'c'", false, {"c"}, {}}, Case{"container_args: 'x'", false, {}, {"x"}},
+        Case{"container_command: 'c' container_args: 'x'", false, {"c"}, {"x"}}}) {
+    v1::JobRecord record = MakeContainerRecord();
+    ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+    // What the master says what to run is nobody else's.
+    if (!row.args) input.mutable_master_config()->add_container_args("masters");
+    if (!row.args) input.clear_args();
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(row.config, input.mutable_worker_config()));
+    const replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 1);
+    const replica::v1::Manifest::Container& container = manifest.program().container();
+    EXPECT_THAT(container.command(), testing::ElementsAreArray(row.command));
+    EXPECT_THAT(container.args(), testing::ElementsAreArray(row.arguments));
+    EXPECT_THAT(container.service_args(), testing::ElementsAre("--job-dir", "gs://b/d"));
+    EXPECT_EQ(manifest.program().args_size(), 0);
+  }
+}
+
+TEST(ContainerManifest, APackageIsRunByTheImageUnlessTheRoleSaysWhatToRun) {
+  v1::JobRecord record = MakeContainerRecord();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.set_python_module("trainer.task");
+  record.add_packages()->set_uri("gs://b/p.tar.gz");
+  replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 1);
+  EXPECT_EQ(manifest.program().python_module(), "trainer.task");
+  EXPECT_EQ(manifest.program().packages_size(), 1);
+  EXPECT_THAT(manifest.program().args(), testing::ElementsAre("--a=1", "--job-dir", "gs://b/d"));
+  EXPECT_EQ(manifest.program().container().digest(), "sha256:0");
+  EXPECT_EQ(manifest.program().container().args_size(), 0);
+  EXPECT_EQ(manifest.program().container().service_args_size(), 0);
+  input.clear_args();
+  input.mutable_worker_config()->add_container_command("/bin/serve");
+  manifest = MakeManifest(kSettings, record, 0, 1);
+  EXPECT_EQ(manifest.program().python_module(), "");
+  EXPECT_EQ(manifest.program().packages_size(), 0);
+  EXPECT_THAT(manifest.program().container().command(), testing::ElementsAre("/bin/serve"));
+}
+
+TEST(ContainerManifest, Limits) {
+  v1::JobRecord record = MakeContainerRecord();
+  Settings settings = kSettings;
+  replica::v1::Manifest::Limits limits = MakeManifest(settings, record, 0, 1).limits();
+  EXPECT_EQ(limits.memory_bytes(), 0) << "replicas share the machine";
+  EXPECT_EQ(limits.cpus(), 0);
+  EXPECT_EQ(limits.pids(), kReplicaPidsMax);
+  EXPECT_EQ(limits.disk_bytes(), 0) << "no diskConfig";
+  EXPECT_EQ(limits.shared_memory_bytes(), 0);
+  settings.machine_limits = true;
+  record.mutable_job()
+      ->mutable_training_input()
+      ->mutable_worker_config()
+      ->mutable_disk_config()
+      ->set_boot_disk_size_gb(200);
+  limits = MakeManifest(settings, record, 0, 1).limits();
+  EXPECT_EQ(limits.memory_bytes(), 1 << 30);
+  EXPECT_EQ(limits.cpus(), 4);
+  EXPECT_EQ(limits.shared_memory_bytes(), 1 << 29);
+  EXPECT_EQ(limits.disk_bytes(), std::int64_t{200} << 30);
+  record.mutable_replicas(0)->clear_image();
+  limits = MakeManifest(settings, record, 0, 1).limits();
+  EXPECT_EQ(limits.memory_bytes(), 1 << 30) << "packages as well";
+  EXPECT_EQ(limits.pids(), kReplicaPidsMax);
+  EXPECT_EQ(limits.disk_bytes(), 0);
+}
+
+TEST(MakeCluster, SaysWhereTheReplicasSaidThatTheyAre) {
+  v1::JobRecord record = MakeRecord();
+  record.mutable_replicas(0)->mutable_slot()->set_address("10.0.0.1");
+  jobs::Observation seen;
+  seen.replicas.resize(1);
+  EXPECT_EQ(MakeCluster(record, seen).endpoints(0).address(), "10.0.0.1") << "nothing better is known";
+  EXPECT_EQ(MakeCluster(record, seen).endpoints(0).host_name(), "cmle-training-worker-0123456789-3");
+  record.mutable_replicas(0)->mutable_endpoint()->set_port(1);
+  EXPECT_EQ(MakeCluster(record, seen).endpoints(0).port(), 1);
+  seen.replicas[0].endpoint.emplace().set_port(2);
+  EXPECT_EQ(MakeCluster(record, seen).endpoints(0).port(), 2);
+}
+
+TEST(AttemptToken, IsTheAttemptsOwn) {
+  const std::string token = AttemptToken(kSettings, "1-a-1");
+  EXPECT_EQ(token.size(), 64U);
+  EXPECT_TRUE(IsAttemptToken(kSettings, "1-a-1", token));
+  EXPECT_FALSE(IsAttemptToken(kSettings, "1-a-2", token));
+  EXPECT_FALSE(IsAttemptToken(kSettings, "1-a-1", ""));
+  EXPECT_FALSE(IsAttemptToken(kSettings, "1-a-1", token + "0"));
+  Settings other = kSettings;
+  other.keys = Keys::Derive("t");
+  EXPECT_FALSE(IsAttemptToken(other, "1-a-1", token));
+}
+
+}  // namespace
+}  // namespace trainyard::control

@@ -1,0 +1,70 @@
+#include "control/views/job_listing.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <utility>
+
+#include "base/wire/filter.h"
+
+namespace trainyard::control {
+
+namespace {
+
+namespace asio = boost::asio;
+using ml::v1::Job;
+
+constexpr int kListedAtOnce = 25;  ///< read in one go, for a page that may end early
+constexpr int kMatchedAtOnce = 4;  ///< then others have their turn: a long filter takes 5 ms for a job
+
+}  // namespace
+
+Result<std::shared_ptr<ListSearch>> JobListing::Search(const std::string& filter) const {
+  TY_TRY(wire::Filter parsed, wire::ParseFilter(filter));
+  TY_RETURN_IF_ERROR(wire::CheckFilter(parsed, *Job::descriptor()));
+  return std::make_shared<ListSearch>(std::move(parsed), outside_.clock.Now() - kListedMax);
+}
+
+boost::asio::awaitable<Result<bool>> JobListing::Wants(std::shared_ptr<ListSearch> search,
+                                                       v1::JobRecord record) {
+  if (record.job().has_end_time() || search->matches_all()) co_return ListSearch::WantsEnded(*search, record);
+  TY_CO_TRY(const Job job, co_await presenter_.Show(std::move(record), TuningJobs::kListedTrialsMax));
+  co_return search->Wants(job);
+}
+
+boost::asio::awaitable<Result<std::string>> JobListing::List(JobListQuery query, Trials trials, Take take) {
+  if (query.page_size < 0)
+    co_return std::unexpected(InvalidArgument("page_size", "The page size must not be negative"));
+  TY_CO_TRY(const std::shared_ptr<ListSearch> search, Search(query.filter));
+  TY_CO_TRY(std::string token, UnbindPageToken(query.page_token, query.filter));
+  const int page_size = query.page_size == 0 ? kPageSizeDefault : std::min(query.page_size, kPageSizeMax);
+  int taken = 0;
+  int looked_at = 0;
+  int matched = 0;
+  std::size_t bytes = 0;
+  do {
+    store::Journal::Selection selection{.wanted = ListSearch::EndedJobs(search),
+                                        .looked_at_max = kFilteredJobsMax - looked_at};
+    TY_CO_TRY(store::JobPage page,
+              co_await outside_.journal.List(query.project, std::min(page_size - taken, kListedAtOnce), token,
+                                             std::move(selection)));
+    for (const v1::JobRecord& record : page.jobs) {
+      const bool has_ended = record.job().has_end_time();
+      Job job;
+      if (trials == Trials::kShown || !has_ended) {
+        TY_CO_TRY(job, co_await presenter_.Show(record, TuningJobs::kListedTrialsMax));
+      }
+      if (!has_ended) {
+        if (++matched % kMatchedAtOnce == 0) co_await asio::post(asio::use_awaitable);
+        if (!search->Wants(job)) continue;
+      }
+      bytes += take(record, std::move(job));
+      ++taken;
+    }
+    looked_at += page.looked_at;
+    token = search->past_window() ? "" : std::move(page.next_page_token);
+  } while (taken < page_size && bytes < kListedBytesMax && !token.empty() && looked_at < kFilteredJobsMax);
+  co_return BindPageToken(std::move(token), query.filter);
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainyard::agent {
+
+/// What the cluster's script tells an agent (rules/slurm/batch_script.h).
+struct Arguments {
+  std::string server_host;
+  std::uint16_t server_port = 0;
+  std::string fingerprint;  ///< of the server's certificate or its authority's (base/tls/pinned_chain.h)
+  int slot = -1;            ///< from 0, in the order of the grant's request
+  std::string node;         ///< as the cluster calls it
+  std::vector<std::string> gpus;  ///< as CUDA_VISIBLE_DEVICES names them
+  std::string dir;                ///< absolute: what agents keep on nodes is below it
+  friend bool operator==(const Arguments&, const Arguments&) = default;
+};
+
+/// "--server=HOST:PORT --fingerprint=HEX --slot=N --node=NAME --gpus=LIST --dir=DIR", in any order; all but
+/// the GPUs are required. kInvalidArgument with the flag as its field. Pure: any thread.
+[[nodiscard]] Result<Arguments> ParseArguments(std::span<const std::string_view> words);
+
+}  // namespace trainyard::agent

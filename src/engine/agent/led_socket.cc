@@ -1,0 +1,86 @@
+#include "engine/agent/led_socket.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/async/diagnostics.h"
+#include "net/mux/pump.h"
+
+namespace trainyard::agent {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::chrono::milliseconds kAcceptRetry{100};  // without descriptors
+/// Those of one socket: a stream each, and all sockets share mux::kStreamsMax.
+constexpr std::size_t kConnectionsMax = 500;
+
+}  // namespace
+
+LedSocket::LedSocket(asio::any_io_executor loop, http::ListeningSocket socket, Way way,
+                     ConnectionOwner& owner, Uplink& uplink)
+    : loop_(loop),
+      listener_(loop, socket.descriptor.Release()),
+      way_(std::move(way)),
+      owner_(owner),
+      uplink_(uplink),
+      tasks_(std::move(loop)) {
+  tasks_.Spawn(Accept());
+}
+
+asio::awaitable<void> LedSocket::Accept() {
+  for (;;) {
+    UniqueFd connection(::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    const int failed = errno;
+    if (connection) {
+      if (tasks_.size() <= kConnectionsMax) tasks_.Spawn(Lead(std::move(connection)));
+      continue;
+    }
+    if (failed == EINTR || failed == ECONNABORTED) continue;
+    if (failed == EAGAIN) {
+      co_await listener_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+      continue;
+    }
+    Diagnose(DiagnosticLevel::kWarning, "accept: " + std::generic_category().message(failed));
+    asio::steady_timer retry(loop_, kAcceptRetry);
+    co_await retry.async_wait(asio::use_awaitable);
+  }
+}
+
+/// Nothing: who connected has no business here.
+asio::awaitable<std::optional<std::string>> LedSocket::PathOf(int connection) {
+  const http::Peer peer = http::PeerOf(connection);
+  if (way_.who == Who::kSupervisors) {
+    if (owner_.IsOwn(peer)) co_return way_.path;
+    co_return std::nullopt;
+  }
+  const std::optional<std::string> attempt = co_await owner_.AttemptOf(peer);
+  if (!attempt) co_return std::nullopt;
+  if (way_.who == Who::kBuilds && co_await owner_.IsOfProgram(*attempt, peer)) co_return std::nullopt;
+  co_return way_.path + "/" + *attempt;
+}
+
+asio::awaitable<void> LedSocket::Lead(UniqueFd connection) {
+  const std::optional<std::string> path = co_await PathOf(connection.get());
+  if (!path) {
+    Diagnose(DiagnosticLevel::kWarning,
+             "closed a connection to " + way_.path + " of a process that has no business there");
+    co_return;
+  }
+  std::shared_ptr<mux::Stream> stream = co_await uplink_.Open(*path, kServerWaitMax);
+  if (!stream) co_return;
+  const int on = 1;  // no delay; a Unix socket has none, and refuses
+  ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  co_await mux::Pump(std::move(stream), std::move(connection));
+}
+
+}  // namespace trainyard::agent

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/async/task_group.h"
+#include "base/async/unique_fd.h"
+#include "engine/agent/connection_owner.h"
+#include "engine/agent/uplink.h"
+#include "net/http/listening_socket.h"
+
+namespace trainyard::agent {
+
+/// How long an accepted connection waits for one to the server.
+inline constexpr std::chrono::milliseconds kServerWaitMax{30'000};
+
+/// A listening socket of the agent whose connections lead to the server, each as a stream of its own. Loop
+/// thread only. The destructor closes what is open.
+class LedSocket {
+ public:
+  enum class Who {
+    kSupervisors,  ///< own accounts; the path is the same for all
+    kReplicas,     ///< of attempts; the attempt's id is the path's last part
+    kBuilds,       ///< the same, but for the attempts' programs
+  };
+  struct Way {
+    std::string path;  ///< "/agent/v1/attach"; with others than kSupervisors "/" and the attempt follow
+    Who who = Who::kReplicas;
+  };
+
+  /// `owner` and `uplink` outlive it.
+  LedSocket(boost::asio::any_io_executor loop, http::ListeningSocket socket, Way way, ConnectionOwner& owner,
+            Uplink& uplink);
+
+ private:
+  boost::asio::awaitable<void> Accept();
+  boost::asio::awaitable<void> Lead(UniqueFd connection);
+  boost::asio::awaitable<std::optional<std::string>> PathOf(int connection);
+
+  boost::asio::any_io_executor loop_;
+  boost::asio::posix::stream_descriptor listener_;
+  Way way_;
+  ConnectionOwner& owner_;
+  Uplink& uplink_;
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::agent

@@ -1,0 +1,137 @@
+#include "engine/agent/run_agent.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "base/async/random_bytes.h"
+#include "base/text/hex.h"
+#include "engine/agent/arguments.h"
+#include "engine/agent/node_facts.h"
+#include "engine/agent/node_folder.h"
+#include "engine/agent/node_sockets.h"
+#include "engine/agent/port_lease.h"
+#include "engine/agent/watcher.h"
+#include "engine/agent/worker.h"
+#include "engine/local/port_leases.h"
+
+namespace trainyard::agent {
+
+namespace {
+
+constexpr mode_t kUmask = 077;
+constexpr int kExitUsage = 64;  // sysexits.h, EX_USAGE
+constexpr const char* kTicket = "TRAINYARD_TICKET";
+constexpr const char* kUntil = "TRAINYARD_UNTIL";
+
+/// Of the variable's text nothing stays, not even in /proc/PID/environ.
+void EraseVariable(const char* name) {
+  char* text = std::getenv(name);
+  if (text == nullptr) return;
+  ::explicit_bzero(text, std::strlen(text));
+  ::unsetenv(name);
+}
+
+std::string TakeVariable(const char* name) {
+  const char* text = std::getenv(name);
+  std::string value = text == nullptr ? "" : text;
+  EraseVariable(name);
+  return value;
+}
+
+/// In the process that looks at the node: what it tries needs a /proc of its own, which is root's in a
+/// process that may not be traced.
+void ForgetTicket() {
+  EraseVariable(kTicket);
+  ::prctl(PR_SET_DUMPABLE, 1);
+}
+
+std::optional<SysTime> ReadUntil(const std::string& text) {
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || seconds <= 0) return std::nullopt;
+  return SysTime(std::chrono::seconds(seconds));
+}
+
+int Complain(int status, const std::string& why) {
+  std::fprintf(stderr, "trainyard agent: %s\n", why.c_str());
+  return status;
+}
+
+/// From here on messages go to the slot's log; returns where they went before.
+Result<UniqueFd> RedirectMessages(const NodeFolder& folder) {
+  UniqueFd former(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  TY_TRY(const UniqueFd log, OpenFile(folder.log(), O_WRONLY | O_CREAT | O_APPEND, 0600));
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+    if (::dup2(log.get(), stream) < 0) return std::unexpected(ErrnoError(errno, "dup2"));
+  return former;
+}
+
+Result<int> Run(Identity identity) {
+  const Arguments& arguments = identity.arguments;
+  const std::string node_dir = arguments.dir + "/nodes/" + arguments.node;
+  TY_TRY(identity.facts, KeptNodeFacts(node_dir + "/facts", node_dir + "/environments", ForgetTicket));
+  identity.ticket = TakeVariable(kTicket);
+  if (identity.ticket.empty())
+    return std::unexpected(FailedPrecondition(std::string("the variable ") + kTicket + " is not set"));
+  TY_TRY(
+      const NodeFolder folder,
+      NodeFolder::Open(
+          {.dir = arguments.dir, .node = arguments.node, .ticket = identity.ticket, .slot = arguments.slot}));
+  TY_TRY(const UniqueFd former, RedirectMessages(folder));
+  identity.complain = former.get();
+  Diagnose(DiagnosticLevel::kInfo, "agent of slot " + std::to_string(arguments.slot) + " on node " +
+                                       arguments.node + ", for the server at " + arguments.server_host + ":" +
+                                       std::to_string(arguments.server_port));
+  const auto lease = PortLease::Take(RandomBytes<std::uint32_t>(), engine::IsPortFree);
+  if (!lease) return std::unexpected(Unavailable("all ports for replicas are in use on this node"));
+  identity.port = lease->port();
+  identity.instance = text::Hex(RandomBytes<std::array<unsigned char, 16>>().data(), 16);
+  // Listening here: while a worker is started again, who connects waits in the kernel's queue.
+  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts.doors_lacking));
+  Watcher watcher([&identity, &folder, &sockets] {
+    return Work(identity, folder, std::move(sockets));  // a copy of this process: the next one has them, too
+  });
+  return watcher.Run();
+}
+
+}  // namespace
+
+int RunAgent(int argc, char** argv) {
+  // The ticket in the memory is for no other process of the account.
+  ::prctl(PR_SET_DUMPABLE, 0);
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  Result<Arguments> arguments = ParseArguments(words);
+  if (!arguments)
+    return Complain(kExitUsage, arguments.error().field + " " + arguments.error().message +
+                                    "\nusage: trainyard agent --server=HOST:PORT --fingerprint=HEX --slot=N "
+                                    "--node=NAME [--gpus=LIST] --dir=DIR");
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  ::prctl(PR_SET_NAME, "trainyard-agent");
+  ::umask(kUmask);
+  std::ignore = ::chdir("/");
+  const std::optional<SysTime> until = ReadUntil(TakeVariable(kUntil));
+  const Result<int> status =
+      Run({.arguments = *std::move(arguments), .ticket = {}, .instance = {}, .until = until, .facts = {}});
+  if (!status)
+    return Complain(status.error().code == Code::kAlreadyExists ? kExitRefused : 1, status.error().message);
+  // Nothing is left to be freed, and nobody may look into this process to find out.
+  ::_exit(*status);
+}
+
+}  // namespace trainyard::agent

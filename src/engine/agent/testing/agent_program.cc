@@ -1,0 +1,24 @@
+// The program of the tests: as `PROGRAM agent ...` it is an agent, as `PROGRAM replica DIR` a supervisor
+// whose environments come from the test; otherwise it runs the tests. (Defining main here keeps gtest_main's
+// out.)
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "engine/agent/run_agent.h"
+#include "replica/shell/replica_shell.h"
+#include "replica/supervisor/run_replica.h"
+#include "replica/supervisor/testing/test_programs.h"
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "agent") return trainyard::agent::RunAgent(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "replica") {
+    trainyard::replica::TestPrograms source;
+    return trainyard::replica::RunReplica(argc - 1, argv + 1, source);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "replica-shell")
+    return trainyard::shell::RunReplicaShell(argc - 1, argv + 1);
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

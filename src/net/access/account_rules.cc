@@ -1,0 +1,40 @@
+#include "net/access/account_rules.h"
+
+namespace trainyard::access {
+
+namespace {
+
+constexpr std::uint32_t kRoot = 0;
+
+std::string Shown(const Accounts& accounts) {
+  std::string text = "uid " + std::to_string(accounts.own_uid);
+  if (!accounts.own_name.empty()) text = accounts.own_name + " (" + text + ")";
+  return text;
+}
+
+}  // namespace
+
+bool IsAnswered(std::uint32_t uid, const Accounts& accounts) noexcept {
+  return uid == accounts.own_uid || uid == kRoot || (accounts.job_uids && accounts.job_uids->Has(uid));
+}
+
+Error AccountRefusal(std::optional<std::uint32_t> uid, const Accounts& accounts) {
+  std::string message = "This server answers only the account that runs it, " + Shown(accounts);
+  if (accounts.own_uid != kRoot) message += ", and root";
+  message += uid ? "; this request is of uid " + std::to_string(*uid)
+                 : "; whose request this is, the system does not say";
+  message +=
+      ". Ask as that account, or start the server with --allow-local-users, which lets every account "
+      "of this machine run programs as it, or with authentication (--auth on)";
+  return {Code::kPermissionDenied, std::move(message), ""};
+}
+
+Error ForwardedRefusal() {
+  return {Code::kPermissionDenied,
+          "A proxy passed this request on, as its address or a field such as X-Forwarded-For says, and the "
+          "account of the proxy is not that of who asks. Ask the server itself, or start it with "
+          "authentication (--auth on), so that who asks shows a token",
+          ""};
+}
+
+}  // namespace trainyard::access

@@ -1,0 +1,79 @@
+#include "net/front/host_dispatch.h"
+
+#include <utility>
+
+#include "net/front/real_buckets.h"
+
+namespace trainyard::front {
+
+namespace {
+
+using http::Method;
+using http::Request;
+using http::Response;
+
+const http::Router& RouterFor(const Services& services, Service service) {
+  switch (service) {
+    case Service::kStorage: return services.storage;
+    case Service::kApi: return services.api;
+    case Service::kMetadata: return services.metadata;
+  }
+  return services.metadata;
+}
+
+using Answer = http::asio::awaitable<Result<Response>>;
+
+Answer HandTo(const http::Router& router, Request& request) {
+  TY_CO_TRY(const http::Handler* handler, router.Find(request));
+  co_return co_await (*handler)(request);
+}
+
+/// A request for which there is no route here is none of storage's.
+Answer Forward(const http::Router& api, RealBuckets& real_buckets, const MayPassOn& may_pass_on,
+               Request& request) {
+  if (may_pass_on) {
+    TY_CO_TRY(const http::Router::RouteInfo route, api.FindRoute(request));
+    TY_CO_RETURN_IF_ERROR(co_await may_pass_on(request, route.name));
+  }
+  co_return co_await real_buckets.Forward(request);
+}
+
+Answer ByHost(const Services& services, Request& request) {
+  const Service service = ServiceOf(request.host);
+  if (services.real_buckets != nullptr && service != Service::kMetadata &&
+      services.real_buckets->Has(request, service == Service::kStorage)) {
+    co_return co_await Forward(RouterFor(services, service), *services.real_buckets, services.may_pass_on,
+                               request);
+  }
+  co_return co_await HandTo(RouterFor(services, service), request);
+}
+
+Answer PassOn(const http::Router& api, RealBuckets& real_buckets, const MayPassOn& may_pass_on,
+              Request& request) {
+  if (real_buckets.Has(request, false)) co_return co_await Forward(api, real_buckets, may_pass_on, request);
+  co_return co_await HandTo(api, request);
+}
+
+/// One handler for every method and path.
+http::Router Everything(const http::Handler& handler) {
+  http::Router router;
+  for (const Method method : {Method::kGet, Method::kHead, Method::kPost, Method::kPut, Method::kPatch,
+                              Method::kDelete, Method::kOptions}) {
+    for (const char* pattern : {"/", "/{rest=**}"}) router.Add(method, pattern, handler);
+  }
+  return router;
+}
+
+}  // namespace
+
+http::Router DispatchByHost(Services services) {
+  return Everything([services](Request& request) { return ByHost(services, request); });
+}
+
+http::Router PassOnRealBuckets(const http::Router& api, RealBuckets& real_buckets, MayPassOn may_pass_on) {
+  return Everything([&api, &real_buckets, may_pass_on = std::move(may_pass_on)](Request& request) {
+    return PassOn(api, real_buckets, may_pass_on, request);
+  });
+}
+
+}  // namespace trainyard::front

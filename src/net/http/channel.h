@@ -1,0 +1,75 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "net/http/deadline.h"
+#include "net/http/message.h"
+#include "net/http/peer.h"
+#include "net/http/transport.h"
+
+namespace trainyard::http {
+
+using Duration = std::chrono::steady_clock::duration;
+
+/// A transport with a read buffer and a deadline on every wait: bytes that were read too early stay
+/// for the next caller. Loop thread only; one read and one write at a time. Errors: kDeadlineExceeded (the
+/// peer was too slow; any progress starts the wait again), kUnavailable (the connection is lost).
+class Channel {
+ public:
+  Channel(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport);
+
+  asio::awaitable<Status> Handshake(Duration wait_max);
+
+  [[nodiscard]] std::string_view Buffered() const noexcept {
+    return {buffer_.data() + begin_, end_ - begin_};
+  }
+  void Consume(std::size_t count) noexcept { begin_ += count; }
+  /// Reads more after what is buffered; 0 at the end of the stream. The buffer grows: the caller bounds it.
+  asio::awaitable<Result<std::size_t>> Fill(Duration wait_max);
+  /// What is buffered, else straight from the transport; 0 at the end of the stream.
+  asio::awaitable<Result<std::size_t>> Read(std::span<std::byte> buffer, Duration wait_max);
+
+  /// All of `first`, then all of `second`.
+  asio::awaitable<Status> Write(std::string_view first, std::string_view second, Duration wait_max);
+  /// kDataLoss: the file is shorter than that.
+  asio::awaitable<Status> SendFile(int descriptor, std::uint64_t offset, std::uint64_t length,
+                                   Duration wait_max);
+
+  /// Ends the connection so that the last response reaches a peer that is still sending: closes our side,
+  /// then reads and drops for a bounded time.
+  asio::awaitable<void> CloseGently(Duration wait_max);
+  /// Ends pending operations and all later ones with an error.
+  void Close() { transport_->Close(); }
+  [[nodiscard]] std::string_view scheme() const noexcept { return transport_->scheme(); }
+  /// Who is at the other end.
+  [[nodiscard]] Peer& peer() noexcept { return peer_; }
+
+ private:
+  [[nodiscard]] Error Explain(Error error) const;
+  asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer, Duration wait_max);
+
+  std::unique_ptr<Transport> transport_;
+  Peer peer_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool ended_ = false;  // asio's reactor does not wake a second read of a stream that has ended
+  Deadline read_deadline_;
+  Deadline write_deadline_;
+};
+
+/// The channel as an upgraded connection: bytes that followed the request's head are read first. Reads
+/// have no deadline (the protocol above has its own heartbeat), writes do.
+[[nodiscard]] std::shared_ptr<ByteStream> MakeByteStream(std::shared_ptr<Channel> channel,
+                                                         Duration write_wait_max);
+
+}  // namespace trainyard::http

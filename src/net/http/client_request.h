@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "net/http/headers.h"
+
+namespace trainyard::http {
+
+/// Where a server is.
+struct Endpoint {
+  enum class Transport { kTcp, kTls, kUnix };
+  Transport transport = Transport::kTcp;
+  std::string host;  ///< name or IP address; for a Unix socket the value of the Host field
+  std::uint16_t port = 0;
+  std::filesystem::path socket_path;  ///< kUnix
+  std::filesystem::path ca_file;      ///< kTls: the authorities to trust; empty: the system's
+
+  /// "http://host[:port]", "https://host[:port]" or "unix:/path". A path after the host is refused.
+  [[nodiscard]] static Result<Endpoint> Parse(std::string_view url);
+  /// "host:port", without the scheme's own port.
+  [[nodiscard]] std::string Authority() const;
+};
+
+/// A body sent from a file while it is read.
+struct UploadBody {
+  int descriptor = -1;  ///< the caller's; read with pread
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::function<void(std::uint64_t sent)> progress;  ///< after each block; may be empty
+};
+
+struct ClientRequest {
+  Method method = Method::kGet;
+  std::string target;  ///< path and query, encoded
+  Headers headers;     ///< the client adds Host, Content-Length and Connection itself
+  std::variant<std::string, UploadBody> body;
+  int download_descriptor = -1;  ///< a 2xx body goes here instead of into ClientResponse::body
+  std::function<void(std::uint64_t received)> progress;
+  std::size_t response_bytes_max = std::size_t{64} << 20;  ///< of ClientResponse::body
+  std::chrono::milliseconds wait_max{
+      60'000};  ///< for each wait: for the answer, the next bytes, room to write
+};
+
+/// Whether the request can be sent as it is: kInvalidArgument names what cannot be sent.
+[[nodiscard]] Status CheckRequest(const ClientRequest& request);
+
+/// The request's head as bytes, with Host and Content-Length.
+[[nodiscard]] std::string PrintHead(const Endpoint& endpoint, const ClientRequest& request);
+
+}  // namespace trainyard::http

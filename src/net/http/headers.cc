@@ -1,0 +1,36 @@
+#include "net/http/headers.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+
+namespace trainyard::http {
+
+void Headers::Add(std::string name, std::string value) {
+  fields_.emplace_back(std::move(name), std::move(value));
+}
+
+void Headers::Set(std::string name, std::string value) {
+  std::erase_if(fields_, [&name](const auto& field) { return EqualsIgnoringCase(field.first, name); });
+  Add(std::move(name), std::move(value));
+}
+
+std::string_view Headers::Get(std::string_view name) const noexcept {
+  for (const auto& [field, value] : fields_) {
+    if (EqualsIgnoringCase(field, name)) return value;
+  }
+  return {};
+}
+
+bool Headers::Has(std::string_view name) const noexcept {
+  return std::ranges::any_of(fields_,
+                             [name](const auto& field) { return EqualsIgnoringCase(field.first, name); });
+}
+
+void ConfineContent(Headers& headers) {
+  headers.Set("X-Content-Type-Options", "nosniff");
+  headers.Set("Content-Security-Policy", "sandbox");
+  headers.Set("Cross-Origin-Resource-Policy", "same-origin");
+}
+
+}  // namespace trainyard::http

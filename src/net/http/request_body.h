@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "net/http/channel.h"
+#include "net/http/chunk_decoder.h"
+#include "net/http/head.h"
+#include "net/http/message.h"
+#include "net/http/rate_floor.h"
+
+namespace trainyard::http {
+
+/// How large a body may be, and how fast it must come: see ServerOptions.
+struct BodyLimits {
+  std::uint64_t bytes_max;
+  Duration wait_max;
+  std::uint64_t window_bytes_min;
+  Duration window;
+};
+
+/// A request's body as it is framed on the connection, not decompressed. Loop thread only; lives within one
+/// request.
+class RequestBody final : public BodyReader {
+ public:
+  RequestBody(Channel& channel, const Framing& framing, const BodyLimits& limits);
+
+  asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override;
+
+  /// Reads and drops the rest, up to `bytes_max`; whether the body's end was reached.
+  asio::awaitable<bool> Drain(std::uint64_t bytes_max);
+
+  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
+  /// Whether to read the rest so that the connection can be kept: the client is sending it already, and it is
+  /// small.
+  [[nodiscard]] bool IsWorthDraining(std::uint64_t bytes_max) const noexcept;
+
+ private:
+  asio::awaitable<Result<std::size_t>> ReadCounted(std::span<std::byte> buffer);
+  asio::awaitable<Result<std::size_t>> ReadChunked(std::span<std::byte> buffer);
+  /// kDeadlineExceeded for a client that sends too slowly.
+  [[nodiscard]] Status CheckRate(std::size_t bytes, std::chrono::steady_clock::time_point since);
+  [[nodiscard]] std::unexpected<Error> Fail(Error error);
+
+  Channel& channel_;
+  ChunkDecoder chunks_;
+  bool chunked_;
+  std::uint64_t left_;        ///< counted bodies
+  std::uint64_t bytes_left_;  ///< of the limit
+  Duration wait_max_;
+  RateFloor rate_;
+  bool continue_pending_;
+  bool finished_;
+  bool failed_ = false;
+  bool timed_out_ = false;
+};
+
+/// Decompresses a gzip body, bounded: kOutOfRange when it exceeds kInflateRatioMax times its compressed size,
+/// once there are more than kInflateFreeBytes. (Deflate's own maximum is 1032; real logs and JSON stay below
+/// 100.)
+[[nodiscard]] std::unique_ptr<BodyReader> InflateBody(BodyReader& compressed);
+
+inline constexpr std::uint64_t kInflateRatioMax = 250;
+inline constexpr std::uint64_t kInflateFreeBytes = std::uint64_t{64} << 20;
+
+}  // namespace trainyard::http

@@ -1,0 +1,133 @@
+#include "programs/attempt/attempt_dir.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+
+#include "base/async/file.h"
+#include "programs/environment/name_hash.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+bool IsFile(int folder, const std::string& path, const struct stat& file) {
+  struct stat found{};
+  return fstatat(folder, path.c_str(), &found, 0) == 0 && found.st_dev == file.st_dev &&
+         found.st_ino == file.st_ino;
+}
+
+/// Whether a process has the file open. Looks through the process's own descriptors, whatever its mounts are.
+bool HasOpen(const std::string& pid, const struct stat& file) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc/" + pid + "/fd", error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (IsFile(AT_FDCWD, entry->path(), file)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string InstallationName(const std::string& attempts_dir) {
+  constexpr std::size_t kDigits = 10;
+  return "trainyard-" + environment::NameHash().Add(RealPath(attempts_dir)).Hex().substr(0, kDigits);
+}
+
+Result<v1::Manifest> ReadManifest(const AttemptDir& dir) {
+  TY_TRY(const std::string bytes, ReadFile(dir.Manifest()));
+  v1::Manifest manifest;
+  if (!manifest.ParseFromString(bytes) || manifest.attempt_id().empty()) {
+    return std::unexpected(Error{Code::kDataLoss, dir.Manifest() + " is not a manifest", {}});
+  }
+  return manifest;
+}
+
+Status WriteManifest(const AttemptDir& dir, const v1::Manifest& manifest) {
+  // Not synced: a crash of the machine ends the attempt, and the job's record alone says that there was one.
+  TY_TRY(const UniqueFd file, OpenFile(dir.Manifest(), O_WRONLY | O_CREAT | O_EXCL, 0600));
+  return WriteAll(file.get(), manifest.SerializeAsString());
+}
+
+Result<UniqueFd> TakeLock(const AttemptDir& dir) {
+  TY_TRY(UniqueFd file, OpenFile(dir.Lock(), O_RDWR | O_CREAT, 0600));
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return std::unexpected(Error{Code::kAlreadyExists, "the attempt is alive", {}});
+    return std::unexpected(ErrnoError(errno, "lock " + dir.Lock()));
+  }
+  return file;
+}
+
+Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited) {
+  struct stat file{};
+  if (stat(dir.Lock().c_str(), &file) == 0 &&
+      IsFile(AT_FDCWD, "/proc/self/fd/" + std::to_string(inherited), file)) {
+    fcntl(inherited, F_SETFD, FD_CLOEXEC);
+    return UniqueFd(inherited);
+  }
+  close(inherited);
+  return TakeLock(dir);
+}
+
+Status SignLock(int lock, pid_t supervisor) {
+  const std::string pid = std::to_string(supervisor) + "\n";
+  // At a fixed place: attempt host and supervisor share the file's position.
+  if (pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return std::unexpected(ErrnoError(errno, "sign the lock"));
+  }
+  return {};
+}
+
+Result<bool> IsLocked(const AttemptDir& dir) {
+  auto file = OpenFile(dir.Lock(), O_RDONLY);
+  if (!file && file.error().code == Code::kNotFound) return false;
+  if (!file) return std::unexpected(std::move(file).error());
+  if (flock(file->get(), LOCK_SH | LOCK_NB) == 0) return false;
+  if (errno == EWOULDBLOCK) return true;
+  return std::unexpected(ErrnoError(errno, "lock " + dir.Lock()));
+}
+
+std::optional<pid_t> LockHolder(const AttemptDir& dir) {
+  const auto text = ReadFile(dir.Lock());
+  if (!text) return std::nullopt;
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), pid);
+  struct stat file{};
+  if (error != std::errc() || pid <= 0 || stat(dir.Lock().c_str(), &file) != 0) return std::nullopt;
+  return HasOpen(std::to_string(pid), file) ? std::optional(pid) : std::nullopt;
+}
+
+std::vector<pid_t> LockHolders(const AttemptDir& dir) {
+  std::vector<pid_t> holders;
+  struct stat file{};
+  if (stat(dir.Lock().c_str(), &file) != 0) return holders;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    pid_t pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size())
+      continue;
+    if (pid != getpid() && HasOpen(name, file)) holders.push_back(pid);
+  }
+  return holders;
+}
+
+Status WriteExit(const AttemptDir& dir, const v1::ExitRecord& exit) {
+  return WriteFileAtomically(dir.Exit(), exit.SerializeAsString(), 0600);
+}
+
+Result<std::optional<v1::ExitRecord>> ReadExit(const AttemptDir& dir) {
+  auto bytes = ReadFile(dir.Exit());
+  if (!bytes && bytes.error().code == Code::kNotFound) return std::nullopt;
+  if (!bytes) return std::unexpected(std::move(bytes).error());
+  v1::ExitRecord exit;
+  if (!exit.ParseFromString(*bytes) || exit.cause() == v1::ExitRecord::CAUSE_UNSPECIFIED) return std::nullopt;
+  return exit;
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,102 @@
+#include "programs/attempt/init_note.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <utility>
+
+#include "base/async/file.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+std::string_view TakeUntil(std::string_view& text, char end) {
+  const std::size_t size = text.find(end);
+  const std::string_view taken = text.substr(0, size);
+  text.remove_prefix(size == std::string_view::npos ? text.size() : size + 1);
+  return taken;
+}
+
+template <class Number>
+bool ParseWhole(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+const std::string& BootId() {
+  static const std::string id = [] {
+    std::string text = ReadFile("/proc/sys/kernel/random/boot_id").value_or("");
+    while (text.ends_with('\n')) text.pop_back();
+    return text;
+  }();
+  return id;
+}
+
+std::optional<std::uint64_t> StartTime(pid_t pid) {
+  const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
+  return stat ? StartTimeFromStat(*stat) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> StartTimeFromStat(std::string_view stat) noexcept {
+  constexpr int kFieldsBetween = 19;              // from the third, the state, to the 22nd
+  const std::size_t name_end = stat.rfind(") ");  // the name may hold anything, also ") "
+  if (name_end == std::string_view::npos) return std::nullopt;
+  stat.remove_prefix(name_end + 2);
+  for (int i = 0; i < kFieldsBetween; ++i) TakeUntil(stat, ' ');
+  std::uint64_t time = 0;
+  if (!ParseWhole(TakeUntil(stat, ' '), time)) return std::nullopt;
+  return time;
+}
+
+std::string PrintInitNote(const InitNote& note) {
+  std::string text = std::to_string(note.init.pid) + " " + std::to_string(note.init.start_time) + " " +
+                     note.init.boot_id + (note.preparing ? " preparing" : "") + "\n";
+  for (const std::string& group : note.groups) text += group + "\n";
+  return text;
+}
+
+std::optional<InitNote> ParseInitNote(std::string_view text) {
+  if (!text.ends_with('\n')) return std::nullopt;
+  std::string_view first = TakeUntil(text, '\n');
+  InitNote note;
+  if (!ParseWhole(TakeUntil(first, ' '), note.init.pid) || note.init.pid <= 0) return std::nullopt;
+  if (!ParseWhole(TakeUntil(first, ' '), note.init.start_time)) return std::nullopt;
+  note.init.boot_id = TakeUntil(first, ' ');
+  note.preparing = first == "preparing";
+  if (note.init.boot_id.empty()) return std::nullopt;
+  while (!text.empty()) note.groups.emplace_back(TakeUntil(text, '\n'));
+  return note;
+}
+
+Status NoteInit(const AttemptDir& dir, pid_t init, std::vector<std::string> groups, bool preparing) {
+  const auto start_time = StartTime(init);
+  if (!start_time) return std::unexpected(Error{Code::kNotFound, "the sandbox's init process is gone", {}});
+  const InitNote note{.init = {.pid = init, .start_time = *start_time, .boot_id = BootId()},
+                      .preparing = preparing,
+                      .groups = std::move(groups)};
+  TY_TRY(const UniqueFd file, OpenFile(dir.Init(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  return WriteAll(file.get(), PrintInitNote(note));
+}
+
+std::optional<InitNote> ReadInitNote(const AttemptDir& dir) {
+  const auto text = ReadFile(dir.Init());
+  return text ? ParseInitNote(*text) : std::nullopt;
+}
+
+UniqueFd OpenProcess(const ProcessMark& mark) {
+  if (mark.boot_id != BootId()) return {};
+  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, mark.pid, 0)));
+  if (!pidfd || StartTime(mark.pid) != mark.start_time) return {};
+  // Not ended now: so what we have just read was of this process, and not of one that got its pid.
+  pollfd ended{.fd = pidfd.get(), .events = POLLIN, .revents = 0};
+  if (poll(&ended, 1, 0) != 0) return {};
+  return pidfd;
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,158 @@
+#include "programs/environment/built_runtime.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/async/file.h"
+#include "base/text/hex.h"
+#include "programs/environment/build_folder.h"
+#include "programs/environment/catalogue.h"
+#include "programs/environment/folder_size.h"
+#include "programs/environment/layout.h"
+#include "programs/environment/old_environments.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::system_clock;
+
+constexpr std::size_t kHashDigits = 12;
+
+std::optional<std::chrono::system_clock::time_point> ChangeTime(const fs::path& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(status.st_mtim.tv_sec);
+}
+
+/// Folders of layers on this runtime's folder.
+std::vector<fs::path> LayersOn(const Layout& layout, const fs::path& runtime) {
+  std::vector<fs::path> layers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(layout.root / "layers", error)) {
+    const auto base = ReadFile(Layout::LayerBase(entry.path()));
+    if (base && *base == runtime.filename().native()) layers.push_back(entry.path());
+  }
+  std::ranges::sort(layers);
+  return layers;
+}
+
+bool IsHash(std::string_view text) { return text.size() == kHashDigits && text::IsLowerHex(text); }
+
+/// VERSION-HASH for any hash: what this and previous definitions built.
+std::vector<fs::path> AllFolders(const Layout& layout, const RuntimeVersion& runtime) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(layout.Runtime(runtime).parent_path(), error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(runtime.version + "-") &&
+        IsHash(std::string_view(name).substr(runtime.version.size() + 1)) && entry.is_directory(error))
+      folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+/// @param name  for messages.
+Result<std::uint64_t> RemoveFolder(const Layout& layout, const std::string& name, const fs::path& folder) {
+  const auto lock = BuildLock::Try(Layout::Lock(folder));
+  if (!lock && lock.error().code == Code::kCancelled)
+    return std::unexpected(FailedPrecondition(name + " is being built"));
+  if (!lock) return std::unexpected(lock.error());
+  TY_TRY(const UniqueFd use, OpenFile(Layout::UseLock(folder), O_RDWR | O_CREAT));
+  if (::flock(use.get(), LOCK_EX | LOCK_NB) != 0)
+    return std::unexpected(FailedPrecondition("a running replica uses " + name));
+  std::vector<fs::path> doomed = LayersOn(layout, folder);
+  doomed.push_back(folder);
+  std::uint64_t bytes = 0;
+  for (const fs::path& one : doomed) {
+    bytes += SizeOf(one);
+    std::error_code error;
+    fs::remove(Layout::SizeNote(one), error);  // of no build: it would be ignored
+    error.clear();
+    fs::remove(Layout::Marker(one), error);  // first: half a folder must not look like a whole one
+    if (!error) fs::remove_all(one, error);
+    if (error) return std::unexpected(ErrnoError(error.value(), "remove " + one.string()));
+  }
+  return bytes;
+}
+
+EnvironmentFolder Look(const fs::path& folder, bool with_bytes) {
+  const auto built = ChangeTime(Layout::Marker(folder));
+  const auto used = ChangeTime(Layout::UseLock(folder));
+  const auto changed = ChangeTime(folder);
+  const auto made = built ? built : changed;
+  return {
+      .path = folder,
+      .is_complete = built.has_value(),
+      .last_used = std::max(made.value_or(system_clock::now()), used.value_or(system_clock::time_point())),
+      .bytes = with_bytes ? static_cast<std::int64_t>(SizeOf(folder)) : 0};
+}
+
+}  // namespace
+
+std::vector<EnvironmentFolder> ListEnvironmentFolders(const fs::path& environments_dir, bool with_bytes) {
+  std::vector<EnvironmentFolder> folders;
+  for (const char* kind : {"runtimes", "layers"}) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(environments_dir / kind, error))
+      if (entry.is_directory(error)) folders.push_back(Look(entry.path(), with_bytes));
+  }
+  return folders;
+}
+
+std::set<fs::path> FoldersOf(std::span<const EnvironmentRequest> requests) {
+  std::set<fs::path> folders;
+  for (const EnvironmentRequest& request : requests) {
+    const Layout layout{request.environments_dir};
+    const auto runtime = LoadRuntimeVersion(layout.root, request.runtime_version);
+    if (!runtime) continue;
+    folders.insert(layout.Runtime(*runtime));
+    if (!request.packages.empty()) folders.insert(layout.Layer(*runtime, request.packages));
+  }
+  return folders;
+}
+
+Result<std::uint64_t> RemoveEnvironmentFolder(const fs::path& environments_dir, const fs::path& folder) {
+  return RemoveFolder(Layout{environments_dir}, folder.filename(), folder);
+}
+
+std::optional<BuiltRuntime> FindBuilt(const fs::path& environments_dir, const RuntimeVersion& runtime) {
+  const Layout layout{environments_dir};
+  const fs::path folder = layout.Runtime(runtime);
+  if (!IsComplete(folder)) return std::nullopt;
+  return BuiltRuntime{.folder = folder,
+                      .python = ReadFile(Layout::Marker(folder)).value_or(std::string()),
+                      .bytes = SizeOf(folder),
+                      .last_use = ChangeTime(Layout::UseLock(folder)),
+                      .layers = LayersOn(layout, folder)};
+}
+
+bool IsBeingBuilt(const fs::path& environments_dir, const RuntimeVersion& runtime) {
+  const fs::path folder = Layout{environments_dir}.Runtime(runtime);
+  std::error_code error;
+  if (!fs::exists(Layout::Lock(folder), error)) return false;
+  const auto lock = BuildLock::Try(Layout::Lock(folder));
+  return !lock && lock.error().code == Code::kCancelled;
+}
+
+Result<std::uint64_t> RemoveBuilt(const fs::path& environments_dir, const RuntimeVersion& runtime) {
+  const Layout layout{environments_dir};
+  const std::vector<fs::path> folders = AllFolders(layout, runtime);
+  if (folders.empty()) return std::unexpected(NotFound(runtime.version + " is not installed"));
+  std::uint64_t bytes = 0;
+  for (const fs::path& folder : folders) {
+    TY_TRY(const std::uint64_t freed, RemoveFolder(layout, runtime.version, folder));
+    bytes += freed;
+  }
+  return bytes;
+}
+
+}  // namespace trainyard::environment

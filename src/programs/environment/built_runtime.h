@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "programs/environment/runtime_version.h"
+
+/// Which runtime versions are on this disk. These functions take the same locks as builders and users of a
+/// runtime, so they may be called while a server runs. Blocking; any thread.
+namespace trainyard::environment {
+
+struct BuiltRuntime {
+  std::filesystem::path folder;
+  std::string python;       ///< "3.11"
+  std::uint64_t bytes = 0;  ///< on the disk, including what it shares with other environments
+  std::optional<std::chrono::system_clock::time_point> last_use;
+  std::vector<std::filesystem::path> layers;  ///< packages of jobs that are installed on it
+};
+
+/// Nothing if it is not built. Its size as SizeOf says.
+[[nodiscard]] std::optional<BuiltRuntime> FindBuilt(const std::filesystem::path& environments_dir,
+                                                    const RuntimeVersion& runtime);
+
+/// Whether it is being built right now.
+[[nodiscard]] bool IsBeingBuilt(const std::filesystem::path& environments_dir, const RuntimeVersion& runtime);
+
+/// Removes it, the layers on it, and what previous definitions of the same version left. Returns the number
+/// of bytes. Errors: kFailedPrecondition while a replica runs in it or it is being built, kNotFound if
+/// nothing of it is there.
+[[nodiscard]] Result<std::uint64_t> RemoveBuilt(const std::filesystem::path& environments_dir,
+                                                const RuntimeVersion& runtime);
+
+}  // namespace trainyard::environment

@@ -1,0 +1,137 @@
+#include "programs/environment/package_layer.h"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/async/file.h"
+#include "base/process/run_tool.h"
+#include "programs/environment/build_folder.h"
+#include "programs/environment/build_room.h"
+#include "programs/environment/content_hash.h"
+#include "programs/environment/layer_skeleton.h"
+#include "programs/environment/python_files.h"
+#include "programs/environment/tool_failure.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Package = EnvironmentRequest::Package;
+
+/// One build: what every step needs.
+struct Build {
+  const PreparationHooks& hooks;
+  BuildRoom& room;
+  fs::path folder;
+  std::string python_version;
+
+  [[nodiscard]] Result<ToolEnd> Run(std::vector<std::string> argv, const LineSink& out,
+                                    const LineSink& err) const {
+    argv.insert(argv.begin(), Layout::Interpreter(folder).string());
+    return room.Run(std::move(argv), out, err);
+  }
+
+  /// What layer_probe.py prints.
+  [[nodiscard]] Result<std::vector<std::string>> Probe(std::string_view question,
+                                                       const std::string& argument) const {
+    std::vector<std::string> lines;
+    const LineSink out = [&](std::string_view line) { lines.emplace_back(line); };
+    TY_TRY(const ToolEnd end,
+           Run({"-c", std::string(EmbeddedLayerProbe()), std::string(question), argument}, out, hooks.error));
+    if (!end.ok()) return std::unexpected(ExplainFailure("python", end));
+    return lines;
+  }
+
+  /// @param shown  how the log shows the last argument
+  [[nodiscard]] Status Pip(const std::vector<std::string>& options, const std::vector<std::string>& what,
+                           std::string_view shown) const {
+    std::string line = "Running command: pip3 install";
+    std::vector<std::string> argv{"-m", "pip", "install"};
+    for (const std::string& option : options) {
+      line += " " + option;
+      argv.push_back(option);
+    }
+    hooks.info(line + " " + std::string(shown));
+    argv.insert(argv.end(), what.begin(), what.end());
+    TY_TRY(const ToolEnd end, Run(std::move(argv), hooks.info, hooks.error));
+    if (!end.ok()) return std::unexpected(ExplainFailure("pip", end));
+    return {};
+  }
+};
+
+/// The original installed each package twice: itself by force, then with what it requires. Here the second
+/// pass names the missing requirements, so that a package is built once and a package without any needs no
+/// network.
+Status Install(const Build& build, const Package& package, const fs::path& file) {
+  std::vector<std::string> options{"--upgrade", "--force-reinstall", "--no-deps", "--no-cache-dir"};
+  if (file.extension() != ".whl") {
+    TY_TRY(const auto isolation, build.Probe("isolation", file.string()));
+    if (isolation == std::vector<std::string>{"shared"}) options.emplace_back("--no-build-isolation");
+  }
+  build.hooks.info("Installing the package: " + package.uri);
+  TY_RETURN_IF_ERROR(build.Pip(options, {file.string()}, file.filename().native()));
+  const std::string site_packages = Layout::SitePackages(build.folder, build.python_version).string();
+  TY_TRY(const std::vector<std::string> missing, build.Probe("missing", site_packages));
+  if (missing.empty()) return {};
+  std::string shown;
+  for (const std::string& requirement : missing) shown += (shown.empty() ? "'" : " '") + requirement + "'";
+  return build.Pip({}, missing, shown);
+}
+
+Status DownloadAndInstall(const Build& build, const Package& package, std::size_t index) {
+  // Not into the layer: code of the previous package may have put a link there.
+  const fs::path folder = build.room.Incoming() / std::to_string(index);
+  TY_RETURN_IF_ERROR(MakeFolders(folder));
+  const fs::path file = folder / fs::path(package.uri).filename();
+  build.hooks.info("Downloading the package: " + package.uri);
+  TY_RETURN_IF_ERROR(build.hooks.download(package.uri, file.string()));
+  TY_RETURN_IF_ERROR(CheckContent(package, file.string()));
+  return Install(build, package, file);
+}
+
+}  // namespace
+
+std::string_view EmbeddedLayerProbe() noexcept { return python::Files()[1].bytes; }
+
+Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std::vector<Package>& packages,
+                  const PreparationHooks& hooks) {
+  const fs::path base = layout.Runtime(runtime);
+  const fs::path folder = layout.Layer(runtime, packages);
+  const auto waiting = [&] {
+    hooks.info("Waiting for another replica, which is installing the same packages.");
+  };
+  const auto fill = [&](const BuildLock& lock) -> Result<std::string> {
+    TY_TRY(std::string python_version, ReadFile(Layout::Marker(base)));
+    if (!ParseMajorMinor(python_version))
+      return std::unexpected(FailedPrecondition(base.string() + " does not say which Python it has"));
+    TY_RETURN_IF_ERROR(WriteLayerSkeleton(base, folder, python_version));
+    std::vector<std::string> visible = PythonFiles(Layout::Interpreter(base));
+    visible.push_back(base.string());
+    TY_TRY(const auto room, BuildRoom::Open({.layout = layout,
+                                             .hooks = hooks,
+                                             .folder = folder,
+                                             .lock = lock.descriptor(),
+                                             .read_only = std::move(visible)}));
+    const Build build{hooks, *room, folder, python_version};
+    for (std::size_t i = 0; i < packages.size(); ++i) {
+      if (hooks.progress)
+        hooks.progress({.what = "Installing packages",
+                        .done = static_cast<std::int64_t>(i),
+                        .total = static_cast<std::int64_t>(packages.size()),
+                        .unit = "packages"});
+      TY_RETURN_IF_ERROR(DownloadAndInstall(build, packages[i], i));
+    }
+    // From here on no code of a package runs.
+    TY_RETURN_IF_ERROR(room->TakeBack());
+    TY_RETURN_IF_ERROR(WriteFileAtomically(Layout::LayerBase(folder), base.filename().native()));
+    TY_RETURN_IF_ERROR(RetargetScripts(base, folder));
+    return python_version;
+  };
+  return BuildOnce(folder, waiting, fill, hooks.stop);
+}
+
+}  // namespace trainyard::environment

@@ -1,0 +1,234 @@
+#include "programs/environment/runtime_builder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/async/file.h"
+#include "base/process/run_tool.h"
+#include "programs/environment/build_folder.h"
+#include "programs/environment/build_room.h"
+#include "programs/environment/catalogue.h"
+#include "programs/environment/pip_settings.h"
+#include "programs/environment/python_probe.h"
+#include "programs/environment/runtime_tools.h"
+#include "programs/environment/site_hook.h"
+#include "programs/environment/tool_failure.h"
+#include "programs/environment/uv.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One build: what every step needs.
+struct Build {
+  const Layout& layout;
+  const RuntimeVersion& runtime;
+  const PreparationHooks& hooks;
+  const Python& python;
+  fs::path folder;
+  BuildRoom& room;
+
+  [[nodiscard]] Status Run(std::string_view tool, std::vector<std::string> argv) const {
+    // uv prints everything on stderr; only what follows its own "error:" is an error.
+    bool failed = tool != "uv";
+    const LineSink err = [&](std::string_view line) {
+      failed = failed || line.starts_with("error") || line.find("×") != std::string_view::npos;
+      (failed ? hooks.error : hooks.info)(line);
+    };
+    TY_TRY(const ToolEnd end, room.Run(std::move(argv), hooks.info, err));
+    if (!end.ok()) return std::unexpected(ExplainFailure(tool, end));
+    return {};
+  }
+};
+
+Result<Python> ChoosePython(const Layout& layout, const RuntimeVersion& runtime) {
+  const AvailablePythons available = ProbePythons(layout.root);
+  const Catalogue only({runtime});
+  TY_TRY(const Resolution resolution, only.Resolve(runtime.version, {}, FallbackPolicy::kNone, available));
+  return *available.Find(resolution.python);
+}
+
+Result<fs::path> WriteRequirements(const Build& build) {
+  fs::path file = build.room.Incoming() / "requirements.txt";
+  std::string text;
+  for (const std::string& package : build.runtime.packages) text += package + "\n";
+  TY_RETURN_IF_ERROR(WriteFileAtomically(file, text));
+  return file;
+}
+
+/// Packages of jobs are installed with it. The interpreter's own needs no index; Debian's may have none. Jobs
+/// without packages run without it: what cannot be had is said, and is no failure.
+Status EnsurePip(const Build& build, const fs::path& uv) {
+  const std::string interpreter = Layout::Interpreter(build.folder).string();
+  if (!NeedsPip(build.runtime)) return {};
+  TY_TRY(const ToolEnd end, build.room.Run({interpreter, "-m", "ensurepip", "--default-pip"}, {}, {}));
+  if (end.ok()) return {};
+  build.hooks.info("Running command: uv pip install --compile-bytecode pip");
+  const Status got =
+      build.Run("uv", {uv.string(), "pip", "install", "--python", interpreter, "--compile-bytecode", "pip"});
+  if (got || got.error().code == Code::kCancelled || got.error().code == Code::kResourceExhausted) return got;
+  build.hooks.info("It has no pip, so jobs that bring packages cannot use it: its list names none, " +
+                   ExplainFailure("ensurepip", end).message + ", " + got.error().message +
+                   ". Remove it and install it again when there is one.");
+  return {};
+}
+
+Status InstallWithUv(const Build& build, const fs::path& uv) {
+  std::vector<std::string> venv{uv.string(), "venv", "--quiet", "--no-project", "--allow-existing"};
+  if (!build.runtime.system_modules.empty()) venv.emplace_back("--system-site-packages");
+  venv.insert(venv.end(), {"--python", build.python.path, build.folder.string()});
+  TY_RETURN_IF_ERROR(build.Run("uv", std::move(venv)));
+  TY_TRY(const fs::path requirements, WriteRequirements(build));
+  std::vector<std::string> argv{uv.string(),
+                                "pip",
+                                "install",
+                                "--python",
+                                Layout::Interpreter(build.folder).string(),
+                                "--compile-bytecode",
+                                "--requirements",
+                                requirements.string()};
+  if (build.runtime.locked) argv.emplace_back("--no-deps");
+  build.hooks.info("Running command: uv pip install --compile-bytecode --requirements requirements.txt" +
+                   std::string(build.runtime.locked ? " --no-deps" : ""));
+  TY_RETURN_IF_ERROR(build.Run("uv", std::move(argv)));
+  return EnsurePip(build, uv);
+}
+
+Status InstallWithPip(const Build& build) {
+  // In two steps, because venv hides ensurepip's messages.
+  std::vector<std::string> venv{build.python.path, "-m", "venv", "--without-pip", build.folder.string()};
+  if (!build.runtime.system_modules.empty()) venv.emplace_back("--system-site-packages");
+  TY_RETURN_IF_ERROR(build.Run("venv", std::move(venv)));
+  TY_RETURN_IF_ERROR(
+      build.Run("venv", {Layout::Interpreter(build.folder).string(), "-m", "ensurepip", "--default-pip"}));
+  if (build.runtime.packages.empty()) return {};
+  TY_TRY(const fs::path requirements, WriteRequirements(build));
+  std::vector<std::string> argv{Layout::Interpreter(build.folder).string(),
+                                "-m",
+                                "pip",
+                                "install",
+                                "--requirement",
+                                requirements.string()};
+  if (build.runtime.locked) argv.emplace_back("--no-deps");
+  build.hooks.info("Running command: pip3 install --requirement requirements.txt" +
+                   std::string(build.runtime.locked ? " --no-deps" : ""));
+  return build.Run("pip", std::move(argv));
+}
+
+/// A distribution of that name, so that pip finds the requirement met. It has no files: those come with
+/// another distribution.
+Status WriteProvides(const Build& build) {
+  const fs::path site_packages = Layout::SitePackages(build.folder, build.python.version);
+  for (const auto& [name, version] : build.runtime.provides) {
+    std::string stem = name;
+    std::ranges::replace(stem, '-', '_');
+    const fs::path info = site_packages / (stem + "-" + version + ".dist-info");
+    TY_RETURN_IF_ERROR(MakeFolders(info));
+    TY_RETURN_IF_ERROR(WriteFileAtomically(
+        info / "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n"));
+    TY_RETURN_IF_ERROR(WriteFileAtomically(info / "INSTALLER", "trainyard\n"));
+  }
+  return {};
+}
+
+/// The hook's bytecode for this Python: a replica may see the folder read-only. By the interpreter that the
+/// runtime was made with and without any site-packages: no code of a package runs, so it needs no isolation.
+Status CompileSite(const Build& build) {
+  constexpr const char* kProgram =
+      "import sys\n"
+      "sys.path = [folder for folder in sys.path if folder]\n"
+      "import compileall\n"
+      "sys.exit(not compileall.compile_dir(sys.argv[1], quiet=1))\n";
+  const ToolCommand command{
+      .argv = {build.python.path, "-E", "-s", "-S", "-c", kProgram, build.layout.Site().string()},
+      .variables = ToolVariables(build.layout, ToolCache::kNone),
+      .has_all_variables = true};
+  TY_TRY(const ToolEnd end, RunTool(command, build.hooks.info, build.hooks.error, build.hooks.stop));
+  if (!end.ok()) return std::unexpected(ExplainFailure("python", end));
+  return {};
+}
+
+Status Fill(const Build& build) {
+  std::optional<fs::path> uv;
+  // Without packages venv is enough, and it has a pip of its own: no network is needed.
+  if (!build.runtime.packages.empty()) {
+    Result<fs::path> obtained = ObtainUv(build.layout, build.python, build.hooks);
+    if (obtained) {
+      uv = *std::move(obtained);
+    } else if (obtained.error().code == Code::kCancelled ||
+               obtained.error().code == Code::kResourceExhausted) {
+      return std::unexpected(std::move(obtained).error());
+    } else {
+      build.hooks.info("Installing with pip, as uv cannot be had: " + obtained.error().message);
+    }
+  }
+  TY_RETURN_IF_ERROR(uv ? InstallWithUv(build, *uv) : InstallWithPip(build));
+  TY_RETURN_IF_ERROR(build.room.TakeBack());
+  TY_RETURN_IF_ERROR(WriteProvides(build));
+  TY_RETURN_IF_ERROR(AddTools(build.layout, build.runtime, build.folder, build.hooks));
+  return CompileSite(build);
+}
+
+/// As the hooks, and says how far the tool has come whose lines pass.
+PreparationHooks WithProgress(const PreparationHooks& hooks, const std::string& name) {
+  PreparationHooks counting = hooks;
+  if (!hooks.progress) return counting;
+  hooks.progress({.what = "Building " + name, .unit = "packages"});
+  auto install = std::make_shared<InstallProgress>("Building " + name);  // of both kinds of lines
+  const auto pass_on = [install, say = hooks.progress](const std::function<void(std::string_view)>& line) {
+    return [install, say, line](std::string_view text) {
+      if (const std::optional<Progress> progress = install->TakeLine(text)) say(*progress);
+      if (line) line(text);
+    };
+  };
+  counting.info = pass_on(hooks.info);
+  counting.error = pass_on(hooks.error);
+  return counting;
+}
+
+std::string Seconds(std::chrono::steady_clock::duration duration) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", std::chrono::duration<double>(duration).count());
+  return text.data();
+}
+
+}  // namespace
+
+Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const PreparationHooks& given) {
+  const fs::path folder = layout.Runtime(runtime);
+  const std::string name =
+      runtime.kind == RuntimeVersion::Kind::kTool ? runtime.version : "runtime version " + runtime.version;
+  const PreparationHooks hooks = WithProgress(given, name);
+  const auto waiting = [&] { hooks.info("Waiting for another process, which is building " + name + "."); };
+  const auto build = [&](const BuildLock& lock) -> Result<std::string> {
+    TY_TRY(const Python python, ChoosePython(layout, runtime));
+    hooks.info("Building " + name + " (Python " + python.version + "). This happens once on this machine.");
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::string> visible = PythonFiles(python.path);
+    for (const std::string& package : runtime.packages) {
+      for (std::string& path : PathsIn(package)) visible.push_back(std::move(path));
+    }
+    TY_TRY(const auto room, BuildRoom::Open({.layout = layout,
+                                             .hooks = hooks,
+                                             .folder = folder,
+                                             .lock = lock.descriptor(),
+                                             .cache = ToolCache::kRuntimes,
+                                             .read_only = std::move(visible)}));
+    TY_RETURN_IF_ERROR(Fill({layout, runtime, hooks, python, folder, *room}));
+    hooks.info("Built " + name + " in " + Seconds(std::chrono::steady_clock::now() - begin) + ".");
+    return python.version;
+  };
+  return BuildOnce(folder, waiting, build, hooks.stop);
+}
+
+}  // namespace trainyard::environment

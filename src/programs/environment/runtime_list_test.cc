@@ -1,0 +1,37 @@
+#include "programs/environment/runtime_list.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "programs/environment/temporary_folder_for_test.h"
+
+namespace trainyard::environment {
+namespace {
+
+TEST(RuntimeList, SaysWhatThereIsAndWhatTheOthersNeed) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "runtimes.d");
+  std::ofstream(folder.path() / "runtimes.d/spade.json")
+      << R"({"version": "spade", "kind": "tool", "pythons": ["3.11"]})";
+  const Catalogue catalogue({{.version = "1.0", .pythons = {"3.7"}},
+                             {.version = "2.0", .pythons = {"3.11", "3.12"}, .tools = {"spade", "nosuch"}},
+                             {.version = "2.1", .pythons = {"3.11"}, .tools = {"spade"}}});
+  const AvailablePythons available{{{.version = "3.11", .path = "/usr/bin/python3.11"}}};
+  const control::v1::RuntimeList list = ListRuntimes(folder.path(), catalogue, "2.1", available);
+  std::string seen;
+  for (const control::v1::Runtime& runtime : list.runtimes())
+    seen += runtime.version() + (runtime.is_default() ? " (default)" : "") + ": " + runtime.state() + "\n";
+  EXPECT_EQ(seen, "1.0: needs " + MissingFor(*catalogue.Find("1.0"), available) +
+                      "\n"
+                      "2.0: can be built\n"
+                      "2.1 (default): can be built\n"
+                      "spade: can be built\n");
+  EXPECT_EQ(list.runtimes(1).pythons_size(), 2);
+  EXPECT_FALSE(list.runtimes(1).has_package_layers());
+}
+
+}  // namespace
+}  // namespace trainyard::environment

@@ -1,0 +1,300 @@
+#include "programs/image/cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/async/file.h"
+#include "programs/image/digest.h"
+#include "programs/image/manifest.h"
+
+namespace trainyard::image {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using SystemTime = std::chrono::system_clock::time_point;
+
+constexpr std::string_view kPrefix = "sha256:";
+/// Polled, because a blocking flock(2) cannot be ended by a stop; pulls take seconds to minutes.
+constexpr std::chrono::milliseconds kLockRetryInterval{50};
+constexpr std::size_t kSmallBlobMax = std::size_t{8} << 20;
+/// Digits of a reference's digest in the name of its note.
+constexpr std::size_t kNoteDigits = 16;
+
+std::string_view Hex(std::string_view digest) { return digest.substr(kPrefix.size()); }
+
+Error Damaged(const fs::path& path) { return {Code::kDataLoss, path.string() + " is damaged", {}}; }
+
+Result<json::object> LoadObject(const fs::path& path) {
+  TY_TRY(const std::string text, ReadFile(path));
+  boost::system::error_code error;
+  json::value value = json::parse(text, error);
+  if (error || !value.is_object()) return std::unexpected(Damaged(path));
+  return std::move(value.as_object());
+}
+
+std::string Text(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::int64_t Number(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+}
+
+bool Flag(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+const json::array& List(const json::object& object, std::string_view name) {
+  static const json::array kNone;
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_array() ? value->get_array() : kNone;
+}
+
+std::vector<std::string> Texts(const json::object& object, std::string_view name) {
+  std::vector<std::string> texts;
+  for (const json::value& text : List(object, name))
+    if (text.is_string()) texts.emplace_back(text.get_string());
+  return texts;
+}
+
+json::array ToArray(const std::vector<std::string>& texts) { return json::array(texts.begin(), texts.end()); }
+
+Result<Note> LoadNote(const fs::path& path) {
+  TY_TRY(const json::object object, LoadObject(path));
+  return Note{.reference = Text(object, "reference"),
+              .name = Text(object, "name"),
+              .access = {.tls = Flag(object, "tls"),
+                         .auth_file = Text(object, "authFile"),
+                         .guarded = Flag(object, "guarded"),
+                         .named = Texts(object, "namedRegistries")}};
+}
+
+Result<CachedImage> ParseRecord(std::string_view digest, const fs::path& path, const json::object& object) {
+  CachedImage image{.digest = std::string(digest),
+                    .reference = Text(object, "reference"),
+                    .names = Texts(object, "names"),
+                    .loaded_names = Texts(object, "loadedNames"),
+                    .loaded = Flag(object, "loaded"),
+                    .pulled = SystemTime(std::chrono::seconds(Number(object, "pulled"))),
+                    .config_digest = Text(object, "config"),
+                    .layers = {}};
+  for (const json::value& value : List(object, "layers")) {
+    if (!value.is_object()) return std::unexpected(Damaged(path));
+    const json::object& layer = value.get_object();
+    image.layers.push_back({.digest = Text(layer, "digest"),
+                            .diff_id = Text(layer, "diffId"),
+                            .size_bytes = Number(layer, "size"),
+                            .unpacked_bytes = Number(layer, "unpacked")});
+    if (!IsSha256(image.layers.back().digest) || !IsSha256(image.layers.back().diff_id))
+      return std::unexpected(Damaged(path));
+  }
+  if (!IsSha256(image.config_digest)) return std::unexpected(Damaged(path));
+  return image;
+}
+
+/// The digest in a record's file name; empty if it is not a record.
+std::string RecordedDigest(const fs::path& path) {
+  std::string digest = std::string(kPrefix) + path.stem().string();
+  return path.extension() == ".json" && IsSha256(digest) ? digest : std::string();
+}
+
+}  // namespace
+
+fs::path CacheLayout::Blob(std::string_view digest) const { return Blobs() / "sha256" / Hex(digest); }
+fs::path CacheLayout::Layer(std::string_view diff_id) const { return Layers() / Hex(diff_id); }
+fs::path CacheLayout::Record(std::string_view digest) const {
+  return Images() / (std::string(Hex(digest)) + ".json");
+}
+fs::path CacheLayout::Lock(std::string_view digest) const {
+  return Images() / (std::string(Hex(digest)) + ".lock");
+}
+fs::path CacheLayout::Use(std::string_view digest) const {
+  return Images() / (std::string(Hex(digest)) + ".use");
+}
+fs::path CacheLayout::Note(std::string_view digest, std::string_view reference) const {
+  const std::string name = Sha256(reference).substr(kPrefix.size(), kNoteDigits);
+  return Resolved() / (std::string(Hex(digest)) + "-" + name + ".json");
+}
+fs::path CacheLayout::Pull(std::string_view digest) const { return Pulls() / Hex(digest); }
+
+Status CacheLayout::MakeFolders() const {
+  TY_RETURN_IF_ERROR(MakePrivateFolder(dir_));
+  for (const fs::path& folder : {Blobs() / "sha256", Layers(), Images(), Resolved(), Pulls()})
+    TY_RETURN_IF_ERROR(trainyard::MakeFolders(folder));
+  return {};
+}
+
+std::int64_t CachedImage::SizeBytes() const {
+  std::int64_t sum = 0;
+  for (const LayerRecord& layer : layers) sum += layer.size_bytes;
+  return sum;
+}
+
+Result<std::optional<CachedImage>> LoadRecord(const CacheLayout& layout, std::string_view digest) {
+  if (!IsSha256(digest)) return std::nullopt;
+  const fs::path path = layout.Record(digest);
+  const Result<json::object> object = LoadObject(path);
+  if (!object && object.error().code == Code::kNotFound) return std::nullopt;
+  if (!object) return std::unexpected(object.error());
+  TY_TRY(CachedImage image, ParseRecord(digest, path, *object));
+  return image;
+}
+
+std::optional<CachedImage> ReadRecord(const CacheLayout& layout, std::string_view digest) {
+  return LoadRecord(layout, digest).value_or(std::nullopt);
+}
+
+Status WriteRecord(const CacheLayout& layout, const CachedImage& image) {
+  json::array layers;
+  for (const LayerRecord& layer : image.layers)
+    layers.push_back({{"digest", layer.digest},
+                      {"diffId", layer.diff_id},
+                      {"size", layer.size_bytes},
+                      {"unpacked", layer.unpacked_bytes}});
+  const auto pulled =
+      std::chrono::duration_cast<std::chrono::seconds>(image.pulled.time_since_epoch()).count();
+  const json::object object{{"reference", image.reference},
+                            {"names", ToArray(image.names)},
+                            {"loadedNames", ToArray(image.loaded_names)},
+                            {"loaded", image.loaded},
+                            {"pulled", std::int64_t{pulled}},
+                            {"config", image.config_digest},
+                            {"layers", std::move(layers)}};
+  return WriteFileAtomically(layout.Record(image.digest), json::serialize(object) + "\n");
+}
+
+Result<Records> LoadRecords(const CacheLayout& layout) {
+  TY_TRY(const std::vector<fs::path> paths, EntriesOf(layout.Images()));
+  Records records;
+  for (const fs::path& path : paths) {
+    const std::string digest = RecordedDigest(path);
+    if (digest.empty()) continue;
+    Result<std::optional<CachedImage>> image = LoadRecord(layout, digest);
+    if (!image && image.error().code != Code::kDataLoss) return std::unexpected(image.error());
+    if (!image) {
+      records.damaged.push_back(digest);
+    } else if (*image) {
+      records.images.push_back(**std::move(image));
+    }
+  }
+  std::ranges::sort(records.images, {}, &CachedImage::digest);
+  return records;
+}
+
+std::vector<CachedImage> AllRecords(const CacheLayout& layout) {
+  std::vector<CachedImage> images;
+  for (const fs::path& path : EntriesOf(layout.Images()).value_or(std::vector<fs::path>()))
+    if (auto image = ReadRecord(layout, RecordedDigest(path))) images.push_back(*std::move(image));
+  std::ranges::sort(images, {}, &CachedImage::digest);
+  return images;
+}
+
+std::optional<Image> ImageOf(const CacheLayout& layout, const CachedImage& record) {
+  const std::optional<std::string> text = ReadBlob(layout, record.config_digest);
+  if (!text) return std::nullopt;
+  Result<Config> config = ParseConfig(*text);
+  if (!config) return std::nullopt;
+  Image image{.digest = record.digest,
+              .config = std::move(config->program),
+              .layers = {},
+              .size_bytes = record.SizeBytes()};
+  for (const LayerRecord& layer : record.layers) {
+    const fs::path folder = layout.Layer(layer.diff_id);
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) return std::nullopt;
+    // The kernel refuses to stack a directory twice; of equal layers only the upper one counts anyway.
+    std::erase(image.layers, folder.string());
+    image.layers.push_back(folder.string());
+  }
+  return image;
+}
+
+std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest, std::string_view reference) {
+  Result<Note> note = LoadNote(layout.Note(digest, reference));
+  return note ? std::optional<Note>(*std::move(note)) : std::nullopt;
+}
+
+Status WriteNote(const CacheLayout& layout, std::string_view digest, const Note& note) {
+  const json::object object{
+      {"reference", note.reference},    {"name", note.name},
+      {"tls", note.access.tls},         {"authFile", note.access.auth_file},
+      {"guarded", note.access.guarded}, {"namedRegistries", ToArray(note.access.named)}};
+  return WriteFileAtomically(layout.Note(digest, note.reference), json::serialize(object) + "\n");
+}
+
+std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view digest) {
+  Result<std::string> bytes = ReadFile(layout.Blob(digest), kSmallBlobMax);
+  if (!bytes || Sha256(*bytes) != digest) return std::nullopt;
+  return *std::move(bytes);
+}
+
+Status WriteBlob(const CacheLayout& layout, std::string_view digest, std::string_view bytes) {
+  return WriteFileAtomically(layout.Blob(digest), bytes);
+}
+
+Result<std::vector<fs::path>> EntriesOf(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  auto entry = fs::directory_iterator(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) paths.push_back(entry->path());
+  if (error && error != std::errc::no_such_file_or_directory)
+    return std::unexpected(ErrnoError(error.value(), "read " + folder.string()));
+  return paths;
+}
+
+std::optional<SystemTime> ChangedAt(const fs::path& path) {
+  struct stat there{};
+  if (::stat(path.c_str(), &there) != 0) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(there.st_mtim.tv_sec);
+}
+
+Result<std::optional<UniqueFd>> TryLock(const fs::path& path, int operation) {
+  TY_TRY(UniqueFd file, OpenFile(path, O_RDWR | O_CREAT));
+  while (::flock(file.get(), operation | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK) return std::optional<UniqueFd>();
+    return std::unexpected(ErrnoError(errno, "flock " + path.string()));
+  }
+  return std::optional<UniqueFd>(std::move(file));
+}
+
+Result<UniqueFd> WaitForLock(const fs::path& path, int operation, const std::function<void()>& on_wait,
+                             const std::stop_token& stop) {
+  bool waiting = false;
+  while (true) {
+    TY_TRY(std::optional<UniqueFd> lock, TryLock(path, operation));
+    if (lock) return *std::move(lock);
+    if (stop.stop_requested()) return std::unexpected(Error{Code::kCancelled, "stopped", {}});
+    if (!std::exchange(waiting, true) && on_wait) on_wait();
+    std::this_thread::sleep_for(kLockRetryInterval);
+  }
+}
+
+std::string PrintBytes(std::int64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits{"bytes", "kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), value < 10 && unit > 1 ? "%.1f %s" : "%.0f %s", value,
+                kUnits[unit]);
+  return text.data();
+}
+
+}  // namespace trainyard::image

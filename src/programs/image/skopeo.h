@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "programs/image/image.h"
+#include "programs/image/reference.h"
+
+/// skopeo, which reads and writes every place where images are. Each call is one process that dies with the
+/// calling thread; errors are those of SkopeoFailure, and kFailedPrecondition if it is not installed.
+/// Blocking; any thread.
+namespace trainyard::image {
+
+/// How to access one place.
+struct Access {
+  bool tls = true;
+  std::string auth_file;  ///< empty: without credentials
+  bool guarded =
+      false;  ///< Sources::guarded: connections are watched (programs/sandbox/network/connect_guard.h)
+  std::vector<std::string> named{};  ///< registries, "HOST[:PORT]", that may be here all the same
+  friend bool operator==(const Access&, const Access&) = default;
+};
+
+/// By Sources: whether connections are watched, no TLS for loopback and insecure registries; the file that
+/// knows the registry (credentials.h).
+[[nodiscard]] Access AccessTo(const Sources& sources, const Reference& reference);
+/// kFailedPrecondition: a registry that by its name is this machine, and may not be. The rest is seen when it
+/// is asked.
+[[nodiscard]] Status CheckRegistry(const Reference& reference, const Access& access);
+
+class Skopeo {
+ public:
+  struct Options {
+    std::filesystem::path temporary;  ///< its own temporary files; must exist
+    int lock_fd = -1;                 ///< inherited and kept open by it
+    std::stop_token stop = {};
+    std::string guard = "/proc/self/exe";  ///< the program that has `connect-guard`
+  };
+  /// Looks for it on PATH.
+  [[nodiscard]] static Result<Skopeo> Find(Options options);
+
+  /// The same, ended by another token.
+  [[nodiscard]] Skopeo WithStop(std::stop_token stop) const;
+
+  /// The manifest's or index's own bytes, or with `config` those of this machine's config.
+  [[nodiscard]] Result<std::string> Inspect(const Reference& reference, const Access& access, bool config,
+                                            std::chrono::milliseconds timeout) const;
+
+  /// Copies an image into a new OCI layout whose blobs are in `blobs` (BLOBS/sha256/HEX); those that are
+  /// there are not fetched. Layers stay as they are, byte for byte.
+  [[nodiscard]] Status Pull(const Reference& reference, const Access& access,
+                            const std::filesystem::path& layout, const std::filesystem::path& blobs) const;
+
+  /// Copies anything anywhere, with the digests that it has. `source_blobs`: where an OCI layout's blobs are;
+  /// empty: in it.
+  [[nodiscard]] Status Push(const Reference& source, const Access& source_access,
+                            const std::filesystem::path& source_blobs, const Reference& destination,
+                            const Access& access) const;
+
+  /// Logs in at the registry, and writes `auth_file` if the registry accepts. The password is passed through
+  /// a pipe.
+  [[nodiscard]] Status Login(const std::string& registry, const Access& access, const std::string& user,
+                             const std::string& password) const;
+  [[nodiscard]] Status Logout(const std::string& registry, const std::string& auth_file) const;
+
+ private:
+  Skopeo(std::string program, Options options) : program_(std::move(program)), options_(std::move(options)) {}
+  /// What a call of skopeo is about. `output`: a descriptor for its stdout.
+  struct Call {
+    std::string registry{};
+    Access access{};
+    int input = -1;
+    int output = -1;
+  };
+  [[nodiscard]] Status Run(std::vector<std::string> words, const Call& call) const;
+
+  std::string program_;
+  Options options_;
+};
+
+}  // namespace trainyard::image

@@ -1,0 +1,212 @@
+#include "programs/lines/log_writer.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/wire/utf8.h"
+#include "programs/attempt/frame.h"
+#include "programs/lines/cpp_log_line.h"
+#include "programs/lines/structured_line.h"
+#include "programs/lines/task_lines.h"
+#include "rules/diagnosis/traceback_lines.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using diagnosis::TracebackLine;
+using google::protobuf::Struct;
+using logging::v2::LogEntry;
+
+/// What is kept of a traceback's links, which a program may print again and again.
+constexpr std::size_t kTracebackKeptMax = std::size_t{64} << 10;
+constexpr char kLineTag = (v1::LogLines::kLineFieldNumber << 3) | 2;
+
+void SetText(Struct& fields, const char* name, std::string_view text) {
+  (*fields.mutable_fields())[name].set_string_value(std::string(text));
+}
+void SetNumber(Struct& fields, const char* name, double number) {
+  (*fields.mutable_fields())[name].set_number_value(number);
+}
+
+/// The program named no severity: the line has that of its stream. Of stderr it says so: what is written
+/// there is often no error.
+void SetStreamSeverity(Stream stream, v1::LogLine& line) {
+  const bool is_stderr = stream == Stream::kStderr;
+  line.set_severity(is_stderr ? LogEntry::ERROR : LogEntry::INFO);
+  line.set_severity_of_stream(is_stderr);
+}
+
+/// A traceback, or the rest of one after a pause: an error, on whatever stream.
+bool HasTraceback(std::string_view text) {
+  return diagnosis::KindOf(text.substr(0, text.find('\n'))) != TracebackLine::kOther ||
+         text.find(diagnosis::kTracebackHeader) != std::string_view::npos;
+}
+
+/// What is neither JSON nor of C++ code.
+void SetPlainLine(Stream stream, std::string text, v1::LogLine& line) {
+  SetStreamSeverity(stream, line);
+  if (stream == Stream::kStderr) {
+    const std::optional<LogEntry::Severity> named = SeverityOfPythonLine(text);
+    line.set_severity(named.value_or(LogEntry::ERROR));
+    line.set_severity_of_stream(!named && !HasTraceback(text));
+  }
+  line.set_text(std::move(text));
+}
+
+void SetCppLine(const CppLogLine& parsed, v1::LogLine& line) {
+  line.set_severity(parsed.severity);
+  line.set_text(std::string(parsed.text));
+  Struct& fields = *line.mutable_json();
+  SetText(fields, "levelname", LogEntry::Severity_Name(parsed.severity));
+  SetText(fields, "pathname", parsed.file);
+  SetNumber(fields, "lineno", parsed.line);
+  if (!parsed.time.empty()) SetText(fields, "asctime", parsed.time);
+  if (!parsed.thread.empty()) SetText(fields, "thread", parsed.thread);
+}
+
+}  // namespace
+
+void LogWriter::Feed(Stream stream, std::string_view bytes) {
+  const auto index = std::to_underlying(stream);
+  const auto line = [this, stream](std::string_view text) { Line(stream, text); };
+  if (mask_.empty())
+    splitters_[index].Feed(bytes, line);
+  else
+    splitters_[index].Feed(masked_[index].Feed(mask_, bytes), line);
+}
+
+void LogWriter::Finish(Stream stream) {
+  const auto index = std::to_underlying(stream);
+  const auto line = [this, stream](std::string_view text) { Line(stream, text); };
+  if (!mask_.empty()) splitters_[index].Feed(masked_[index].Finish(mask_), line);
+  splitters_[index].Finish(line);
+  if (stream == Stream::kStderr) ReleaseEntry();
+}
+
+void LogWriter::ReleaseEntry() {
+  stderr_entries_.Release([this](std::string_view text) { Entry(Stream::kStderr, text); });
+}
+
+/// A value that JSON spells in another way than it is ("\u0068unter2") is seen only once the line is read.
+void LogWriter::Hide(Struct& fields) const {
+  Struct shown;
+  for (auto& [name, value] : *fields.mutable_fields()) {
+    Hide(value);
+    (*shown.mutable_fields())[mask_.Apply(name)] = std::move(value);
+  }
+  fields = std::move(shown);
+}
+
+void LogWriter::Hide(google::protobuf::Value& value) const {
+  if (value.has_string_value()) {
+    value.set_string_value(mask_.Apply(value.string_value()));
+  } else if (value.has_struct_value()) {
+    Hide(*value.mutable_struct_value());
+  } else if (value.has_list_value()) {
+    for (google::protobuf::Value& one : *value.mutable_list_value()->mutable_values()) Hide(one);
+  }
+}
+
+void LogWriter::Line(Stream stream, std::string_view text) {
+  if (stream == Stream::kStderr)
+    return stderr_entries_.Line(text, [this](std::string_view entry) { Entry(Stream::kStderr, entry); });
+  if (stderr_entries_.can_be_whole()) ReleaseEntry();  // it came before this line
+  Entry(stream, text);
+}
+
+void LogWriter::Note(std::string_view text, bool is_error) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  const TracebackLine kind = diagnosis::KindOf(first);
+  // One line alone is of a traceback that stdout gives line by line.
+  const bool is_whole = first.size() < text.size();
+  if (kind == TracebackLine::kHeader) {
+    if (is_whole) traceback_ = text;
+  } else if (kind != TracebackLine::kOther) {  // the rest of one, after a pause
+    if (is_whole && !traceback_.empty() && traceback_.size() < kTracebackKeptMax)
+      traceback_.append(kind == TracebackLine::kLink ? "\n\n" : "\n").append(text);
+  } else {
+    const std::size_t header = text.find(diagnosis::kTracebackHeader);
+    if (header == std::string_view::npos || header == 0 || text[header - 1] != '\n')
+      return tail_.Add(text, is_error);
+    text.remove_prefix(header);
+  }
+  for (const auto& exception : diagnosis::ExceptionsOf(text))
+    for (const std::string_view line : exception) tail_.Add(line, is_error);
+}
+
+void LogWriter::Entry(Stream stream, std::string_view text) {
+  if (text.empty()) return;
+  line_.Clear();
+  std::string clean = wire::ReplaceMalformed(text);
+  const bool is_stderr = stream == Stream::kStderr;
+  if (ParseStructuredLine(clean, line_)) {
+    if (line_.severity() == LogEntry::DEFAULT) SetStreamSeverity(stream, line_);
+    if (!mask_.empty()) {
+      line_.set_text(mask_.Apply(line_.text()));
+      if (line_.has_json()) Hide(*line_.mutable_json());
+    }
+    Note(line_.text(), line_.severity() >= LogEntry::ERROR);
+  } else if (const auto parsed = is_stderr ? ParseCppLogLine(clean) : std::nullopt; parsed) {
+    SetCppLine(*parsed, line_);
+    Note(clean, true);
+  } else {
+    Note(clean, is_stderr);
+    SetPlainLine(stream, std::move(clean), line_);
+  }
+  if (allowance_.Keep(text.size())) Add();
+}
+
+void LogWriter::Relay(LogEntry::Severity severity, std::string_view text) {
+  if (allowance_.Keep(text.size())) Say(severity, text);
+}
+
+void LogWriter::SayDropped(bool at_end) {
+  if (const auto note = allowance_.Note(now_ns_(), at_end)) Say(LogEntry::WARNING, *note);
+}
+
+void LogWriter::Say(LogEntry::Severity severity, std::string_view text) {
+  line_.Clear();
+  line_.set_severity(severity);
+  const std::string shown = mask_.empty() ? std::string(text) : mask_.Apply(text);
+  line_.set_text(
+      wire::ReplaceMalformed(std::string_view(shown).substr(0, wire::Utf8Prefix(shown, kLineBytesMax))));
+  Struct& fields = *line_.mutable_json();
+  SetNumber(fields, "created", static_cast<double>(now_ns_()) / 1e9);
+  SetText(fields, "levelname", LogEntry::Severity_Name(severity));
+  SetNumber(fields, "lineno", 0);  // the runner that these lines are worded after has no lines here
+  SetText(fields, "pathname", kRunnerPath);
+  Add();
+}
+
+void LogWriter::Add() {
+  last_stamp_ = stamper_.Next(now_ns_());
+  if (count_ == 0) first_stamp_ = last_stamp_;
+  line_.set_stamp(last_stamp_);
+  lines_ += kLineTag;
+  AppendFrame(line_, lines_);  // size and message: what a field of a message is
+  ++count_;
+}
+
+Status LogWriter::Flush() {
+  if (count_ == 0) return {};
+  v1::LogChunk chunk;
+  chunk.set_first_line(first_line_);
+  chunk.set_line_count(count_);
+  chunk.set_first_stamp(first_stamp_);
+  chunk.set_last_stamp(last_stamp_);
+  chunk.set_dropped_lines(allowance_.unreported().lines);
+  chunk.set_dropped_bytes(allowance_.unreported().bytes);
+  chunk.set_lines(std::move(lines_));
+  const Status appended = spool_.Append(chunk);
+  lines_ = std::move(*chunk.mutable_lines());
+  if (!appended) return appended;
+  allowance_.Forget();
+  first_line_ += count_;
+  count_ = 0;
+  lines_.clear();
+  return {};
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "base/text/secret_mask.h"
+#include "programs/attempt/spool.h"
+#include "programs/lines/line_splitter.h"
+#include "programs/lines/log_allowance.h"
+#include "programs/lines/output_tail.h"
+#include "programs/lines/stamper.h"
+#include "programs/lines/stderr_entries.h"
+#include "programs/lines/traceback.h"
+
+namespace trainyard::replica {
+
+/// Where a replica's process writes.
+enum class Stream : std::size_t { kStdout, kStderr, kStructured };
+inline constexpr std::array kStreams = {Stream::kStdout, Stream::kStderr, Stream::kStructured};
+inline constexpr std::size_t kStreamCount = kStreams.size();
+
+/// A chunk is closed before it grows beyond this (one line may be larger).
+inline constexpr std::size_t kChunkBytesMax = std::size_t{128} << 10;
+
+/// Makes lines of what the replica writes, stamps and numbers them, and appends them to the spool in chunks.
+/// Lines are in memory until Flush. One thread.
+class LogWriter {
+ public:
+  /// `now_ns`: nanoseconds since 1970. `mask`: what no line may show, however the program writes it.
+  LogWriter(Spool& spool, std::function<std::uint64_t()> now_ns, LogAllowance allowance = {},
+            text::SecretMask mask = {})
+      : spool_(spool), now_ns_(std::move(now_ns)), allowance_(allowance), mask_(std::move(mask)) {}
+
+  /// Bytes as they were read. Feed only while there is_room().
+  void Feed(Stream stream, std::string_view bytes);
+  /// The stream has ended: its last line may lack a newline.
+  void Finish(Stream stream);
+  /// An entry of several lines that is held until it is whole (StderrEntries): whether there is one, a number
+  /// that changes with each line of it, and its end where nothing more seems to come.
+  [[nodiscard]] bool holds_entry() const noexcept { return stderr_entries_.holds(); }
+  [[nodiscard]] std::size_t lines_held() const noexcept { return stderr_entries_.lines_held(); }
+  void ReleaseEntry();
+  /// A line of what a tool or the user's own build wrote before the program ran: in the words of Say, and
+  /// within the allowance.
+  void Relay(logging::v2::LogEntry::Severity severity, std::string_view text);
+  /// Says what the allowance has to say. Call in every round, and with `at_end` before the last lines.
+  void SayDropped(bool at_end);
+  /// A line of the supervisor's own, within no allowance, as the original's runner wrote them: with level and
+  /// place as fields.
+  void Say(logging::v2::LogEntry::Severity severity, std::string_view text);
+
+  /// Appends what is pending to the spool. An error leaves it pending: the same call again, later.
+  [[nodiscard]] Status Flush();
+  [[nodiscard]] bool pending() const noexcept { return count_ > 0; }
+  [[nodiscard]] bool has_room() const noexcept { return lines_.size() < kChunkBytesMax; }
+  /// Lines made so far: the number of the next one.
+  [[nodiscard]] std::int64_t next_line() const noexcept { return first_line_ + count_; }
+  /// The last Python traceback, cut; empty if there was none.
+  [[nodiscard]] std::string Traceback() const { return CutTraceback(traceback_); }
+  /// What is held of stderr can be whole: it is no traceback that lacks its exception.
+  [[nodiscard]] bool entry_can_be_whole() const noexcept { return stderr_entries_.can_be_whole(); }
+  [[nodiscard]] const text::SecretMask& mask() const noexcept { return mask_; }
+  /// What of the output is kept.
+  [[nodiscard]] LogAllowance& allowance() noexcept { return allowance_; }
+  [[nodiscard]] const LogAllowance& allowance() const noexcept { return allowance_; }
+  /// The last lines of what was fed, kept or not.
+  [[nodiscard]] OutputTail& tail() noexcept { return tail_; }
+
+ private:
+  void Line(Stream stream, std::string_view text);
+  void Entry(Stream stream, std::string_view text);
+  /// Keeps of an entry what tells why a program ends.
+  void Note(std::string_view text, bool is_error);
+  void Add();
+  void Hide(google::protobuf::Struct& fields) const;
+  void Hide(google::protobuf::Value& value) const;
+
+  Spool& spool_;
+  std::function<std::uint64_t()> now_ns_;
+  LogAllowance allowance_;
+  text::SecretMask mask_;
+  std::array<text::MaskedStream, kStreamCount> masked_;
+  std::array<LineSplitter, kStreamCount> splitters_;
+  Stamper stamper_;
+  StderrEntries stderr_entries_;
+  std::string traceback_;  ///< the last one, or chain of them
+  OutputTail tail_;
+  v1::LogLine line_;   ///< the one at hand, reused
+  std::string lines_;  ///< pending ones: a serialized LogLines
+  std::int64_t first_line_ = 0;
+  int count_ = 0;
+  std::uint64_t first_stamp_ = 0;
+  std::uint64_t last_stamp_ = 0;
+};
+
+}  // namespace trainyard::replica

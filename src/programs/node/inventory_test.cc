@@ -1,0 +1,115 @@
+#include "programs/node/inventory.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "programs/node/nvml.h"
+
+namespace trainyard::node {
+namespace {
+
+namespace fs = std::filesystem;
+using placement::Device;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kNoLibrary = "libtrainyard-is-not-there.so";
+
+/// A machine of files in a temporary folder.
+class InventoryTest : public testing::Test {
+ protected:
+  InventoryTest() {
+    std::string folder = testing::TempDir() + "node-XXXXXX";
+    root_ = mkdtemp(folder.data());
+  }
+  ~InventoryTest() override {
+    unsetenv("FAKE_NVML");
+    fs::remove_all(root_);
+  }
+  void Write(const std::string& path, const std::string& text = "") {
+    fs::create_directories(fs::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+  [[nodiscard]] Places Here(const std::string& nvml = kNoLibrary) const {
+    return {.root = root_, .nvml = nvml};
+  }
+
+  std::string root_;
+};
+
+TEST_F(InventoryTest, ListsWhatNvmlLists) {
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_THAT(found.devices, ElementsAre(Device{.type = "nvidia-tesla-t4",
+                                                .id = "GPU-11111111-2222-3333-4444-555555555555",
+                                                .files = {"/dev/nvidia1"}},
+                                         Device{.type = "nvidia-tesla-a100",
+                                                .id = "GPU-66666666-7777-8888-9999-000000000000",
+                                                .files = {"/dev/nvidia0"}}));
+  EXPECT_THAT(found.notes, IsEmpty());
+  EXPECT_THAT(found.details[1], HasSubstr("NVIDIA A100-SXM4-40GB, 40 GiB, GPU-6666"));
+}
+
+TEST_F(InventoryTest, AsksTheDriverWhereNvmlFails) {
+  Write("/proc/driver/nvidia/gpus/0000:00:05.0/information",
+        "Model: \t\t Tesla K80\nIRQ:   \t\t 24\nGPU UUID: \t GPU-b\nDevice Minor: \t 1\n");
+  Write("/proc/driver/nvidia/gpus/0000:00:04.0/information",
+        "Model: \t\t Tesla K80\nGPU UUID: \t GPU-?-?\nDevice Minor: \t 0\n");
+  Write("/proc/driver/nvidia/gpus/0000:00:06.0/information", "garbage");
+  Write("/dev/nvidia7");
+  setenv("FAKE_NVML", "init", 1);
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_THAT(found.devices,
+              ElementsAre(Device{.type = "nvidia-tesla-k80", .id = "0", .files = {"/dev/nvidia0"}},
+                          Device{.type = "nvidia-tesla-k80", .id = "GPU-b", .files = {"/dev/nvidia1"}}));
+  EXPECT_THAT(found.notes, ElementsAre("NVML does not answer (nvmlInit: Driver Not Loaded)"));
+}
+
+TEST_F(InventoryTest, AGpuThatDoesNotAnswerIsAnError) {
+  setenv("FAKE_NVML", "gpu", 1);
+  EXPECT_EQ(AskNvml(FAKE_NVML).error(), Unavailable("nvmlDeviceGetUUID: Not Supported"));
+}
+
+TEST_F(InventoryTest, ALibraryThatIsNoneIsAnError) {
+  EXPECT_EQ(AskNvml(kNoLibrary).error().code, Code::kNotFound);
+  EXPECT_EQ(AskNvml("libm.so.6").error(), Unavailable("the library has no nvmlInit_v2"));
+}
+
+TEST_F(InventoryTest, CountsDeviceFilesWhereNothingElseIsThere) {
+  for (const char* file :
+       {"/dev/nvidia10", "/dev/nvidia2", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia1x"})
+    Write(file);
+  const Inventory found = FindDevices(Here());
+  EXPECT_THAT(found.devices,
+              ElementsAre(Device{.type = "nvidia-gpu", .id = "0", .files = {"/dev/nvidia2"}},
+                          Device{.type = "nvidia-gpu", .id = "1", .files = {"/dev/nvidia10"}}));
+  EXPECT_THAT(AcceleratorFiles(Here()), ElementsAre("/dev/nvidia2", "/dev/nvidia10"));
+}
+
+TEST_F(InventoryTest, GooglesChipsAreOneBoard) {
+  for (const char* file :
+       {"/dev/accel0", "/dev/accel1", "/dev/accel2", "/dev/vfio/3", "/dev/vfio/4", "/dev/vfio/vfio"})
+    Write(file);
+  Write("/sys/class/accel/accel1/device/vendor", "0x1ae0\n");
+  Write("/sys/class/accel/accel2/device/vendor", "0x8086\n");
+  Write("/sys/kernel/iommu_groups/3/devices/0000:00:01.0/vendor", "0x10de\n");
+  Write("/sys/kernel/iommu_groups/4/devices/0000:00:02.0/vendor", "0x1ae0\n");
+  const Inventory found = FindDevices(Here());
+  EXPECT_THAT(found.devices, ElementsAre(Device{.kind = Device::Kind::kTpu,
+                                                .type = "tpu",
+                                                .id = "0",
+                                                .files = {"/dev/accel0", "/dev/accel1", "/dev/vfio/4"}}));
+}
+
+TEST_F(InventoryTest, AMachineWithoutAny) {
+  const Inventory found = FindDevices(Here());
+  EXPECT_THAT(found.devices, IsEmpty());
+  EXPECT_THAT(found.notes, IsEmpty()) << "no library is the usual case";
+  EXPECT_THAT(AcceleratorFiles(Here()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace trainyard::node

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "programs/runtimes/daemon_api_request.h"
+
+namespace trainyard::http {
+class Client;
+class ClientStream;
+enum class Method;
+}  // namespace trainyard::http
+
+namespace trainyard::replica {
+
+using ProgressSink = std::function<void(std::string_view line)>;
+
+/// A container daemon (Docker, podman) at the other end of its Unix socket. Synchronous: every call blocks
+/// until the daemon has answered. One thread at a time; several objects for several threads.
+///
+/// Errors of every call, all of them sentences for the job's log: kPermissionDenied (this user may not open
+/// the socket), kNotFound (there is no socket), kUnavailable (nothing answers there, or the daemon went
+/// away), and those of DaemonError.
+class DaemonApi {
+ public:
+  explicit DaemonApi(std::string socket);
+  ~DaemonApi();
+  DaemonApi(DaemonApi&&) noexcept;
+  DaemonApi& operator=(DaemonApi&&) noexcept;
+
+  /// kNotFound: the daemon does not have it.
+  [[nodiscard]] Result<DaemonImage> InspectImage(const std::string& name);
+  /// Pulls from the image's registry. `auth`: X-Registry-Auth, or empty.
+  [[nodiscard]] Status PullImage(const std::string& reference, const std::string& auth,
+                                 const ProgressSink& progress);
+  /// Loads an archive (docker-archive) from a file.
+  [[nodiscard]] Status LoadImage(int archive, const ProgressSink& progress);
+  /// How this daemon gives a container NVIDIA GPUs.
+  [[nodiscard]] Result<GpuWay> FindGpuWay();
+
+  /// `body`: CreateContainerBody. kAlreadyExists: there is one of that name.
+  [[nodiscard]] Status Create(const std::string& name, const std::string& body);
+  /// Starts it; the output from the first byte on, in frames (DaemonFrames), to its end. kFailedPrecondition:
+  /// its program cannot be run. kUnknown: it may run, but the daemon's answer or the output is lost.
+  [[nodiscard]] Result<http::ClientStream> AttachAndStart(const std::string& name);
+  /// Asks for the end of a started container, on a connection of its own: as long as that holds, the daemon
+  /// has been there all the time. For ReadEnd.
+  [[nodiscard]] Result<http::ClientStream> OpenWait(const std::string& name);
+  /// Blocks until it has ended. kUnavailable: the daemon went away before, perhaps for a moment only.
+  [[nodiscard]] Result<ContainerState> ReadEnd(http::ClientStream& wait, const std::string& name);
+  /// Blocks until it has ended, also across a container daemon that is started again meanwhile.
+  [[nodiscard]] Result<ContainerState> Wait(const std::string& name);
+  [[nodiscard]] Result<ContainerState> Inspect(const std::string& name);
+  /// `signal`: "SIGTERM", "15". One that has ended already is no error.
+  [[nodiscard]] Status Signal(const std::string& name, const std::string& signal);
+  /// Kills it and removes it with its volumes. Not there (any more) is no error. A container daemon gets 10 s
+  /// for each of both: the caller tries again.
+  [[nodiscard]] Status Remove(const std::string& name);
+  /// Names of the containers, running or not, with the label NAME=VALUE.
+  [[nodiscard]] Result<std::vector<std::string>> List(const std::string& label);
+  /// Makes an image of an ended container's files, with the image configuration that it was made from.
+  [[nodiscard]] Status Commit(const std::string& container, const std::string& repository,
+                              const std::string& tag);
+
+ private:
+  struct Answer {
+    int status = 0;
+    std::string body;
+  };
+  [[nodiscard]] Result<Answer> Call(http::Method method, const std::string& target, std::string body = {},
+                                    std::chrono::milliseconds wait_max = std::chrono::minutes(2));
+  [[nodiscard]] Status Progress(const std::string& target, const std::string& auth, std::string_view what,
+                                const ProgressSink& progress);
+  [[nodiscard]] Status Start(const std::string& name);
+  [[nodiscard]] Result<http::ClientStream> Open(const std::string& target);
+  [[nodiscard]] Result<http::ClientStream> Attach(const std::string& name);
+  [[nodiscard]] Error Explain(Error error) const;
+
+  std::string socket_;
+  std::unique_ptr<http::Client> client_;
+};
+
+}  // namespace trainyard::replica

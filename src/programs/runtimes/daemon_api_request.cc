@@ -1,0 +1,302 @@
+#include "programs/runtimes/daemon_api_request.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <cstring>
+
+#include "base/ascii.h"
+#include "base/text/base64.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kDockerHub = "docker.io";
+constexpr std::string_view kDockerHubAuth = "https://index.docker.io/v1/";
+constexpr std::size_t kReasonBytesMax = 1'000;
+
+template <class Strings>
+json::array Array(const Strings& strings) {
+  json::array array;
+  for (const auto& text : strings) array.emplace_back(std::string_view(text));
+  return array;
+}
+
+Result<json::object> ParseObject(std::string_view text) {
+  boost::system::error_code error;
+  json::value value = json::parse(json::string_view(text.data(), text.size()), error);
+  if (error || !value.is_object())
+    return std::unexpected(Error{Code::kDataLoss, "the container engine's answer is not a JSON object", {}});
+  return std::move(value).as_object();
+}
+
+/// A member that is missing or of another kind counts as empty: daemons leave out or null what they do not
+/// know.
+std::string Text(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+const json::object& Object(const json::object& object, std::string_view name) {
+  static const json::object kNothing;
+  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
+  return value != nullptr && value->is_object() ? value->get_object() : kNothing;
+}
+
+std::vector<std::string> Texts(const json::object& object, std::string_view name) {
+  std::vector<std::string> texts;
+  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
+  if (value == nullptr) return texts;
+  if (value->is_string()) texts.emplace_back(value->get_string());
+  if (!value->is_array()) return texts;
+  for (const json::value& text : value->get_array()) {
+    if (text.is_string()) texts.emplace_back(text.get_string());
+  }
+  return texts;
+}
+
+std::int64_t Number(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
+  boost::system::error_code error;
+  const auto number = value != nullptr ? value->to_number<std::int64_t>(error) : 0;
+  return error ? 0 : number;
+}
+
+bool Flag(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+json::array Mounts(const std::vector<FileView::Bind>& binds) {
+  json::array mounts;
+  for (const FileView::Bind& bind : binds) {
+    mounts.push_back(json::object{
+        {"Type", "bind"}, {"Source", bind.from}, {"Target", bind.to}, {"ReadOnly", bind.read_only}});
+  }
+  return mounts;
+}
+
+void AddDevices(const DaemonContainer& container, json::object& host) {
+  const auto is_gpu = [](std::string_view file) { return file.starts_with("/dev/nvidia"); };
+  const bool by_request = container.gpu_way != GpuWay::kDeviceFiles && !container.devices.gpus().empty() &&
+                          std::ranges::any_of(container.devices.device_files(), is_gpu);
+  if (by_request && container.gpu_way == GpuWay::kNvidiaRuntime) {
+    json::array wanted;
+    wanted.push_back(
+        json::array{"gpu"});  // any of several lists: this would be flattened if it were nested in braces
+    host["DeviceRequests"] = json::array{json::object{{"Driver", "nvidia"},
+                                                      {"DeviceIDs", Array(container.devices.gpus())},
+                                                      {"Capabilities", std::move(wanted)}}};
+  } else if (by_request) {
+    json::array names;
+    for (const std::string& gpu : container.devices.gpus()) names.emplace_back("nvidia.com/gpu=" + gpu);
+    host["DeviceRequests"] = json::array{json::object{{"Driver", "cdi"}, {"DeviceIDs", std::move(names)}}};
+  }
+  json::array devices;
+  for (const std::string& file : container.devices.device_files()) {
+    if (by_request && is_gpu(file)) continue;
+    devices.push_back(
+        json::object{{"PathOnHost", file}, {"PathInContainer", file}, {"CgroupPermissions", "rwm"}});
+  }
+  if (!devices.empty()) host["Devices"] = std::move(devices);
+}
+
+std::string_view RegistryOf(std::string_view reference) {
+  const std::string_view first = reference.substr(0, reference.find('/'));
+  const bool is_host = first.size() < reference.size() &&
+                       (first.find_first_of(".:") != std::string_view::npos || first == "localhost");
+  return is_host ? first : kDockerHub;
+}
+
+/// Words of runc, crun and containerd for a program that is itself at fault, whatever the HTTP status
+/// is.
+bool SaysProgramCannotRun(std::string_view words) {
+  constexpr std::array<std::string_view, 6> kSigns = {
+      "executable file not found", "no such file or directory", "command that was not found",
+      "permission denied",         "exec format error",         "unable to find user"};
+  return std::ranges::any_of(
+      kSigns, [words](std::string_view sign) { return words.find(sign) != std::string_view::npos; });
+}
+
+}  // namespace
+
+std::string CreateContainerBody(const DaemonContainer& container) {
+  const v1::Manifest::Limits& limits = container.limits;
+  json::object host{{"NetworkMode", "host"},
+                    {"LogConfig", json::object{{"Type", "none"}}},
+                    {"Mounts", Mounts(container.binds)},
+                    {"CapDrop", json::array{"AUDIT_WRITE", "MKNOD", "NET_RAW"}},
+                    {"SecurityOpt", json::array{"no-new-privileges"}}};
+  if (limits.memory_bytes() > 0) {
+    host["Memory"] = limits.memory_bytes();
+    host["MemorySwap"] = limits.memory_bytes();  // no swap on top
+  }
+  if (limits.cpus() > 0) host["NanoCpus"] = static_cast<std::int64_t>(limits.cpus() * 1e9);
+  if (limits.pids() > 0) host["PidsLimit"] = limits.pids();
+  if (limits.shared_memory_bytes() > 0) host["ShmSize"] = limits.shared_memory_bytes();
+  if (container.init) host["Init"] = true;
+  AddDevices(container, host);
+  json::object labels;
+  for (const auto& [name, value] : container.labels) labels[name] = value;
+  json::object body{{"Image", container.image},    {"Entrypoint", Array(container.argv)},
+                    {"Cmd", json::array{}},        {"Env", Array(container.environment)},
+                    {"Labels", std::move(labels)}, {"AttachStdout", true},
+                    {"AttachStderr", true},        {"HostConfig", std::move(host)}};
+  if (!container.host_name.empty()) body["Hostname"] = container.host_name;
+  if (!container.user.empty()) body["User"] = container.user;
+  return json::serialize(body);
+}
+
+Result<DaemonImage> ParseDaemonImage(std::string_view text) {
+  TY_TRY(const json::object image, ParseObject(text));
+  const json::object& config = Object(image, "Config");
+  DaemonImage parsed{.id = Text(image, "Id"),
+                     .config = {.entrypoint = Texts(config, "Entrypoint"),
+                                .command = Texts(config, "Cmd"),
+                                .environment = Texts(config, "Env"),
+                                .working_dir = Text(config, "WorkingDir"),
+                                .user = Text(config, "User"),
+                                .stop_signal = Text(config, "StopSignal"),
+                                .labels = {}}};
+  for (const auto& [name, value] : Object(config, "Labels")) {
+    if (value.is_string()) parsed.config.labels[std::string(name)] = std::string(value.get_string());
+  }
+  return parsed;
+}
+
+std::string PrintDaemonImage(const DaemonImage& image) {
+  json::object labels;
+  for (const auto& [name, value] : image.config.labels) labels[name] = value;
+  const json::object config{{"Entrypoint", Array(image.config.entrypoint)},
+                            {"Cmd", Array(image.config.command)},
+                            {"Env", Array(image.config.environment)},
+                            {"WorkingDir", image.config.working_dir},
+                            {"User", image.config.user},
+                            {"StopSignal", image.config.stop_signal},
+                            {"Labels", std::move(labels)}};
+  return json::serialize(json::object{{"Id", image.id}, {"Config", config}});
+}
+
+Result<ContainerState> ParseContainerState(std::string_view text) {
+  TY_TRY(const json::object container, ParseObject(text));
+  const json::object& state = Object(container, "State");
+  return ContainerState{.running = Flag(state, "Running"),
+                        .exit_code = static_cast<int>(Number(state, "ExitCode")),
+                        .out_of_memory = Flag(state, "OOMKilled"),
+                        .error = Text(state, "Error"),
+                        .pid = Number(state, "Pid")};
+}
+
+std::optional<int> ParseWaitStatus(std::string_view text) {
+  const auto answer = ParseObject(text);
+  if (!answer || !answer->contains("StatusCode")) return std::nullopt;
+  const auto status = static_cast<int>(Number(*answer, "StatusCode"));
+  if (status < 0) return std::nullopt;  // podman: it does not know
+  return status;
+}
+
+DaemonProgress ParseDaemonProgress(std::string_view line) {
+  const auto parsed = ParseObject(line);
+  if (!parsed) return {};
+  if (std::string error = Text(*parsed, "error"); !error.empty()) return {.error = std::move(error)};
+  if (std::string stream = Text(*parsed, "stream"); !stream.empty())
+    return {.line = std::string(TrimSpace(stream))};
+  const std::string status = Text(*parsed, "status");
+  if (status.empty() || !Object(*parsed, "progressDetail").empty()) return {};
+  const std::string id = Text(*parsed, "id");
+  return {.line = id.empty() ? status : status + ": " + id};
+}
+
+Result<std::vector<std::string>> ParseContainerNames(std::string_view text) {
+  boost::system::error_code error;
+  const json::value list = json::parse(json::string_view(text.data(), text.size()), error);
+  if (error || !list.is_array())
+    return std::unexpected(Error{Code::kDataLoss, "the container engine's answer is not a JSON list", {}});
+  std::vector<std::string> names;
+  for (const json::value& container : list.get_array()) {
+    if (!container.is_object()) continue;
+    for (const std::string& name : Texts(container.get_object(), "Names"))
+      names.push_back(name.starts_with('/') ? name.substr(1) : name);
+  }
+  return names;
+}
+
+GpuWay ParseGpuWay(std::string_view info, std::string_view version, bool cdi_found) {
+  const bool podman = version.find("\"Podman Engine\"") != std::string_view::npos;
+  const auto parsed = ParseObject(info);
+  if (!podman && parsed && Object(*parsed, "Runtimes").contains("nvidia")) return GpuWay::kNvidiaRuntime;
+  const bool knows_cdi = podman || (parsed && !Texts(*parsed, "CDISpecDirs").empty());
+  return cdi_found && knows_cdi ? GpuWay::kDeviceInterface : GpuWay::kDeviceFiles;
+}
+
+Result<std::string> RegistryAuth(std::string_view auth_file, std::string_view reference) {
+  boost::system::error_code error;
+  const json::value parsed = json::parse(json::string_view(auth_file.data(), auth_file.size()), error);
+  if (error || !parsed.is_object())
+    return std::unexpected(FailedPrecondition("the file with the registries' credentials is not JSON"));
+  const json::object& file = parsed.get_object();
+  const std::string registry(RegistryOf(reference));
+  const json::object& auths = Object(file, "auths");
+  std::string server = registry == kDockerHub && auths.contains(kDockerHubAuth.data())
+                           ? std::string(kDockerHubAuth)
+                           : registry;
+  if (!auths.contains(server) && auths.contains("https://" + registry)) server = "https://" + registry;
+  const json::object& entry = Object(auths, server);
+  const bool helped = Object(file, "credHelpers").contains(registry) || !Text(file, "credsStore").empty();
+  const std::string pair = text::FromBase64(Text(entry, "auth")).value_or("");
+  const std::string token = Text(entry, "identitytoken");
+  if (pair.empty() && token.empty() && helped) {
+    return std::unexpected(
+        FailedPrecondition("the credentials of " + registry +
+                           " are with a credential helper: use 'trainyard registries login'"));
+  }
+  if (pair.empty() && token.empty()) return std::string();
+  json::object auth{{"serveraddress", server}};
+  if (!token.empty()) auth["identitytoken"] = token;
+  if (const std::size_t colon = pair.find(':'); colon != std::string::npos) {
+    auth["username"] = pair.substr(0, colon);
+    auth["password"] = pair.substr(colon + 1);
+  }
+  return text::Base64(json::serialize(auth), text::Base64Form::kUrl);
+}
+
+SplitReference Split(std::string_view reference) {
+  if (const std::size_t at = reference.find('@'); at != std::string_view::npos) {
+    SplitReference split = Split(reference.substr(0, at));
+    return {.name = std::move(split.name), .tag = std::string(reference.substr(at + 1))};
+  }
+  const std::size_t slash = reference.rfind('/');
+  const std::size_t colon = reference.find(':', slash == std::string_view::npos ? 0 : slash);
+  if (colon == std::string_view::npos) return {.name = std::string(reference), .tag = "latest"};
+  return {.name = std::string(reference.substr(0, colon)), .tag = std::string(reference.substr(colon + 1))};
+}
+
+Error DaemonError(std::string_view what, int status, std::string_view body) {
+  const auto parsed = ParseObject(body);
+  std::string words = parsed ? Text(*parsed, "message") : std::string();
+  if (words.empty()) words = TrimSpace(body.substr(0, kReasonBytesMax));
+  if (words.empty()) words = "the container engine answered " + std::to_string(status);
+  if (words.size() > kReasonBytesMax) words.resize(kReasonBytesMax);
+  const std::string message = std::string(what) + ": " + words;
+  if (words.find("no space left on device") != std::string::npos || status == 507)
+    return {Code::kResourceExhausted, message, {}};
+  const std::string lower = ToLower(words);
+  const bool denied = lower.find("unauthorized") != std::string::npos ||
+                      lower.find("authentication required") != std::string::npos ||
+                      lower.find("access denied") != std::string::npos ||
+                      lower.find("access to the resource is denied") != std::string::npos;
+  if (status == 401 || status == 403 || denied) return {Code::kPermissionDenied, message, {}};
+  if (status == 404) return NotFound(message);
+  if (status == 400 || SaysProgramCannotRun(lower)) return FailedPrecondition(message);
+  if (status == 409) return {Code::kAlreadyExists, message, {}};
+  return Unavailable(message);
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "programs/image/image.h"
+#include "programs/sandbox/namespaces/file_view.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+/// What is said to a container daemon and what its answers mean: the Docker Engine API, version 1.41, as
+/// Docker and podman speak it. Pure: any thread. Source: spec engines.md section 2, "Engine API flow".
+namespace trainyard::replica {
+
+/// How a container daemon gives a container NVIDIA GPUs.
+enum class GpuWay {
+  kDeviceFiles,      ///< only the device nodes: declared GPUs, or no NVIDIA container toolkit
+  kNvidiaRuntime,    ///< Docker with the toolkit: DeviceRequests of the driver "nvidia"
+  kDeviceInterface,  ///< CDI: DeviceRequests of the driver "cdi"
+};
+
+/// One container, complete: nothing is taken from anywhere else.
+struct DaemonContainer {
+  std::string image;                     ///< an id or a name that the daemon knows
+  std::vector<std::string> argv;         ///< replaces ENTRYPOINT and CMD
+  std::vector<std::string> environment;  ///< NAME=value: on top of the image's
+  std::string host_name;                 ///< empty: the daemon's choice
+  std::string user;                      ///< empty: the image's
+  std::map<std::string, std::string> labels;
+  std::vector<FileView::Bind> binds;  ///< a place that is not in the image is made
+  v1::Manifest::Limits limits;        ///< memory, cpus, pids, shared memory
+  v1::Devices devices;
+  GpuWay gpu_way = GpuWay::kDeviceFiles;
+  bool init = false;  ///< process 1 is the daemon's own init
+};
+
+/// The body of POST containers/create. The machine's own network; output is not kept by the daemon: it is
+/// read while it is made.
+[[nodiscard]] std::string CreateContainerBody(const DaemonContainer& container);
+
+/// An image as GET images/NAME/json tells it.
+struct DaemonImage {
+  std::string id;  ///< "sha256:..." of its configuration
+  container::ImageConfig config;
+};
+[[nodiscard]] Result<DaemonImage> ParseDaemonImage(std::string_view json);
+/// The inverse of ParseDaemonImage.
+[[nodiscard]] std::string PrintDaemonImage(const DaemonImage& image);
+
+/// The end of a container as GET containers/NAME/json tells it.
+struct ContainerState {
+  bool running = false;
+  int exit_code = 0;  ///< 128+n after signal n
+  bool out_of_memory = false;
+  std::string error;  ///< of the daemon; mostly empty
+  std::int64_t pid = 0;
+  friend bool operator==(const ContainerState&, const ContainerState&) = default;
+};
+[[nodiscard]] Result<ContainerState> ParseContainerState(std::string_view json);
+/// The status in the answer to a wait; nothing if the daemon does not know it.
+[[nodiscard]] std::optional<int> ParseWaitStatus(std::string_view json);
+
+/// One line of what POST images/create and images/load say while they work.
+struct DaemonProgress {
+  std::string line;   ///< for the log; empty: nothing worth saying (a bar that moves)
+  std::string error;  ///< why it failed; empty: it has not
+  friend bool operator==(const DaemonProgress&, const DaemonProgress&) = default;
+};
+[[nodiscard]] DaemonProgress ParseDaemonProgress(std::string_view line);
+
+/// The names of GET containers/json, without the slash before each.
+[[nodiscard]] Result<std::vector<std::string>> ParseContainerNames(std::string_view json);
+
+/// How NVIDIA GPUs are given, from GET info and GET version. `cdi_found`: this machine has a CDI description
+/// of them.
+[[nodiscard]] GpuWay ParseGpuWay(std::string_view info, std::string_view version, bool cdi_found);
+
+/// X-Registry-Auth for the registry of `reference`, from the text of Docker's config.json; empty: no
+/// credentials for it. kFailedPrecondition: the file leaves them to a credential helper, or is not JSON.
+[[nodiscard]] Result<std::string> RegistryAuth(std::string_view auth_file, std::string_view reference);
+
+/// Where a pull's name ends and its tag or digest begins: {"docker.io/library/busybox", "sha256:..."}.
+struct SplitReference {
+  std::string name;
+  std::string tag;  ///< tag or digest; "latest" where there is none
+  friend bool operator==(const SplitReference&, const SplitReference&) = default;
+};
+[[nodiscard]] SplitReference Split(std::string_view reference);
+
+/// An answer that is not 2xx, in one sentence. `what`: "cannot start the container". 401 and 403:
+/// kPermissionDenied; 404: kNotFound; 409: kAlreadyExists; 507 or a full disk: kResourceExhausted; 5xx:
+/// kUnavailable, unless the words say that the program cannot be run (kFailedPrecondition, as for 400).
+[[nodiscard]] Error DaemonError(std::string_view what, int status, std::string_view body);
+
+}  // namespace trainyard::replica

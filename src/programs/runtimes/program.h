@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "programs/attempt/attempt_dir.h"
+#include "programs/runtimes/exit_rules.h"
+#include "programs/runtimes/program_source.h"
+#include "programs/sandbox/required_isolation.h"
+
+namespace trainyard::replica {
+
+/// One attempt whose program is to be run. All of it outlives the program.
+struct ProgramStart {
+  const AttemptDir& dir;
+  const v1::Manifest& manifest;
+  const v1::Cluster& cluster;
+  int lock_fd;
+  RequiredIsolation required;
+};
+
+/// What runs, and how: a Python module in the machine's own files (module_program.h), a container by an OCI
+/// runtime (container_program.h) or by a container daemon's API (daemon_program.h). It says what its sandbox
+/// has to be; the pipes, the cgroup and the network around it are the same for all (UserProcess). One thread.
+class Program {
+ public:
+  Program() = default;
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  virtual ~Program() = default;
+
+  /// argv, as the log shows it.
+  [[nodiscard]] virtual std::vector<std::string> Shown() const = 0;
+  /// The lines of the log that say what is about to run.
+  [[nodiscard]] virtual std::vector<std::string> Announcement() const = 0;
+  /// The weakest isolation that it can run with.
+  [[nodiscard]] virtual Isolation WeakestIsolation() const { return Isolation::kNone; }
+  /// The sandbox of the program with that isolation: what is run, its variables, its directory, its view of
+  /// the files. Descriptors, cgroup, host name and isolation are the caller's to set. May write into the
+  /// attempt's directory. kFailedPrecondition: the program cannot be run (the message says why).
+  [[nodiscard]] virtual Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) = 0;
+  /// What it does not get with that isolation, one line for each thing.
+  [[nodiscard]] virtual std::vector<std::string> Lacks(const ProgramStart& start,
+                                                       Isolation isolation) const = 0;
+  /// Adds what it knows of the end of its sandbox to what was seen.
+  virtual void OnEnded(const ProgramStart& start, ObservedEnd& end) const {
+    static_cast<void>(start);
+    static_cast<void>(end);
+  }
+  /// The attempt's directory was removed while it ran, and its sandbox is gone: ends what runs elsewhere.
+  virtual void GiveUp(const ProgramStart& start) const { static_cast<void>(start); }
+  /// Removes what whoever removes the attempt's directory may not: all has ended, and its output is read.
+  virtual void CleanUp(const ProgramStart& start) const { static_cast<void>(start); }
+};
+
+/// The program of the manifest in what was prepared for it. kFailedPrecondition: there is nothing to run.
+[[nodiscard]] Result<std::unique_ptr<Program>> MakeProgram(const v1::Manifest& manifest, Prepared prepared);
+
+}  // namespace trainyard::replica

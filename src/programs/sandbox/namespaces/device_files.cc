@@ -1,0 +1,173 @@
+#include "programs/sandbox/namespaces/device_files.h"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "base/async/file.h"
+#include "programs/node/inventory.h"
+#include "rules/container/cdi.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kGpuKind = "nvidia.com/gpu";
+/// Where the driver's files are in a container that no CDI file describes: images for GPUs look there.
+constexpr const char* kLibraryFolder = "/usr/local/nvidia/lib64";
+constexpr const char* kTool = "/usr/bin/nvidia-smi";
+constexpr std::array<std::string_view, 4> kLibraries = {"libcuda.so", "libcudadebugger.so", "libnvidia-",
+                                                        "libnvcuvid.so"};
+
+bool IsGpuFile(std::string_view file) { return file.starts_with("/dev/nvidia"); }
+
+/// The file as it is on this machine; nothing if there is none.
+std::optional<container::DeviceNode> NodeOf(const std::string& path, const std::string& host_path) {
+  struct stat found{};
+  if (stat(host_path.c_str(), &found) != 0 || !(S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode)))
+    return std::nullopt;
+  return container::DeviceNode{.path = path,
+                               .type = S_ISCHR(found.st_mode) ? 'c' : 'b',
+                               .major = static_cast<std::int64_t>(major(found.st_rdev)),
+                               .minor = static_cast<std::int64_t>(minor(found.st_rdev))};
+}
+
+void AddNode(const std::string& path, const std::string& host_path, DeviceFiles& files) {
+  const auto node = NodeOf(path, host_path);
+  if (node && std::ranges::find(files.nodes, *node) == files.nodes.end()) files.nodes.push_back(*node);
+}
+
+/// Files that are the replica's: those of the manifest, or for declared ones all that are nobody else's.
+std::vector<std::string> OwnFiles(const v1::Devices& devices) {
+  std::vector<std::string> own(devices.device_files().begin(), devices.device_files().end());
+  const std::vector<std::string> forbidden = ForbiddenDevices(devices);
+  for (const std::string& file : node::AcceleratorFiles()) {
+    if (std::ranges::find(forbidden, file) == forbidden.end() && std::ranges::find(own, file) == own.end())
+      own.push_back(file);
+  }
+  return own;
+}
+
+std::vector<container::CdiSpec> ReadCdiFiles(const DevicePlaces& places, std::string& note) {
+  std::vector<container::CdiSpec> specs;
+  for (const std::string& folder : places.cdi_folders) {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+      const std::string kind = entry->path().extension();
+      if (kind != ".json" && kind != ".yaml") continue;
+      const auto text = ReadFile(entry->path());
+      auto spec =
+          text ? container::ParseCdi(*text) : Result<container::CdiSpec>(std::unexpected(text.error()));
+      if (!spec) {
+        note = "The file " + entry->path().string() + " cannot be used: " + spec.error().message + ".";
+      } else if (spec->kind == kGpuKind) {
+        specs.push_back(*std::move(spec));
+      }
+    }
+  }
+  return specs;
+}
+
+/// GPUs as a CDI file has them: by the ids of the manifest, else by their files.
+std::optional<container::CdiEdits> FindCdiEdits(const v1::Devices& devices, const DevicePlaces& places,
+                                                std::string& note) {
+  std::vector<std::string> files;
+  std::ranges::copy_if(devices.device_files(), std::back_inserter(files), IsGpuFile);
+  const std::vector<std::string> ids(devices.gpus().begin(), devices.gpus().end());
+  for (const container::CdiSpec& spec : ReadCdiFiles(places, note)) {
+    for (const std::vector<std::string>& names : {files, ids}) {
+      if (names.empty()) continue;
+      if (auto edits = EditsFor(spec, names)) return *std::move(edits);
+    }
+  }
+  return std::nullopt;
+}
+
+void AddEdits(const container::CdiEdits& edits, DeviceFiles& files) {
+  for (const auto& node : edits.nodes) AddNode(node.path, node.host_path, files);
+  files.binds = edits.binds;
+  files.hooks = edits.hooks;
+  files.environment = edits.environment;
+}
+
+bool IsDriverLibrary(const std::string& name) {
+  return name.find(".so") != std::string::npos &&
+         std::ranges::any_of(kLibraries, [&](std::string_view start) { return name.starts_with(start); });
+}
+
+/// The driver's libraries of this machine, each under every name that it has.
+void AddDriver(const DevicePlaces& places, DeviceFiles& files) {
+  std::vector<std::string> names;
+  for (const std::string& folder : places.library_folders) {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+      const std::string name = entry->path().filename();
+      if (!IsDriverLibrary(name) || std::ranges::find(names, name) != names.end()) continue;
+      std::error_code dangling;
+      if (!fs::is_regular_file(entry->path(), dangling)) continue;
+      names.push_back(name);
+      files.binds.push_back({.source = RealPath(entry->path()),
+                             .destination = std::string(kLibraryFolder) + "/" + name,
+                             .read_only = true});
+    }
+  }
+  if (names.empty()) {
+    files.note =
+        "This machine's GPU driver has no libraries in the usual places: make a CDI file with "
+        "'nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml'.";
+    return;
+  }
+  files.environment.push_back("LD_LIBRARY_PATH=" + std::string(kLibraryFolder));
+  std::error_code error;
+  if (fs::exists(kTool, error)) files.binds.push_back({RealPath(kTool), kTool, true});
+}
+
+}  // namespace
+
+DeviceFiles FindDeviceFiles(const v1::Devices& devices, const DevicePlaces& places) {
+  DeviceFiles files;
+  const bool has_gpus = devices.gpus_size() > 0 || std::ranges::any_of(devices.device_files(), IsGpuFile);
+  if (!has_gpus && devices.tpu_node_name().empty() && devices.device_files().empty()) return files;
+  std::optional<container::CdiEdits> edits;
+  if (has_gpus) edits = FindCdiEdits(devices, places, files.note);
+  if (edits) AddEdits(*edits, files);
+  bool needs_vfio = false;
+  for (const std::string& file : OwnFiles(devices)) {
+    if (!edits || !IsGpuFile(file)) AddNode(file, file, files);
+    needs_vfio = needs_vfio || file.starts_with("/dev/vfio/");
+  }
+  if (needs_vfio) AddNode("/dev/vfio/vfio", "/dev/vfio/vfio", files);
+  if (!has_gpus || edits) return files;
+  for (const std::string& node : places.shared_nodes) AddNode(node, node, files);
+  if (!files.nodes.empty()) AddDriver(places, files);
+  return files;
+}
+
+std::vector<std::string> ForbiddenDevices(const v1::Devices& own) {
+  const bool has_gpu_files = std::ranges::any_of(own.device_files(), IsGpuFile);
+  const bool has_tpu_files = std::ranges::any_of(own.device_files(), std::not_fn(IsGpuFile));
+  std::vector<std::string> forbidden;
+  for (const std::string& file : node::AcceleratorFiles()) {
+    const bool is_gpu = IsGpuFile(file);
+    const bool declared =
+        is_gpu ? !own.gpus().empty() && !has_gpu_files : !own.tpu_node_name().empty() && !has_tpu_files;
+    if (!declared && std::ranges::find(own.device_files(), file) == own.device_files().end())
+      forbidden.push_back(file);
+  }
+  return forbidden;
+}
+
+int CpuCount() {
+  cpu_set_t cpus;
+  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? std::max(1, CPU_COUNT(&cpus)) : 1;
+}
+
+}  // namespace trainyard::replica

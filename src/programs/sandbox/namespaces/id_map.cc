@@ -1,0 +1,126 @@
+#include "programs/sandbox/namespaces/id_map.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/async/file.h"
+#include "base/process/child_process.h"
+#include "base/process/variables.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+constexpr std::array kMappers = {"/usr/bin/newuidmap", "/usr/bin/newgidmap"};
+/// What root of the machine maps: as many as /etc/subuid usually grants.
+constexpr std::uint32_t kRootIds = 65'536;
+constexpr std::chrono::minutes kMapperWaitMax{1};
+
+struct FurtherIds {
+  IdRange users;
+  IdRange groups;
+};
+
+std::string OwnName() {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
+  return entry.pw_name;
+}
+
+std::optional<FurtherIds> FindFurtherIds() {
+  for (const char* mapper : kMappers) {
+    if (access(mapper, X_OK) != 0) return std::nullopt;
+  }
+  const std::string name = OwnName();
+  if (name.empty()) return std::nullopt;  // the mappers refuse whom the passwd file does not know
+  const auto users = FindSubordinateIds(ReadFile("/etc/subuid").value_or(""), name, getuid());
+  const auto groups = FindSubordinateIds(ReadFile("/etc/subgid").value_or(""), name, getuid());
+  if (!users || !groups) return std::nullopt;
+  return FurtherIds{*users, *groups};
+}
+
+Status Set(const std::string& path, const std::string& text) {
+  TY_TRY(const UniqueFd file, OpenFile(path, O_WRONLY));
+  return WriteAll(file.get(), text);
+}
+
+/// newuidmap PID 0 OWN 1 1 FIRST COUNT
+bool RunMapper(const char* program, pid_t child, unsigned own, const IdRange& range) {
+  std::vector<std::string> words = {program, std::to_string(child)};
+  for (const unsigned number : {0U, own, 1U, 1U, range.first, range.count})
+    words.push_back(std::to_string(number));
+  SpawnOptions options{.argv = std::move(words),
+                       .environment = OwnVariables(),
+                       .descriptors = {{STDERR_FILENO, STDERR_FILENO}}};
+  auto mapper = ChildProcess::Spawn(std::move(options));
+  return mapper && mapper->WaitFor(kMapperWaitMax) == ExitStatus{};
+}
+
+}  // namespace
+
+std::optional<IdRange> FindSubordinateIds(std::string_view text, std::string_view user_name, uid_t uid) {
+  const std::string number = std::to_string(uid);
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    const std::string_view who = line.substr(0, first);
+    if (who.empty() || (who != user_name && who != number)) continue;
+    IdRange range;
+    const auto begun = std::from_chars(line.data() + first + 1, line.data() + second, range.first);
+    const auto counted = std::from_chars(line.data() + second + 1, line.data() + line.size(), range.count);
+    if (begun.ec == std::errc() && counted.ec == std::errc() && range.count > 0) return range;
+  }
+  return std::nullopt;
+}
+
+bool HasFurtherIds() { return geteuid() == 0 || FindFurtherIds().has_value(); }
+
+Status MapRoot(pid_t child) {
+  const std::string folder = "/proc/" + std::to_string(child);
+  if (geteuid() == 0) {
+    const std::string all = "0 0 " + std::to_string(kRootIds);
+    if (Set(folder + "/uid_map", all) && Set(folder + "/gid_map", all)) return {};
+  } else if (const auto ids = FindFurtherIds(); ids && RunMapper(kMappers[0], child, getuid(), ids->users)) {
+    if (RunMapper(kMappers[1], child, getgid(), ids->groups)) return {};
+    return std::unexpected(FailedPrecondition("newgidmap failed"));
+  }
+  TY_RETURN_IF_ERROR(Set(folder + "/uid_map", "0 " + std::to_string(geteuid()) + " 1"));
+  TY_RETURN_IF_ERROR(Set(folder + "/setgroups", "deny"));
+  return Set(folder + "/gid_map", "0 " + std::to_string(getegid()) + " 1");
+}
+
+std::string SameIds(const std::string& own) {
+  // Line by line: a range of the namespace below must be in one range of ours.
+  std::string same;
+  std::istringstream lines(own);
+  std::string first;
+  std::string outside;
+  for (std::string count; lines >> first >> outside >> count;)
+    same.append(first).append(" ").append(first).append(" ").append(count).append("\n");
+  return same;
+}
+
+Status MapSameIds(pid_t process) {
+  for (const char* name : {"/uid_map", "/gid_map"}) {
+    TY_TRY(const std::string own, ReadFile(std::string("/proc/self") + name));
+    TY_RETURN_IF_ERROR(Set("/proc/" + std::to_string(process) + name, SameIds(own)));
+  }
+  return {};
+}
+
+}  // namespace trainyard::replica

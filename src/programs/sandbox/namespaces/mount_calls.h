@@ -1,0 +1,44 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/async/unique_fd.h"
+
+/// The system calls of detached mounts, by number: glibc has functions for them only since 2.36, and a
+/// program that names those does not start on Ubuntu 22.04 (2.35). Each sets errno. Any thread; nothing is
+/// allocated, so that a child between fork and exec may call them. Source: open_tree(2), move_mount(2),
+/// mount_setattr(2).
+namespace trainyard::replica {
+
+/// A copy of the mount at the path with all below it, held apart from the tree; holds none on failure.
+inline UniqueFd CloneMount(const char* path) {
+  return UniqueFd(static_cast<int>(
+      ::syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
+}
+
+/// The same without what is mounted below it.
+inline UniqueFd CloneMountAlone(const char* path) {
+  return UniqueFd(
+      static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
+}
+
+/// Puts what CloneMount() made at the path. 0, or -1.
+inline int AttachMount(int tree, const char* path) {
+  return static_cast<int>(::syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH));
+}
+
+/// Changes a held mount and all below it. 0, or -1.
+inline int ChangeMounts(int tree, const mount_attr& attributes) {
+  return static_cast<int>(
+      ::syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes));
+}
+
+/// Changes the mount at the path alone. 0, or -1.
+inline int ChangeMount(const char* path, const mount_attr& attributes) {
+  return static_cast<int>(::syscall(SYS_mount_setattr, AT_FDCWD, path, 0, &attributes, sizeof attributes));
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "programs/sandbox/sandbox.h"
+
+namespace trainyard::replica {
+
+/// What the init process tells its supervisor.
+struct InitReport {
+  enum class Kind : int {
+    kIsolationFailed,  ///< value: errno
+    kProgramFailed,    ///< value: errno; the program cannot be run
+    kRunning,          ///< value: errno of the doors that it should have; 0: it has them
+    kEnded,            ///< value: the program's wait status
+  };
+  Kind kind = Kind::kRunning;
+  int value = 0;
+  char step[48] = {};  ///< what failed
+};
+
+/// What the supervisor tells the init process: one byte.
+inline constexpr char kTerminateOrder = 'T';
+inline constexpr char kMappedOrder = 'M';  ///< the ids of its user namespace are there
+inline constexpr char kStartOrder = 'S';   ///< the program may run
+
+/// The init process: sets the isolation up, starts the program, reaps, and ends everything when the program
+/// has ended or the supervisor is gone. Runs in the process that was cloned with the isolation's flags. Never
+/// returns.
+struct InitStart {
+  int control;  ///< socket to the supervisor
+  char* const* argv;
+  char* const* environment;
+  uid_t uid;  ///< ours, which the program keeps in a user namespace
+  gid_t gid;
+  uid_t uid_outside;  ///< the same, as the user namespace above it counts
+  gid_t gid_outside;
+};
+[[noreturn]] void RunInit(const SandboxPlan& plan, const InitStart& start);
+
+[[nodiscard]] bool HasPidNamespace(Isolation isolation) noexcept;
+[[nodiscard]] bool HasUserNamespace(Isolation isolation) noexcept;
+/// clone(2) flags of an isolation's namespaces.
+[[nodiscard]] unsigned long IsolationFlags(Isolation isolation) noexcept;
+
+}  // namespace trainyard::replica

@@ -1,0 +1,117 @@
+#include "programs/sandbox/sandbox.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "base/async/file.h"
+#include "base/async/unique_fd.h"
+#include "programs/sandbox/cgroups/descendants.h"
+
+namespace trainyard::replica {
+namespace {
+
+/// Its exit status; -1: it has none.
+int ExitOf(const SandboxPlan& plan) {
+  auto sandbox = Sandbox::Start(plan);
+  EXPECT_TRUE(sandbox.has_value());
+  if (!sandbox) return -1;
+  pollfd ended{.fd = sandbox->pidfd(), .events = POLLIN, .revents = 0};
+  poll(&ended, 1, -1);
+  const int status = sandbox->Reap().wait_status.value_or(0xFF00);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+class SandboxTest : public testing::Test {
+ protected:
+  SandboxTest() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    ours_.Reset(ends[0]);
+    theirs_.Reset(ends[1]);
+  }
+  UniqueFd ours_;
+  UniqueFd theirs_;
+};
+
+TEST_F(SandboxTest, OnlyAFunctionThatAsksForItHasTheLock) {
+  SandboxPlan plan{.function = [] { return fcntl(kLockFd, F_GETFD) >= 0 ? 7 : 8; }, .lock_fd = theirs_.get()};
+  EXPECT_EQ(ExitOf(plan), 8);
+  plan.function_holds_lock = true;
+  EXPECT_EQ(ExitOf(plan), 7);
+}
+
+TEST_F(SandboxTest, AProgramNeverHasIt) {
+  const SandboxPlan plan{
+      .argv = {"/bin/sh", "-c",
+               "n=3; while [ $n -lt 200 ]; do [ ! -e /proc/self/fd/$n ] || exit 9; n=$((n+1)); done"},
+      .lock_fd = theirs_.get(),
+      .function_holds_lock = true};
+  EXPECT_EQ(ExitOf(plan), 0);
+}
+
+TEST_F(SandboxTest, ItsInitProcessIsToldOfBeforeTheProgramRuns) {
+  pid_t told = 0;
+  const SandboxPlan plan{.function = [] { return write(kResultFd, "ran", 3) == 3 ? 0 : 1; },
+                         .result_fd = theirs_.get(),
+                         .on_init =
+                             [&](pid_t init) {
+                               told = init;
+                               pollfd ran{.fd = ours_.get(), .events = POLLIN, .revents = 0};
+                               EXPECT_EQ(poll(&ran, 1, 100), 0) << "it did not wait";
+                               return Status();
+                             }};
+  EXPECT_EQ(ExitOf(plan), 0);
+  EXPECT_GT(told, 0);
+}
+
+/// An order that comes when its init process is about to end is never read.
+TEST_F(SandboxTest, ItsEndIsKnownAlthoughAnOrderCameTooLate) {
+  pid_t init = 0;
+  const SandboxPlan plan{.function =
+                             [] {
+                               char byte = 0;
+                               return read(kResultFd, &byte, 1) == 0 ? 7
+                                                                     : 8;  // until the other end is closed
+                             },
+                         .result_fd = ours_.get(),
+                         .on_init =
+                             [&](pid_t pid) {
+                               init = pid;
+                               return Status();
+                             }};
+  auto sandbox = Sandbox::Start(plan);
+  ASSERT_TRUE(sandbox.has_value());
+  const std::vector<pid_t> programs = Descendants(init);
+  ASSERT_EQ(programs.size(), 1U);
+  ASSERT_EQ(kill(init, SIGSTOP), 0);
+  theirs_.Reset();
+  const std::string stat = "/proc/" + std::to_string(programs[0]) + "/stat";
+  while (ReadFile(stat).value_or("").find(") Z ") == std::string::npos) sched_yield();
+  sandbox->Terminate();
+  ASSERT_EQ(kill(init, SIGCONT), 0);
+  pollfd ended{.fd = sandbox->pidfd(), .events = POLLIN, .revents = 0};
+  poll(&ended, 1, -1);
+  EXPECT_EQ(sandbox->Reap().wait_status, W_EXITCODE(7, 0));
+}
+
+TEST_F(SandboxTest, WhatCannotBeNotedDoesNotRun) {
+  const SandboxPlan plan{.function = [] { return write(kResultFd, "ran", 3) == 3 ? 0 : 1; },
+                         .result_fd = theirs_.get(),
+                         .on_init = [](pid_t) -> Status { return std::unexpected(Internal("no disk")); }};
+  EXPECT_EQ(Sandbox::Start(plan).error().message, "no disk");
+  theirs_.Reset();
+  char byte = 0;
+  EXPECT_EQ(read(ours_.get(), &byte, 1), 0) << "it ran";
+}
+
+}  // namespace
+}  // namespace trainyard::replica

@@ -1,0 +1,75 @@
+#include "replica/keeper/supervisor_rules.h"
+
+#include <gmock/gmock.h>
+
+namespace trainyard::keeper {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr const char* kProgram = "/usr/bin/trainyard";
+
+StartRequest Supervisor() {
+  return {.name = "one",
+          .program = kProgram,
+          .arguments = {"trainyard", "replica", "--descriptors=1024", "--isolation=0", "/data/attempts/a"},
+          .environment = {},
+          .numbers = {1, 2, 3}};
+}
+
+TEST(AsSupervisor, IsWhatServersAskFor) {
+  const auto started = AsSupervisor(Supervisor(), kProgram, {"PATH=/usr/bin"});
+  ASSERT_TRUE(started) << started.error().message;
+  StartRequest expected = Supervisor();
+  expected.environment = {"PATH=/usr/bin"};
+  EXPECT_EQ(*started, expected);
+}
+
+TEST(AsSupervisor, IsNothingElse) {
+  const auto is_refused = [](const auto& change) {
+    StartRequest request = Supervisor();
+    change(request);
+    const auto started = AsSupervisor(std::move(request), kProgram, {});
+    return !started && started.error().code == Code::kPermissionDenied;
+  };
+  EXPECT_TRUE(is_refused([](StartRequest& request) { request.program = "/bin/sh"; }));
+  EXPECT_TRUE(is_refused([](StartRequest& request) { request.program = "/usr/bin/../bin/trainyard"; }));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {},
+           {"trainyard"},
+           {"trainyard", "replica"},
+           {"trainyard", "serve", "/data/attempts/a"},
+           {"trainyard", "keeper", "--socket=/x", "/data/attempts/a"},
+           {"trainyard", "replica", "a"},
+           {"trainyard", "replica", "/data/../etc"},
+           {"trainyard", "replica", "/data/.."},
+           {"trainyard", "replica", "/../etc"},
+           {"trainyard", "replica", "--remove-container", "/data/attempts/a"},
+           {"trainyard", "replica", "--isolation=none", "/data/attempts/a"},
+           {"trainyard", "replica", "--isolation=", "/data/attempts/a"},
+           {"trainyard", "replica", "/data/attempts/a", "/data/attempts/b"},
+           std::vector<std::string>(kArgumentsMax + 1, "replica")})
+    EXPECT_TRUE(is_refused([&words](StartRequest& request) { request.arguments = words; }))
+        << testing::PrintToString(words);
+}
+
+TEST(AsSupervisor, HasTheKeepersVariablesAndTheServersSettingsOfBuilds) {
+  StartRequest request = Supervisor();
+  request.environment = {"PATH=/evil",
+                         "LD_PRELOAD=/evil.so",
+                         "PYTHONPATH=/evil",
+                         "UV_PYTHON=/evil",
+                         "PIP_PYTHON=/evil",
+                         "HOME=/evil",
+                         "LANG",
+                         "=x",
+                         "PIP_INDEX_URL=https://own/simple",
+                         "LC_ALL=C.UTF-8"};
+  const auto started = AsSupervisor(std::move(request), kProgram, {"PATH=/usr/bin", "LC_ALL=C"});
+  ASSERT_TRUE(started);
+  EXPECT_THAT(started->environment,
+              ElementsAre("PATH=/usr/bin", "PIP_INDEX_URL=https://own/simple", "LC_ALL=C.UTF-8"));
+}
+
+}  // namespace
+}  // namespace trainyard::keeper

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <poll.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "replica/keeper/keeper_message.h"
+#include "replica/keeper/packet.h"
+
+namespace trainyard::keeper {
+
+/// A client of tests: says what it is told to, and waits for the answer.
+class KeeperClient {
+ public:
+  explicit KeeperClient(const std::string& socket, bool greets = true) {
+    if (auto connected = ConnectForPackets(socket)) connection_ = *std::move(connected);
+    if (greets && connection_) hello_ = Ask(Hello());
+  }
+
+  [[nodiscard]] int socket() const { return connection_.get(); }
+  [[nodiscard]] const Result<Answer>& hello() const { return hello_; }
+  void HangUp() { connection_.Reset(); }
+  /// Whether it was sent.
+  bool Send(std::string_view bytes, std::span<const int> descriptors = {}) {
+    return SendPacket(connection_.get(), bytes, descriptors).has_value();
+  }
+  /// kUnavailable: the keeper has closed the connection, or does not answer within 20 s.
+  Result<Answer> Receive() {
+    constexpr int kWaitMilliseconds = 20'000;
+    pollfd answered{.fd = connection_.get(), .events = POLLIN, .revents = 0};
+    if (poll(&answered, 1, kWaitMilliseconds) <= 0) return std::unexpected(Unavailable("no answer"));
+    auto packet = ReceivePacket(connection_.get());
+    if (!packet) return std::unexpected(packet.error());
+    if (!packet->descriptors.empty()) descriptor_ = std::move(packet->descriptors.front());
+    return ParseAnswer(packet->bytes);
+  }
+  Result<Answer> Ask(const Request& request, std::span<const int> descriptors = {}) {
+    if (!Send(PrintRequest(request), descriptors)) return std::unexpected(Unavailable("not sent"));
+    return Receive();
+  }
+  /// What came with the last answer that had one.
+  UniqueFd TakeDescriptor() { return std::move(descriptor_); }
+
+ private:
+  UniqueFd connection_;
+  UniqueFd descriptor_;
+  Result<Answer> hello_ = std::unexpected(Unavailable("not asked"));
+};
+
+/// The code of a refusal; kUnknown: it is none.
+inline Code RefusalOf(const Result<Answer>& answer) {
+  const auto* refused = answer ? std::get_if<Refused>(&*answer) : nullptr;
+  return refused == nullptr ? Code::kUnknown : static_cast<Code>(refused->code);
+}
+
+}  // namespace trainyard::keeper

@@ -1,0 +1,152 @@
+#include "replica/shell/session.h"
+
+#include <array>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/async/event.h"
+#include "base/async/task_group.h"
+#include "replica/shell/websocket.h"
+
+namespace trainyard::shell {
+
+namespace {
+
+namespace asio = boost::asio;
+using Kind = WebSocketMessage::Kind;
+
+constexpr std::size_t kReadBytes = 16 << 10;
+
+std::optional<TerminalSize> ParseSize(std::string_view text) {
+  TerminalSize size;
+  const char* end = text.data() + text.size();
+  const auto rows = std::from_chars(text.data(), end, size.rows);
+  if (rows.ec != std::errc() || rows.ptr == end || *rows.ptr != ' ') return std::nullopt;
+  const auto columns = std::from_chars(rows.ptr + 1, end, size.columns);
+  if (columns.ec != std::errc() || columns.ptr != end) return std::nullopt;
+  return size;
+}
+
+/// Both directions of one session; they share the stream's writing side, one write at a time. The destructor
+/// ends the shell: its terminal is gone, and the process that started it is killed.
+class Session {
+ public:
+  Session(asio::any_io_executor loop, Terminal terminal, std::shared_ptr<http::ByteStream> stream)
+      : terminal_(loop, terminal.master.Release()),
+        process_(std::move(terminal.process)),
+        resize_(std::move(terminal.resize)),
+        stream_(std::move(stream)),
+        may_write_(loop) {
+    may_write_.Set();
+  }
+
+  /// What the terminal shows, until its programs have ended or the client is gone.
+  asio::awaitable<void> ShowOutput() {
+    std::array<char, kReadBytes> buffer{};
+    for (;;) {
+      boost::system::error_code error;
+      const std::size_t size = co_await terminal_.async_read_some(
+          asio::buffer(buffer), asio::redirect_error(asio::use_awaitable, error));
+      if (error) break;  // EIO: nobody has the terminal open any more
+      std::string frame = WebSocketFrame(Kind::kBinary, {buffer.data(), size});
+      if (!co_await Write(std::move(frame))) co_return;
+    }
+    const std::string reason = "\x03\xE8" + co_await HowItEnded();  // 1000
+    co_await Write(WebSocketFrame(Kind::kClose, reason));
+    stream_->Close();
+  }
+
+  /// What the client types, until it goes away.
+  asio::awaitable<void> TakeInput() {
+    WebSocketReader reader(WebSocketReader::Peer::kClient);
+    std::array<std::byte, kReadBytes> buffer{};
+    for (;;) {
+      Result<std::optional<WebSocketMessage>> message = reader.Next();
+      if (!message) {
+        co_await Write(WebSocketFrame(Kind::kClose, "\x03\xEA" + message.error().message));  // 1002
+        co_return;
+      }
+      if (*message) {
+        if (!co_await Take(*std::move(*message))) co_return;
+        continue;
+      }
+      const Result<std::size_t> size = co_await stream_->ReadSome(buffer);
+      if (!size || *size == 0) co_return;
+      reader.Feed({reinterpret_cast<const char*>(buffer.data()), *size});
+    }
+  }
+
+ private:
+  /// "exit 3"; empty: it is not known.
+  asio::awaitable<std::string> HowItEnded() {
+    if (!process_) co_return "";
+    const Result<ExitStatus> ended = co_await process_->Wait();
+    if (!ended) co_return "";
+    co_return "exit " + std::to_string(ended->signal != 0 ? 128 + ended->signal : ended->code);
+  }
+
+  void SetSize(TerminalSize size) {
+    if (resize_) return resize_(size);
+    Resize(terminal_.native_handle(), size);
+  }
+
+  /// False: the session is over.
+  asio::awaitable<bool> Take(WebSocketMessage message) {
+    switch (message.kind) {
+      case Kind::kText:
+        if (const auto size = ParseSize(message.payload)) SetSize(*size);
+        co_return true;
+      case Kind::kBinary: {
+        boost::system::error_code error;
+        co_await asio::async_write(terminal_, asio::buffer(message.payload),
+                                   asio::redirect_error(asio::use_awaitable, error));
+        co_return !error;
+      }
+      case Kind::kPing: co_return co_await Write(WebSocketFrame(Kind::kPong, message.payload));
+      case Kind::kPong: co_return true;
+      case Kind::kClose: co_return false;
+    }
+    co_return false;
+  }
+
+  asio::awaitable<bool> Write(std::string frame) {
+    while (!may_write_.IsSet()) co_await may_write_.Wait();
+    may_write_.Reset();
+    const Status written = co_await stream_->Write(std::move(frame));
+    may_write_.Set();
+    co_return written.has_value();
+  }
+
+  asio::posix::stream_descriptor terminal_;
+  std::optional<ChildProcess> process_;
+  std::function<void(TerminalSize)> resize_;
+  std::shared_ptr<http::ByteStream> stream_;
+  Event may_write_;
+};
+
+}  // namespace
+
+asio::awaitable<void> RunSession(Terminal terminal, std::shared_ptr<http::ByteStream> stream) {
+  const asio::any_io_executor loop = co_await asio::this_coro::executor;
+  Session session(loop, std::move(terminal), std::move(stream));
+  TaskGroup output(loop);
+  output.Spawn(session.ShowOutput());
+  try {
+    co_await session.TakeInput();
+  } catch (const boost::system::system_error&) {  // cancelled: the server ends
+  }
+  co_await asio::this_coro::throw_if_cancelled(false);
+  output.Cancel();
+  co_await output.Join();
+}
+
+}  // namespace trainyard::shell

@@ -1,0 +1,210 @@
+#include "replica/supervisor/metric_watch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "programs/runtimes/oci_container.h"
+#include "replica/supervisor/program_files.h"
+#include "rules/measurement/report.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Read between two looks at the program's output.
+constexpr std::uint64_t kSliceBytes = std::uint64_t{8} << 20;
+/// A search is not worth more.
+constexpr int kRestMin = 20;
+
+/// A directory that is to be searched. The order is by rank: a directory comes after those above it, and the
+/// thousand directories of a data set after deeper ones that have few beside them. By depth alone they would
+/// use up the entries that may be looked at, and logs/run/train would never be reached.
+struct Folder {
+  std::size_t rank = 0;  ///< the numbers of directories on each level of the way to it, summed
+  std::size_t root = 0;
+  std::string path;  ///< below the root; empty: the root
+  int depth = 0;
+  friend auto operator<=>(const Folder&, const Folder&) = default;
+};
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+bool IsFolder(int folder, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+  struct stat status{};  // some file systems do not say
+  return fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// What one directory holds.
+struct Names {
+  std::size_t entries = 0;
+  bool all = true;  ///< nothing was left out
+  std::vector<std::string> folders;
+  std::vector<std::string> event_files;
+};
+
+Names NamesIn(UniqueFd folder, std::size_t entries_max) {
+  Names names;
+  const std::unique_ptr<DIR, CloseDirectory> directory(folder ? fdopendir(folder.get()) : nullptr);
+  if (!directory) return names;
+  const int opened = folder.Release();  // the directory's now
+  while (const dirent* entry = readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (names.entries == entries_max) {
+      names.all = false;
+      break;
+    }
+    ++names.entries;
+    if (IsFolder(opened, *entry))
+      names.folders.emplace_back(name);
+    else if (measurement::IsEventFile(name))
+      names.event_files.emplace_back(name);
+  }
+  return names;
+}
+
+std::string CountedFiles(std::size_t count) {
+  if (count == 0) return "no event files";
+  return std::to_string(count) + (count == 1 ? " event file" : " event files");
+}
+
+}  // namespace
+
+MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits)
+    : tag_(std::move(tag)),
+      dir_(std::move(dir)),
+      limits_(limits),
+      roots_{{"working directory", dir_.Work()},
+             {"/tmp", dir_.Tmp()},
+             {"home directory", dir_.Home()},
+             {"", WritableLayer(dir_.Container())}},
+      metric_file_(dir_),
+      next_(now + kSearchInterval),
+      file_(tag_),
+      summaries_(tag_) {}
+
+void MetricWatch::OnReadable() {
+  metric_file_.OnReadable();
+  ReadMetricFile();
+}
+
+void MetricWatch::ReadMetricFile() {
+  const std::optional<std::string> contents = metric_file_.Read();
+  if (!contents) return;
+  file_seen_ = true;
+  changed_ = file_.Read(*contents) || changed_;
+}
+
+void MetricWatch::Search() {
+  waiting_.clear();
+  searched_all_ = true;
+  std::priority_queue<Folder, std::vector<Folder>, std::greater<>> folders;
+  for (std::size_t root = 0; root < roots_.size(); ++root) folders.push({.root = root});
+  std::size_t left = limits_.entries;
+  while (!folders.empty() && left > 0) {
+    const Folder folder = folders.top();
+    folders.pop();
+    const Root& root = roots_[folder.root];
+    const std::string prefix = folder.path.empty() ? "" : folder.path + "/";
+    const Names names =
+        NamesIn(OpenFolderBelow(OpenFolder(root.path), folder.path), std::min(limits_.folder_entries, left));
+    left -= names.entries;
+    const bool too_deep = folder.depth >= limits_.depth && !names.folders.empty();
+    if (!names.all || too_deep) searched_all_ = false;
+    for (const std::string& name : names.event_files) waiting_.push_back({&root, prefix + name});
+    for (std::size_t i = 0; i < names.folders.size() && !too_deep; ++i) {
+      folders.push({.rank = folder.rank + names.folders.size(),
+                    .root = folder.root,
+                    .path = prefix + names.folders[i],
+                    .depth = folder.depth + 1});
+    }
+  }
+  searched_all_ = searched_all_ && folders.empty();
+  std::ranges::reverse(waiting_);  // the first found is the first read, should there be too many files
+}
+
+/// True: there is more.
+bool MetricWatch::ReadSome(const Found& found, std::uint64_t bytes_max) {
+  const std::size_t name = found.path.rfind('/') + 1;  // 0 without a directory
+  const UniqueFd folder =
+      OpenFolderBelow(OpenFolder(found.root->path), std::string_view(found.path).substr(0, name));
+  const UniqueFd file = folder ? OpenBelow(folder.get(), found.path.c_str() + name) : UniqueFd();
+  struct stat status{};
+  if (!file || fstat(file.get(), &status) != 0) return false;
+  const auto read_at = [this, &file](std::uint64_t offset, std::span<char> buffer) {
+    const std::size_t got = ReadAt(file.get(), offset, buffer);
+    changed_ = changed_ || got > 0;
+    return got;
+  };
+  const measurement::FileVersion now{.id = status.st_ino, .size = static_cast<std::uint64_t>(status.st_size)};
+  return summaries_.Read(found.root->shown, found.path, now, bytes_max, read_at);
+}
+
+void MetricWatch::Step(Time now) {
+  if (now < next_) return;
+  const Time began = std::chrono::steady_clock::now();
+  if (waiting_.empty()) {
+    ReadMetricFile();
+    Search();
+  }
+  for (std::uint64_t read = 0; read < kSliceBytes && !waiting_.empty(); read += kSliceBytes / 8) {
+    if (!ReadSome(waiting_.back(), kSliceBytes / 8)) waiting_.pop_back();
+  }
+  const auto took = std::chrono::ceil<milliseconds>(std::chrono::steady_clock::now() - began);
+  next_ = now + (waiting_.empty() ? std::max(kSearchInterval, took * kRestMin) : took);
+}
+
+void MetricWatch::ReadRest() {
+  ReadMetricFile();
+  Search();
+  while (!waiting_.empty()) {
+    if (!ReadSome(waiting_.back(), kSliceBytes)) waiting_.pop_back();
+  }
+}
+
+v1::MetricReport MetricWatch::Report() const {
+  v1::MetricReport own;
+  file_.curve().Print(own);
+  if (!own.measurements().empty()) own.set_place(std::string(measurement::kMetricFile));
+  own.add_places(std::string(measurement::kMetricFile) + (file_seen_ ? "" : " (not written)"));
+  own.mutable_seen_tags()->Add(file_.seen_tags().begin(), file_.seen_tags().end());
+  v1::MetricReport events = summaries_.Report();
+  events.add_places("its own folders (" + CountedFiles(summaries_.files()) +
+                    (searched_all_ ? ")" : ", but not everything was searched)"));
+  return measurement::Merge(std::move(own), events);
+}
+
+MetricWatch::Time MetricWatch::deadline() const noexcept { return changed_ ? std::min(next_, due_) : next_; }
+
+bool MetricWatch::TakeDue(Time now) {
+  if (!changed_ || now < due_) return false;
+  changed_ = false;
+  due_ = now + kReportInterval;
+  return true;
+}
+
+std::string MetricWatch::TakeWarning() {
+  const std::string spelling = summaries_.Spelling();
+  if (warned_ || spelling.empty() || !file_.curve().empty()) return {};
+  warned_ = true;
+  return measurement::SpellingWarning(tag_, spelling, summaries_.Report().place());
+}
+
+}  // namespace trainyard::replica

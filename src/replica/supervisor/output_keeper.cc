@@ -1,0 +1,81 @@
+#include "replica/supervisor/output_keeper.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/async/diagnostics.h"
+#include "replica/supervisor/lifecycle.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using logging::v2::LogEntry;
+using std::chrono::milliseconds;
+
+/// Lines wait this long for more, so that a chunk has several; not after a pause.
+constexpr milliseconds kBatchWait{5};
+
+}  // namespace
+
+bool OutputKeeper::CanStore() const {
+  const bool room = ended_ || spool_.bytes() < limits_.spool_bytes_max;
+  return room && !disk_full() && log_.has_room();
+}
+
+void OutputKeeper::Step(Time now, bool at_once) {
+  if (CanStore()) {
+    drop_at_ = Time::max();
+    if (log_.allowance().held()) log_.allowance().Release();
+  } else if (ended_) {
+    drop_at_ = Time::max();
+  } else if (!log_.allowance().held()) {
+    drop_at_ = std::min(drop_at_, now + limits_.wait_max);
+    if (now >= drop_at_) {
+      drop_at_ = Time::max();
+      log_.allowance().Hold();
+    }
+  }
+  log_.SayDropped(false);
+  ReleaseEntry(now);
+  Flush(now, at_once);
+}
+
+void OutputKeeper::ReleaseEntry(Time now) {
+  if (!log_.holds_entry()) {
+    release_at_ = Time::max();
+  } else if (release_at_ == Time::max() || lines_held_ != log_.lines_held()) {
+    lines_held_ = log_.lines_held();
+    release_at_ = now + (log_.entry_can_be_whole() ? kEntryPause : kUnfinishedPause);
+  } else if (now >= release_at_) {
+    log_.ReleaseEntry();
+    release_at_ = Time::max();
+  }
+}
+
+void OutputKeeper::Flush(Time now, bool at_once) {
+  if (!log_.pending()) return;
+  const bool waits_for_disk = disk_full();
+  if (waits_for_disk && now < retry_at_) return;
+  if (!waits_for_disk && !at_once && log_.has_room() && now < last_flush_ + kBatchWait) return;
+  const Status flushed = log_.Flush();
+  if (!flushed) {
+    if (!waits_for_disk) Diagnose(DiagnosticLevel::kError, flushed.error().message);
+    disk_full_since_ = std::min(disk_full_since_, now);
+    retry_at_ = now + kDiskRetry;
+    return;
+  }
+  last_flush_ = now;
+  if (!waits_for_disk) return;
+  const auto waited = std::chrono::duration_cast<milliseconds>(now - disk_full_since_);
+  disk_full_since_ = retry_at_ = Time::max();
+  log_.Say(LogEntry::WARNING, "The replica's output was held back for " + std::to_string(waited.count()) +
+                                  " ms: its lines could not be written to disk.");
+}
+
+OutputKeeper::Time OutputKeeper::deadline() const {
+  const Time next = std::min({retry_at_, drop_at_, release_at_});
+  return log_.pending() && !disk_full() ? std::min(next, last_flush_ + kBatchWait) : next;
+}
+
+}  // namespace trainyard::replica

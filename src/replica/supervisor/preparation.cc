@@ -1,0 +1,197 @@
+#include "replica/supervisor/preparation.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "base/async/file.h"
+#include "base/async/guarded.h"
+#include "programs/sandbox/required_isolation.h"
+#include "replica/supervisor/download.h"
+#include "replica/supervisor/user_process.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+constexpr std::chrono::milliseconds kDownloadPauseMin{200};
+constexpr std::chrono::milliseconds kDownloadPauseMax{5'000};
+
+/// What the preparing process says: a letter, then the content; two strings are each followed by a NUL,
+/// progress is a v1::Progress.
+enum Message : char { kInfo = 'i', kError = 'e', kProgress = 'p', kDone = 'd', kFailed = 'f' };
+
+std::string Joined(std::initializer_list<std::string_view> parts) {
+  std::string joined;
+  for (const std::string_view part : parts) joined.append(part).append(1, '\0');
+  return joined;
+}
+
+std::vector<std::string> Parts(std::string_view joined) {
+  std::vector<std::string> parts;
+  for (std::size_t end = 0; (end = joined.find('\0')) != std::string_view::npos;
+       joined.remove_prefix(end + 1)) {
+    parts.emplace_back(joined.substr(0, end));
+  }
+  return parts;
+}
+
+/// The preparing process's end of the pipe. PrepareEnvironment may call its hooks from a thread of its own.
+class Reporter {
+ public:
+  void Send(Message kind, std::string_view content) {
+    std::string frame;
+    AppendFrame(std::string(1, kind).append(content), frame);
+    pipe_.With([&frame](int& pipe) {
+      if (!WriteAll(pipe, frame)) _exit(1);  // the supervisor is gone
+    });
+  }
+
+  /// Leaves out what comes too soon.
+  void SendProgress(const environment::Progress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_due = said_.With([&](Said& said) {
+      if (said.what == progress.what && now < said.time + Preparation::kProgressInterval) return false;
+      said = {.what = progress.what, .time = now};
+      return true;
+    });
+    if (!is_due) return;
+    v1::Progress message;
+    message.set_what(progress.what);
+    message.set_done(progress.done);
+    message.set_total(progress.total);
+    message.set_unit(progress.unit);
+    Send(kProgress, message.SerializeAsString());
+  }
+
+ private:
+  struct Said {
+    std::string what;
+    std::chrono::steady_clock::time_point time;
+  };
+  Guarded<int> pipe_{kResultFd};
+  Guarded<Said> said_{Said{}};
+};
+
+/// Tries for as long as the server is away: it may just be starting again.
+Status DownloadPatiently(const DownloadSource& source, Reporter& reporter, const std::string& uri,
+                         const std::string& path) {
+  std::chrono::milliseconds pause = kDownloadPauseMin;
+  for (bool first = true;; first = false) {
+    const Status done = Download(source, uri, path);
+    if (done || done.error().code != Code::kUnavailable) return done;
+    if (first)
+      reporter.Send(kInfo, "Cannot download " + uri + " now (" + done.error().message + "); trying again.");
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kDownloadPauseMax);
+  }
+}
+
+int Prepare(ProgramSource& source, const v1::Manifest& manifest) {
+  Reporter reporter;
+  const DownloadSource packages{.replica_socket = manifest.places().replica_socket()};
+  const PreparationHooks hooks{
+      .info = [&reporter](std::string_view line) { reporter.Send(kInfo, line); },
+      .error = [&reporter](std::string_view line) { reporter.Send(kError, line); },
+      .progress = [&reporter](const environment::Progress& progress) { reporter.SendProgress(progress); },
+      .download = [&](const std::string& uri,
+                      const std::string& path) { return DownloadPatiently(packages, reporter, uri, path); }};
+  const Status made = source.Prepare(manifest, hooks);
+  if (!made) {
+    reporter.Send(kFailed,
+                  Joined({std::to_string(static_cast<int>(made.error().code)), made.error().message}));
+    return 1;
+  }
+  reporter.Send(kDone, "");
+  return 0;
+}
+
+/// None for a replica without limits, or where this machine has none.
+Result<Cgroup> MakeLimits(const v1::Manifest& manifest) {
+  const v1::Manifest::Limits& limits = manifest.limits();
+  const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), limits.pids()};
+  if (!wanted.any()) return Cgroup();
+  return MakeReplicaCgroup(manifest, wanted);
+}
+
+/// A PID namespace ends it as a whole, where making one takes no user namespace. What is ours runs here; code
+/// of packages is in isolation of its own.
+Isolation IsolationOf(const v1::Manifest& manifest) {
+  const Isolation required = ReadIsolation(manifest.places().program_isolation()).isolation;
+  return required == Isolation::kNamespaces ? Isolation::kNamespaces : Isolation::kNone;
+}
+
+}  // namespace
+
+Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest& manifest, int lock_fd,
+                                       Observer& observer) {
+  std::array<int, 2> pipe{};
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+  UniqueFd ours(pipe[0]);
+  const UniqueFd theirs(pipe[1]);
+  fcntl(ours.get(), F_SETFL, O_NONBLOCK);
+  TY_TRY(Cgroup cgroup, MakeLimits(manifest));
+  SandboxPlan plan{.function = [&source, &manifest] { return Prepare(source, manifest); },
+                   .isolation = IsolationOf(manifest),
+                   .stdout_fd = STDERR_FILENO,
+                   .stderr_fd = STDERR_FILENO,
+                   .result_fd = theirs.get(),
+                   .procs_fds = cgroup.ProcsFds(),
+                   .cgroup_directory = cgroup.directory(),
+                   .lock_fd = lock_fd,
+                   .function_holds_lock = true};  // for the tools that pull images
+  EndGroup end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan, true);
+  TY_TRY(Sandbox sandbox, Sandbox::Start(plan));
+  return Preparation(std::move(cgroup), std::move(end_group), std::move(sandbox), std::move(ours), observer);
+}
+
+void Preparation::Take(std::string_view message) {
+  if (message.empty()) return;
+  const std::string_view content = message.substr(1);
+  switch (message.front()) {
+    case kInfo: observer_->OnPreparationLine(false, content); return;
+    case kError: observer_->OnPreparationLine(true, content); return;
+    case kProgress: {
+      v1::Progress progress;
+      if (progress.ParseFromArray(content.data(), static_cast<int>(content.size())))
+        observer_->OnProgress(std::move(progress));
+      return;
+    }
+    case kDone: outcome_ = Status(); return;
+    case kFailed: {
+      const std::vector<std::string> parts = Parts(content);
+      if (parts.size() == 2)
+        outcome_ = std::unexpected(Error{static_cast<Code>(std::stoi(parts[0])), parts[1], {}});
+      return;
+    }
+    default: return;
+  }
+}
+
+std::optional<Status> Preparation::OnReadable() {
+  std::array<char, 16 << 10> buffer;  // NOLINT(*-member-init): filled by read
+  const ssize_t size = read(pipe_.get(), buffer.data(), buffer.size());
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  if (size > 0) {
+    frames_.Feed({buffer.data(), static_cast<std::size_t>(size)});
+    std::string_view message;
+    while (frames_.Next(message).value_or(false)) Take(message);
+    return std::nullopt;
+  }
+  Status outcome = outcome_
+                       ? *std::move(outcome_)
+                       : Status(std::unexpected(Error{Code::kAborted, "the preparation was killed", {}}));
+  // It would need as much the next time.
+  if (!outcome && outcome.error().code == Code::kAborted && cgroup_.OomKills() > 0)
+    outcome = std::unexpected(FailedPrecondition(
+        outcome.error().message + ": it needed more memory than the replica or its machine has for it"));
+  return outcome;
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "programs/attempt/frame.h"
+#include "programs/runtimes/program_source.h"
+#include "programs/sandbox/cgroups/cgroup.h"
+#include "programs/sandbox/sandbox.h"
+#include "replica/supervisor/sandbox_mark.h"
+
+namespace trainyard::replica {
+
+/// Prepares what a program runs in, in a sandbox of its own: it can be stopped at any point with all that it
+/// started. What it starts, code of packages included, has the replica's limits. One thread.
+class Preparation {
+ public:
+  static constexpr std::chrono::milliseconds kProgressInterval{250};
+
+  struct Observer {
+    virtual ~Observer() = default;
+    virtual void OnPreparationLine(bool is_error, std::string_view line) = 0;
+    /// At most every kProgressInterval, and when something else begins.
+    virtual void OnProgress(v1::Progress progress) = 0;
+  };
+
+  /// Source, manifest and observer outlive the preparation. A shortage (programs/sandbox/patience.h): not
+  /// now.
+  [[nodiscard]] static Result<Preparation> Start(ProgramSource& source, const v1::Manifest& manifest,
+                                                 int lock_fd, Observer& observer);
+
+  /// Readable: OnReadable(). Carries the lines, and the outcome.
+  [[nodiscard]] int fd() const noexcept { return pipe_.get(); }
+  /// Passes lines on to the observer. The outcome when the preparation has ended.
+  [[nodiscard]] std::optional<Status> OnReadable();
+
+ private:
+  Preparation(Cgroup cgroup, EndGroup end_group, Sandbox sandbox, UniqueFd pipe, Observer& observer)
+      : cgroup_(std::move(cgroup)),
+        end_group_(std::move(end_group)),
+        sandbox_(std::move(sandbox)),
+        pipe_(std::move(pipe)),
+        observer_(&observer) {}
+  void Take(std::string_view message);
+
+  Cgroup cgroup_;       // removed after the sandbox, which is in it
+  EndGroup end_group_;  // as well
+  Sandbox sandbox_;
+  UniqueFd pipe_;
+  Observer* observer_;
+  FrameReader frames_;
+  std::optional<Status> outcome_;
+};
+
+}  // namespace trainyard::replica

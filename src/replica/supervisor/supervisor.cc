@@ -1,0 +1,454 @@
+#include "replica/supervisor/supervisor.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <ctime>
+#include <utility>
+
+#include "base/async/diagnostics.h"
+#include "base/wire/host_name.h"
+#include "base/wire/time.h"
+#include "programs/lines/task_lines.h"
+#include "programs/sandbox/patience.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using logging::v2::LogEntry;
+using std::chrono::milliseconds;
+
+std::uint64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+RequiredIsolation RequiredOf(const Supervisor::Setup& setup) {
+  if (!setup.options.isolation) return ReadIsolation(setup.manifest.places().program_isolation());
+  return {.isolation = *setup.options.isolation, .reason = "it was asked for"};
+}
+
+google::protobuf::Timestamp NowProto() { return wire::ToProto(SysTime(std::chrono::system_clock::now())); }
+
+/// SIGTERM, SIGINT and SIGHUP as a descriptor; blocked otherwise.
+UniqueFd OpenSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+v1::FromReplica HelloFrame(const v1::Manifest& manifest, v1::Phase phase) {
+  v1::FromReplica frame;
+  v1::FromReplica::Hello& hello = *frame.mutable_hello();
+  hello.set_attempt_id(manifest.attempt_id());
+  hello.set_token(manifest.token());
+  hello.set_phase(phase);
+  return frame;
+}
+
+v1::FromReplica PhaseFrame(const v1::Manifest& manifest, v1::Phase phase) {
+  v1::FromReplica frame;
+  v1::FromReplica::PhaseChanged& changed = *frame.mutable_phase_changed();
+  changed.set_phase(phase);
+  if (phase == v1::READY || phase == v1::RUNNING) {
+    v1::Endpoint& endpoint = *changed.mutable_endpoint();
+    *endpoint.mutable_replica() = manifest.replica();
+    endpoint.set_host_name(manifest.host_name());
+    endpoint.set_address(manifest.address());
+    endpoint.set_port(manifest.port());
+  }
+  return frame;
+}
+
+v1::FromReplica MetricsFrame(const v1::MetricReport& report) {
+  v1::FromReplica frame;
+  *frame.mutable_metrics() = report;
+  return frame;
+}
+
+/// Between two looks at whether the attempt's directory is there.
+constexpr milliseconds kDirectoryLook{2'000};
+constexpr std::string_view kShutdownReason = "the system asked the supervisor to end";
+
+/// The program ended as one does that is told to and does not handle it: itself, or below a runtime or a
+/// shell.
+bool WasToldToEnd(const ObservedEnd& end) {
+  constexpr int kShell = 128;
+  if (!end.reported) return false;
+  const int signal =
+      WIFSIGNALED(end.wait_status) ? WTERMSIG(end.wait_status) : WEXITSTATUS(end.wait_status) - kShell;
+  return signal == SIGTERM || signal == SIGHUP;
+}
+
+text::SecretMask MaskOf(const v1::Manifest& manifest) {
+  std::vector<std::string> values;
+  for (const std::string& name : manifest.secrets()) {
+    const auto value = manifest.environment().find(name);
+    if (value != manifest.environment().end()) values.push_back(value->second);
+  }
+  // "ATTEMPT.MAC.metadata.trainyard": what nobody can guess of the replica's name for the metadata server.
+  std::string_view host = manifest.metadata_host_name();
+  if (host.ends_with(wire::kMetadataSuffix)) {
+    host.remove_suffix(wire::kMetadataSuffix.size());
+    values.emplace_back(host.substr(host.rfind('.') + 1));
+  }
+  return text::SecretMask(values);
+}
+
+/// The exit of a program that could not be prepared or started. What somebody killed meanwhile (kAborted) is
+/// nobody's program's fault: the replica is lost, as if its supervisor had been killed.
+v1::ExitRecord FailedExit(const Error& error) {
+  v1::ExitRecord exit;
+  exit.set_message(error.message);
+  if (error.code == Code::kAborted) {
+    exit.set_cause(v1::ExitRecord::LOST);
+    return exit;
+  }
+  exit.set_cause(v1::ExitRecord::PREPARATION_FAILED);
+  exit.set_exit_code(1);
+  return exit;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(Setup setup, ProgramSource& source)
+    : setup_(std::move(setup)),
+      source_(source),
+      log_(setup_.spool, NowNs,
+           LogAllowance({.attempt_bytes = setup_.manifest.limits().log_bytes(),
+                         .job_bytes = setup_.manifest.limits().job_log_bytes()}),
+           MaskOf(setup_.manifest)),
+      output_(
+          log_, setup_.spool,
+          {.spool_bytes_max = setup_.options.spool_bytes_max, .wait_max = setup_.options.output_wait_max}),
+      link_(setup_.manifest.places().attach_socket(), setup_.manifest.token(), *this),
+      sender_(setup_.spool, link_),
+      exit_writer_(setup_.dir, setup_.spool, log_),
+      signals_(OpenSignals()),
+      now_(std::chrono::steady_clock::now()),
+      lifecycle_{.grace = milliseconds(setup_.manifest.limits().stop_grace_ms())} {}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::Run() {
+  link_.Step(now_);
+  // While the server answers. An error shows at the launch, which makes what is missing.
+  static_cast<void>(UserProcess::MakeFolders(setup_.dir));
+  Prepare();
+  while (lifecycle_.state != State::kDone) Round();
+}
+
+// --- What the program runs in
+
+void Supervisor::Prepare() {
+  const v1::Manifest::Program& program = setup_.manifest.program();
+  const bool has_module = !program.runtime_version().empty() && !program.python_module().empty();
+  if (!has_module && !program.has_container())
+    return FailPreparation(FailedPrecondition("the job has neither an image nor a Python module to run"));
+  if (auto found = source_.Find(setup_.manifest)) return BecomeReady(*std::move(found));
+  auto started = Preparation::Start(source_, setup_.manifest, setup_.lock.get(), *this);
+  if (!started && WaitsFor(started.error())) return Take(Event::kShort);
+  if (!started) {
+    FailPreparation(started.error());
+    return exit_.set_shortage(IsShortage(started.error()));
+  }
+  preparation_.emplace(std::move(*started));
+}
+
+void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
+  log_.Relay(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
+  // An error's message has the main point of what a tool said, but not which package it was about.
+  if (line.find(" the package: ") != std::string_view::npos)
+    log_.tail().Add(log_.mask().Apply(line), is_error);
+}
+
+void Supervisor::OnProgress(v1::Progress progress) {
+  progress.set_what(log_.mask().Apply(progress.what()));
+  *progress_.mutable_progress() = std::move(progress);
+  SendProgress();
+}
+
+void Supervisor::SendProgress() {
+  if (preparation_ && progress_.has_progress()) link_.Send(progress_);
+}
+
+void Supervisor::OnPreparation() {
+  const std::optional<Status> outcome = preparation_->OnReadable();
+  if (!outcome) return;
+  preparation_.reset();
+  if (!*outcome) return FailPreparation(outcome->error());
+  auto prepared = source_.Find(setup_.manifest);
+  if (!prepared) return FailPreparation(Internal("what was prepared is gone"));
+  BecomeReady(*std::move(prepared));
+}
+
+void Supervisor::BecomeReady(Prepared prepared) {
+  auto program = MakeProgram(setup_.manifest, std::move(prepared));
+  if (!program) return FailPreparation(program.error());
+  program_ = *std::move(program);
+  log_.tail().Clear();  // what tools said is outdated
+  Take(Event::kPrepared);
+  if (cluster_) Take(Event::kClusterKnown);
+}
+
+void Supervisor::FailPreparation(const Error& error) {
+  ExplainFailure(error);
+  Take(Event::kFailed);
+}
+
+void Supervisor::ExplainFailure(const Error& error) {
+  log_.Say(LogEntry::ERROR, error.message);
+  v1::ExitRecord exit = FailedExit(error);
+  Explain(setup_.manifest, log_.tail().Lines(), exit);
+  SetExit(std::move(exit));
+}
+
+bool Supervisor::WaitsFor(const Error& error) {
+  if (!IsShortage(error)) return false;
+  if (!short_since_) {
+    short_since_ = now_;
+    log_.Say(LogEntry::WARNING, "The replica waits, because its machine lacks something to start it (" +
+                                    error.message + "). It starts when that is there again.");
+  }
+  return now_ < *short_since_ + kShortageWaitMax;
+}
+
+void Supervisor::SetExit(v1::ExitRecord exit) {
+  *exit.mutable_end_time() = NowProto();
+  if (!log_.mask().empty()) {  // the words of a tool or the kernel, which are in no line
+    exit.set_message(log_.mask().Apply(exit.message()));
+    exit.set_traceback(log_.mask().Apply(exit.traceback()));
+    if (exit.has_diagnosis())
+      exit.mutable_diagnosis()->set_summary(log_.mask().Apply(exit.diagnosis().summary()));
+  }
+  exit_ = std::move(exit);
+}
+
+// --- What the lifecycle asks for
+
+void Supervisor::Take(Event event, std::string_view stop_reason) {
+  for (std::optional<Event> next = event; next;) {
+    const Transition transition = Next(lifecycle_, *next, now_);
+    lifecycle_ = transition.next;
+    next.reset();
+    for (const Action action : transition.actions) next = Perform(action, stop_reason);
+  }
+}
+
+std::optional<Event> Supervisor::Perform(Action action, std::string_view stop_reason) {
+  switch (action) {
+    case Action::kSendPhase: SendPhase(); break;
+    case Action::kPrepare: Prepare(); break;
+    case Action::kLaunch: return Launch();
+    case Action::kSayStop: SayStop(stop_reason); break;
+    case Action::kEndUnstarted: EndUnstarted(); break;
+    case Action::kTerminate: run_->Terminate(); break;
+    case Action::kKill: run_->Kill(); break;
+    case Action::kReap:
+      run_->Reap(end_);
+      output_.OnProcessEnded();
+      break;
+    case Action::kFinish: Finish(); break;
+    case Action::kGiveUp: GiveUp(); break;
+    case Action::kRecord: return exit_writer_.Write(exit_);
+  }
+  return std::nullopt;
+}
+
+void Supervisor::SendPhase() {
+  // The exit record says that it has ended, after the last line.
+  if (lifecycle_.phase != v1::ENDED) link_.Send(PhaseFrame(setup_.manifest, lifecycle_.phase));
+}
+
+Event Supervisor::Launch() {
+  run_.emplace(ProgramRun::Around{.program = *program_,
+                                  .start = {.dir = setup_.dir,
+                                            .manifest = setup_.manifest,
+                                            .cluster = *cluster_,
+                                            .lock_fd = setup_.lock.get(),
+                                            .required = RequiredOf(setup_)},
+                                  .log = log_,
+                                  .link = link_});
+  if (const Status launched = run_->Launch(now_); !launched) {
+    run_.reset();
+    if (WaitsFor(launched.error())) return Event::kShort;
+    ExplainFailure(launched.error());
+    exit_.set_shortage(IsShortage(launched.error()));
+    return Event::kFailed;
+  }
+  *exit_.mutable_start_time() = NowProto();
+  return Event::kLaunched;
+}
+
+void Supervisor::SayStop(std::string_view reason) {
+  end_.stop_requested = true;
+  end_.shut_down = lifecycle_.shutting_down;
+  end_.stop_reason = reason;
+  log_.Say(LogEntry::INFO, kTerminatedByService);
+  if (!reason.empty()) log_.Say(LogEntry::INFO, "Reason: " + end_.stop_reason);
+}
+
+void Supervisor::EndUnstarted() {
+  preparation_.reset();
+  v1::ExitRecord exit;
+  exit.set_cause(end_.shut_down ? v1::ExitRecord::SHUT_DOWN : v1::ExitRecord::STOPPED);
+  exit.set_message(end_.stop_reason);
+  Explain(setup_.manifest, {}, exit);
+  SetExit(std::move(exit));
+}
+
+void Supervisor::Finish() {
+  v1::ExitRecord exit = run_->Finish(end_);
+  tag_reports_ = run_->TagReports();
+  run_.reset();
+  *exit.mutable_start_time() = exit_.start_time();
+  SetExit(std::move(exit));
+}
+
+void Supervisor::GiveUp() {
+  Diagnose(DiagnosticLevel::kError, "the attempt's directory was removed: its program is ended");
+  preparation_.reset();
+  if (run_) run_->GiveUp();
+  run_.reset();
+}
+
+// --- The server
+
+void Supervisor::OnAttached() {
+  link_.Send(HelloFrame(setup_.manifest, lifecycle_.phase));
+  SendPhase();
+  SendProgress();
+  if (run_) run_->OnAttached();
+  for (const v1::MetricReport& report : tag_reports_) link_.Send(MetricsFrame(report));
+  sender_.Rewind();
+}
+
+void Supervisor::OnLost() { sender_.Rewind(); }
+
+void Supervisor::OnFrame(const v1::ToReplica& frame) {
+  switch (frame.kind_case()) {
+    case v1::ToReplica::kLogAck:
+      setup_.spool.Acknowledge(frame.log_ack().next_line());
+      if (frame.log_ack().job_log_full()) log_.allowance().CloseForJob();
+      return;
+    case v1::ToReplica::kCluster:
+      if (!cluster_) cluster_ = frame.cluster();
+      return Take(Event::kClusterKnown);
+    case v1::ToReplica::kStop:
+      return Take(frame.stop().kill() ? Event::kKillAsked : Event::kStopAsked, frame.stop().reason());
+    case v1::ToReplica::kDismiss: return Take(Event::kDismissed);
+    case v1::ToReplica::KIND_NOT_SET: return;
+  }
+}
+
+// --- The loop
+
+/// Whoever removed the attempt's directory does not want what the attempt does, and another attempt of the
+/// replica may have begun.
+bool Supervisor::IsAbandoned() {
+  if (now_ < look_at_ && !lifecycle_.is_ending()) return false;
+  look_at_ = now_ + kDirectoryLook;
+  struct stat lock{};
+  return fstat(setup_.lock.get(), &lock) == 0 && lock.st_nlink == 0;
+}
+
+void Supervisor::OnSignals() {
+  signalfd_siginfo received{};
+  while (read(signals_.get(), &received, sizeof(received)) > 0) {
+    if (received.ssi_signo == SIGHUP) continue;  // the end of a terminal does not concern us
+    // A unit's stop tells all of its processes: the program may be faster than we are.
+    if (lifecycle_.state == State::kDraining && !end_.stop_requested && WasToldToEnd(end_)) {
+      end_.stop_requested = end_.shut_down = true;
+      end_.stop_reason = kShutdownReason;
+    }
+    Take(Event::kShutdownAsked, kShutdownReason);
+  }
+}
+
+bool Supervisor::is_due() const noexcept { return now_ >= lifecycle_.deadline; }
+
+void Supervisor::StepTimers() {
+  if (IsAbandoned()) return Take(Event::kAbandoned);
+  link_.Step(now_);
+  // What it wrote waits in the pipes for a full disk, however long that takes.
+  if (lifecycle_.state == State::kDraining && !output_.may_read()) Take(Event::kOutputSeen);
+  if (is_due() && lifecycle_.state != State::kRecording) Take(Event::kDeadlinePassed);
+  if (run_) run_->Step(now_);
+  if (lifecycle_.state == State::kDraining && run_->output_ended()) Take(Event::kOutputOver);
+  output_.Step(now_, lifecycle_.is_ending());
+  if (MayRecord() && (is_due() || lifecycle_.deadline == SteadyTime::max())) Take(Event::kLinesStored);
+  sender_.Step(now_, lifecycle_.phase == v1::ENDED ? &exit_ : nullptr);
+}
+
+bool Supervisor::MayRecord() const noexcept {
+  return lifecycle_.state == State::kRecording && !log_.pending();
+}
+
+int Supervisor::PollWait() const {
+  SteadyTime next = std::min({look_at_, link_.deadline(), sender_.deadline(), output_.deadline()});
+  if (lifecycle_.state != State::kRecording || MayRecord()) next = std::min(next, lifecycle_.deadline);
+  if (run_) next = std::min(next, run_->deadline());
+  const auto wait = std::chrono::ceil<milliseconds>(next - now_);
+  return static_cast<int>(std::clamp<milliseconds::rep>(wait.count(), 0, 3'600'000));
+}
+
+void Supervisor::Round() {
+  StepTimers();
+  if (lifecycle_.state == State::kDone) return;
+  enum {
+    kSignals,
+    kLink,
+    kFolder,
+    kPreparing,
+    kProcess,
+    kGpus,
+    kMetrics,
+    kTags,
+    kFirstStream,
+    kCount = kFirstStream + kStreamCount
+  };
+  std::array<pollfd, kCount> ready;
+  for (pollfd& one : ready) one = {.fd = -1, .events = POLLIN, .revents = 0};
+  ready[kSignals].fd = signals_.get();
+  ready[kLink] = {.fd = link_.fd(), .events = link_.events(), .revents = 0};
+  ready[kFolder].fd = link_.folder_fd();
+  if (preparation_) ready[kPreparing].fd = preparation_->fd();
+  if (run_) {
+    ready[kProcess].fd = run_->pidfd();
+    ready[kGpus].fd = run_->gpus_fd();
+    ready[kMetrics].fd = run_->metrics_fd();
+    ready[kTags].fd = run_->tags_fd();
+    for (std::size_t i = 0; output_.may_read() && i < kStreamCount; ++i)
+      ready[kFirstStream + i].fd = run_->output_fd(kStreams[i]);
+  }
+  if (poll(ready.data(), ready.size(), PollWait()) < 0) return;
+  now_ = std::chrono::steady_clock::now();
+  // Output first: what a process wrote before it ended is read before its end is noticed.
+  for (std::size_t i = 0; i < kStreamCount; ++i) {
+    if (ready[kFirstStream + i].revents == 0 || !output_.may_read()) continue;
+    if (run_->ReadOutput(kStreams[i])) Take(Event::kOutputSeen);
+  }
+  if (ready[kSignals].revents != 0) OnSignals();
+  if (ready[kPreparing].revents != 0 && preparation_) OnPreparation();
+  if (ready[kGpus].revents != 0) run_->OnGpusReadable();
+  if (ready[kMetrics].revents != 0) run_->OnMetricsReadable();
+  if (ready[kTags].revents != 0) run_->OnTagsReadable(now_);
+  if (ready[kProcess].revents != 0) {
+    OnSignals();  // first: it may have ended by the same one
+    Take(Event::kProcessEnded);
+  }
+  if (ready[kFolder].revents != 0 && link_.folder_fd() >= 0) link_.OnFolderChanged(now_);
+  if (ready[kLink].revents != 0) link_.OnReady(ready[kLink].revents, now_);
+}
+
+}  // namespace trainyard::replica

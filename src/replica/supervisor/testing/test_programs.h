@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "programs/runtimes/program_source.h"
+#include "replica/supervisor/testing/test_image.h"
+
+namespace trainyard::replica {
+
+/// A runtime version is a directory of environments_dir with a "bin/python"; "slow" and the like have a
+/// "prepare" script that makes it: what it prints is logged, its exit status decides.
+class TestPrograms final : public ProgramSource {
+ public:
+  std::optional<Prepared> Find(const v1::Manifest& manifest) override {
+    if (manifest.program().has_container())
+      return ReadTestImage(manifest.places().images_dir(), manifest.program().container().digest());
+    const std::string python = RuntimeFolder(manifest) + "/bin/python";
+    if (!std::filesystem::exists(python)) return std::nullopt;
+    return environment::Environment{.python = python, .variables = {{"FROM_ENVIRONMENT", "yes"}}};
+  }
+
+  Status Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) override {
+    const std::string folder = RuntimeFolder(manifest);
+    // The second one comes too soon.
+    for (const int done : {1, 2})
+      hooks.progress({.what = "Installing packages", .done = done, .total = 2, .unit = "packages"});
+    for (const auto& package : manifest.program().packages()) {
+      hooks.info("Downloading the package: " + package.uri());
+      TY_RETURN_IF_ERROR(hooks.download(package.uri(), folder + "/package"));
+    }
+    const int status = std::system((folder + "/prepare").c_str());
+    constexpr int kShell = 128;
+    if (WIFSIGNALED(status) || WEXITSTATUS(status) == kShell + SIGKILL)
+      return std::unexpected(Error{Code::kAborted, "pip: it was killed (signal 9)", {}});
+    if (status != 0)
+      return std::unexpected(FailedPrecondition("pip: No matching distribution found for nosuchpkg"));
+    hooks.error("WARNING: pip is old");
+    return {};
+  }
+
+ private:
+  static std::string RuntimeFolder(const v1::Manifest& manifest) {
+    return manifest.places().environments_dir() + "/" + manifest.program().runtime_version();
+  }
+};
+
+}  // namespace trainyard::replica

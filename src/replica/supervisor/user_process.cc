@@ -1,0 +1,277 @@
+#include "replica/supervisor/user_process.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/async/file.h"
+#include "programs/runtimes/google_channels.h"
+#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/process_limit.h"
+#include "programs/sandbox/namespaces/hosts_file.h"
+#include "programs/sandbox/namespaces/user_namespace.h"
+#include "programs/sandbox/patience.h"
+#include "programs/sandbox/sandbox_init.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+/// How much of its output a process can be ahead of us.
+constexpr int kPipeBytes = 256 << 10;
+constexpr std::size_t kReadBytes = 64 << 10;
+
+struct Pipes {
+  std::array<UniqueFd, kStreamCount> ours;
+  std::array<UniqueFd, kStreamCount> theirs;
+};
+
+Result<Pipes> OpenPipes() {
+  Pipes pipes;
+  for (std::size_t i = 0; i < kStreamCount; ++i) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+    pipes.ours[i].Reset(ends[0]);
+    pipes.theirs[i].Reset(ends[1]);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);  // best effort
+  }
+  return pipes;
+}
+
+Status WriteHosts(const ProgramStart& start) {
+  const auto machine = ReadFile("/etc/hosts");
+  TY_TRY(const UniqueFd file, OpenFile(start.dir.Hosts(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  return WriteAll(file.get(), HostsFile(machine ? *machine : "127.0.0.1\tlocalhost\n", start.cluster,
+                                        start.manifest.google_front()));
+}
+
+Status MakeFolder(const std::string& path, mode_t mode) {
+  if (mkdir(path.c_str(), mode) != 0 && errno != EEXIST)
+    return std::unexpected(ErrnoError(errno, "mkdir " + path));
+  if (chmod(path.c_str(), mode) != 0) return std::unexpected(ErrnoError(errno, "chmod " + path));
+  return {};
+}
+
+std::string_view Missing(Isolation isolation) {
+  switch (isolation) {
+    case Isolation::kNamespaces: return "";
+    case Isolation::kUserNamespaces: return "";
+    case Isolation::kNoPidNamespace: return "the replica sees the processes of others";
+    case Isolation::kNone:
+      return "the replica shares /tmp and processes with others, and hosts are named by address";
+  }
+  return "";
+}
+
+/// What a cgroup has to bound. With version 2 one is cheap, and all is in it. With version 1 it is not: the
+/// kernel's limit of a namespace does for processes, unless it has a least value that is too high, or root is
+/// held to none of users.
+CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest, Isolation isolation) {
+  constexpr std::int64_t kFewPids = 301;
+  const v1::Manifest::Limits& limits = manifest.limits();
+  CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), 0};
+  const bool needs_it = wanted.any() || geteuid() == 0 || limits.pids() < kFewPids;
+  const bool is_cheap = manifest.places().cgroup_version() == 2;
+  const bool by_namespace = HasPidNamespace(isolation) && CanLimitNamespace(limits.pids());
+  if (is_cheap || (needs_it && !by_namespace)) wanted.pids = limits.pids();
+  return wanted;
+}
+
+/// None for a replica whose limits need none, or where this machine has none: the server has said that when
+/// it started.
+Result<Cgroup> MakeLimits(const ProgramStart& start) {
+  const CgroupLimits wanted = CgroupLimitsOf(start.manifest, start.required.isolation);
+  if (!wanted.any()) return Cgroup();
+  return MakeReplicaCgroup(start.manifest, wanted);
+}
+
+/// Nothing for a replica in the machine's own network.
+Result<std::optional<ReplicaNetwork>> MakeNetwork(const ProgramStart& start) {
+  const v1::Manifest& manifest = start.manifest;
+  if (manifest.network() != v1::Manifest::ISOLATED) return std::nullopt;
+  std::vector<ReplicaNetwork::Door> doors;
+  if (const int port = manifest.places().relay_port(); port != 0)
+    doors.push_back({.port = port, .socket = manifest.places().replica_socket()});
+  if (manifest.has_google_front()) {
+    doors.push_back({.port = 443, .socket = manifest.google_front().tls_socket()});
+    doors.push_back({.port = 80, .socket = manifest.google_front().plain_socket()});
+  }
+  auto network = ReplicaNetwork::Create({.dir = start.dir,
+                                         .job_uid = manifest.job_uid(),
+                                         .address = manifest.address(),
+                                         .doors = std::move(doors),
+                                         .lock_fd = start.lock_fd});
+  if (network) return std::optional(std::move(*network));
+  Error error = std::move(network).error();
+  if (!IsShortage(error)) error.code = Code::kFailedPrecondition;
+  error.message = "cannot make its network: " + error.message;
+  return std::unexpected(std::move(error));
+}
+
+/// What is around every program, whatever it is.
+struct Surroundings {
+  Pipes pipes;
+  Cgroup cgroup;
+  std::optional<ReplicaNetwork> network;
+  UniqueFd users;  ///< a user namespace; none: the program runs as we do
+  EndGroup end_group = {};
+};
+
+/// Nothing for a program that runs as we do.
+Result<UniqueFd> MakeUsers(const ProgramStart& start) {
+  const v1::Manifest& manifest = start.manifest;
+  if (!manifest.has_users()) return UniqueFd();
+  if (manifest.program().has_container())
+    return std::unexpected(FailedPrecondition("containers cannot have users of their own (--job-users)"));
+  return MakeUserNamespace({manifest.users().first(), manifest.users().count()});
+}
+
+/// What is the program's alone belongs to its root: its directories, and its pipes as they have names in
+/// /proc.
+Status GiveAway(const ProgramStart& start, const Pipes& pipes) {
+  const v1::Manifest& manifest = start.manifest;
+  if (!manifest.has_users()) return {};
+  const uid_t root = manifest.users().first();
+  for (const std::string& folder : {start.dir.Work(), start.dir.Home(), start.dir.Tmp()}) {
+    if (lchown(folder.c_str(), root, root) != 0)
+      return std::unexpected(ErrnoError(errno, "give away " + folder));
+  }
+  for (const UniqueFd& pipe : pipes.theirs) {
+    if (fchown(pipe.get(), root, root) != 0) return std::unexpected(ErrnoError(errno, "give away a pipe"));
+  }
+  return {};
+}
+
+Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, Surroundings& around,
+                            Isolation isolation) {
+  TY_TRY(SandboxPlan plan, program.Plan(start, isolation));
+  plan.isolation = isolation;
+  plan.host_name = start.manifest.host_name();
+  // What a group of version 2 bounds it also counts; a namespace that bounds it as well would hide that.
+  if (around.cgroup.directory() < 0) plan.processes_max = start.manifest.limits().pids();
+  plan.stdout_fd = around.pipes.theirs[std::to_underlying(Stream::kStdout)].get();
+  plan.stderr_fd = around.pipes.theirs[std::to_underlying(Stream::kStderr)].get();
+  plan.structured_fd = around.pipes.theirs[std::to_underlying(Stream::kStructured)].get();
+  plan.procs_fds = around.cgroup.ProcsFds();
+  plan.cgroup_directory = around.cgroup.directory();
+  plan.lock_fd = start.lock_fd;
+  plan.users = around.users.get();
+  around.end_group = Mark(start.dir, start.manifest.attempt_id(), around.cgroup, plan, false);
+  return plan;
+}
+
+/// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
+/// not run; else it has what the machine was found to allow, or does not run.
+Isolation IsolationOf(const ProgramStart& start, const Surroundings& around) {
+  return around.network || around.users ? BestIsolation() : start.required.isolation;
+}
+
+Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surroundings& around,
+                              Isolation isolation) {
+  if (isolation > program.WeakestIsolation()) {
+    return std::unexpected(FailedPrecondition(
+        "this machine does not allow the namespaces that a container needs (" + start.required.reason + ")"));
+  }
+  TY_TRY(SandboxPlan plan, PlanFor(program, start, around, isolation));
+  if (around.network) {
+    plan.network = around.network->network();
+    plan.network_owner = around.network->owner();
+  }
+  Result<Sandbox> sandbox = Sandbox::Start(plan);
+  if (sandbox || IsShortage(sandbox.error()) || sandbox.error().code == Code::kAborted) return sandbox;
+  Error error = std::move(sandbox).error();
+  if (error.code != Code::kFailedPrecondition) {
+    // What the kernel refuses stays so; a place that is gone, as on a disk that died, may be back for another
+    // try.
+    error.code = error.code == Code::kPermissionDenied ? Code::kFailedPrecondition : Code::kAborted;
+    error.message = "the program was not started, because it could not be isolated (" + error.message + ")";
+  } else if (!plan.argv.empty()) {
+    error.message = plan.argv.front() + ": " + error.message;
+  }
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace
+
+Result<Cgroup> MakeReplicaCgroup(const v1::Manifest& manifest, const CgroupLimits& limits) {
+  const v1::Manifest::Places& places = manifest.places();
+  const AttemptDir dir{places.attempt_dir()};
+  const std::string installation = InstallationName(dir.path.substr(0, dir.path.rfind('/')));
+  TY_TRY(Cgroup cgroup,
+         Cgroup::Create({.version = places.cgroup_version(), .group = places.cgroup()},
+                        installation + "-" + manifest.attempt_id() + "-" + std::to_string(getpid()), limits));
+  TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.Note()));
+  return cgroup;
+}
+
+Status UserProcess::MakeFolders(const AttemptDir& dir) {
+  TY_RETURN_IF_ERROR(MakeFolder(dir.Work(), 0755));
+  TY_RETURN_IF_ERROR(MakeFolder(dir.Home(), 0700));
+  return MakeFolder(dir.Tmp(), 01777);
+}
+
+Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& start,
+                                        std::vector<std::string>& degraded) {
+  TY_RETURN_IF_ERROR(WriteHosts(start));
+  TY_TRY(Pipes pipes, OpenPipes());
+  TY_TRY(Cgroup cgroup, MakeLimits(start));
+  TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
+  TY_TRY(UniqueFd users, MakeUsers(start));
+  TY_RETURN_IF_ERROR(GiveAway(start, pipes));
+  Surroundings around{std::move(pipes), std::move(cgroup), std::move(network), std::move(users)};
+  const Isolation isolation = IsolationOf(start, around);
+  TY_TRY(Sandbox sandbox, StartIsolated(program, start, around, isolation));
+  if (const std::string_view missing = Missing(isolation); !missing.empty()) {
+    degraded.push_back("This machine lacks some isolation (" + start.required.reason +
+                       "): " + std::string(missing) + ".");
+  }
+  if (const int error = sandbox.doors_error(); error != 0) {
+    degraded.push_back(
+        "TensorFlow's gs://, gsutil and others do not work here: the replica's connections could not "
+        "be led to the server (seccomp: " +
+        std::string(std::strerror(error)) + ").");
+  }
+  for (std::string& line : program.Lacks(start, isolation)) degraded.push_back(std::move(line));
+  return UserProcess(std::move(around.cgroup), std::move(around.end_group), std::move(around.network),
+                     std::move(sandbox), std::move(around.pipes.ours));
+}
+
+Status UserProcess::CountMemory(const v1::Manifest& manifest) {
+  auto made = MakeReplicaCgroup(manifest, {});
+  if (!made) return std::unexpected(std::move(made).error());
+  if (!made->counts_memory()) return std::unexpected(FailedPrecondition("this machine counts no memory"));
+  cgroup_ = std::move(*made);
+  // Twice: a process may be born between being looked for and its parent's joining.
+  for (int round = 0; round < 2; ++round) {
+    for (const pid_t pid : Descendants(getpid())) cgroup_.Join(pid);
+  }
+  return {};
+}
+
+int UserProcess::output_fd(Stream stream) const noexcept {
+  return outputs_[std::to_underlying(stream)].get();
+}
+
+bool UserProcess::ReadOutput(Stream stream, std::string& bytes) {
+  UniqueFd& output = outputs_[std::to_underlying(stream)];
+  bytes.resize(kReadBytes);
+  const ssize_t size = read(output.get(), bytes.data(), bytes.size());
+  bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR))) return true;
+  output.Reset();
+  return false;
+}
+
+bool UserProcess::output_ended() const noexcept {
+  return std::ranges::none_of(outputs_, [](const UniqueFd& output) { return static_cast<bool>(output); });
+}
+
+}  // namespace trainyard::replica

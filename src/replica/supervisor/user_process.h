@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "programs/attempt/attempt_dir.h"
+#include "programs/lines/log_writer.h"
+#include "programs/runtimes/program.h"
+#include "programs/sandbox/cgroups/cgroup.h"
+#include "programs/sandbox/network/replica_network.h"
+#include "programs/sandbox/sandbox.h"
+#include "replica/supervisor/sandbox_mark.h"
+
+namespace trainyard::replica {
+
+/// A cgroup for the attempt's processes, with a note of it in the attempt's directory to clean up after a
+/// killed supervisor: one at a time. As Cgroup::Create otherwise.
+[[nodiscard]] Result<Cgroup> MakeReplicaCgroup(const v1::Manifest& manifest, const CgroupLimits& limits);
+
+/// The user's program: isolated as well as this machine allows, its output in pipes. One thread. The
+/// destructor kills it.
+class UserProcess {
+ public:
+  /// The replica's own directories; existing ones stay. Before Launch; may be called early, while something
+  /// else is waited for.
+  [[nodiscard]] static Status MakeFolders(const AttemptDir& dir);
+  /// Returns once the program runs. Says in `degraded` what this machine does not allow, one line for each
+  /// thing. kFailedPrecondition: the program cannot be run. A shortage (programs/sandbox/patience.h): not
+  /// now.
+  [[nodiscard]] static Result<UserProcess> Launch(Program& program, const ProgramStart& start,
+                                                  std::vector<std::string>& degraded);
+
+  [[nodiscard]] int pidfd() const noexcept { return sandbox_.pidfd(); }
+  /// -1 once the stream has ended.
+  [[nodiscard]] int output_fd(Stream stream) const noexcept;
+  /// Reads once. False at the stream's end; the descriptor is closed then. `bytes` may be empty.
+  [[nodiscard]] bool ReadOutput(Stream stream, std::string& bytes);
+  [[nodiscard]] bool output_ended() const noexcept;
+
+  void Terminate() noexcept { sandbox_.Terminate(); }
+  void Kill() noexcept { sandbox_.Kill(); }
+  /// Everything has ended. Call when pidfd() is readable.
+  [[nodiscard]] Sandbox::Ended Reap() { return sandbox_.Reap(); }
+  /// Begins to count out-of-memory kills, for a process without a memory limit (with one they are counted
+  /// from the start). Later than the launch, because joining a cgroup takes the kernel 15 ms. An error says
+  /// what this machine does not allow.
+  [[nodiscard]] Status CountMemory(const v1::Manifest& manifest);
+  [[nodiscard]] const Cgroup& cgroup() const noexcept { return cgroup_; }
+  [[nodiscard]] bool has_network() const noexcept { return network_.has_value(); }
+
+ private:
+  UserProcess(Cgroup cgroup, EndGroup end_group, std::optional<ReplicaNetwork> network, Sandbox sandbox,
+              std::array<UniqueFd, kStreamCount> outputs)
+      : cgroup_(std::move(cgroup)),
+        end_group_(std::move(end_group)),
+        network_(std::move(network)),
+        sandbox_(std::move(sandbox)),
+        outputs_(std::move(outputs)) {}
+
+  Cgroup cgroup_;                          // removed after the sandbox, and after the relay, which is in it
+  EndGroup end_group_;                     // as long as the sandbox, which may use it
+  std::optional<ReplicaNetwork> network_;  // nothing: the machine's
+  Sandbox sandbox_;
+  std::array<UniqueFd, kStreamCount> outputs_;
+};
+
+}  // namespace trainyard::replica

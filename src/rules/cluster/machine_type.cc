@@ -1,0 +1,68 @@
+#include "rules/cluster/machine_type.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace trainyard::cluster {
+namespace {
+
+constexpr MachineType kMachineTypes[] = {
+#include "cluster/machine_types.inc"
+};
+
+struct GpuCell {
+  std::string_view machine_type;
+  Accelerators gpus;
+};
+constexpr GpuCell kGpuMatrix[] = {
+#include "cluster/gpu_matrix.inc"
+};
+
+struct AcceleratorUnits {
+  AcceleratorConfig::Type type;
+  double units_per_hour;
+};
+constexpr AcceleratorUnits kAcceleratorUnits[] = {
+#include "cluster/accelerator_units.inc"
+};
+
+constexpr double kBytesPerGb = 1024.0 * 1024.0 * 1024.0;
+
+}  // namespace
+
+std::int64_t MachineType::memory_bytes() const { return std::llround(memory_gb * kBytesPerGb); }
+
+std::span<const MachineType> MachineTypes() { return kMachineTypes; }
+
+const MachineType* FindMachineType(std::string_view name) {
+  for (const MachineType& type : kMachineTypes) {
+    if (type.name == name) return &type;
+  }
+  return nullptr;
+}
+
+bool GpusAllowed(std::string_view machine_type, const Accelerators& gpus) {
+  for (const GpuCell& cell : kGpuMatrix) {
+    if (cell.gpus.type == gpus.type && cell.gpus.count == gpus.count && cell.machine_type == machine_type)
+      return true;
+  }
+  return false;
+}
+
+bool IsGpu(AcceleratorConfig::Type type) {
+  return AcceleratorConfig::NVIDIA_TESLA_K80 <= type && type <= AcceleratorConfig::NVIDIA_TESLA_A100;
+}
+
+bool IsTpu(AcceleratorConfig::Type type) {
+  return AcceleratorConfig::TPU_V2 <= type && type <= AcceleratorConfig::TPU_V4_POD;
+}
+
+double UnitsPerHour(const MachineType& machine, const Accelerators& accelerators) {
+  if (machine.category != MachineType::Category::kComputeEngine) return machine.units_per_hour;
+  const auto* units = std::ranges::find(kAcceleratorUnits, accelerators.type, &AcceleratorUnits::type);
+  if (units == std::end(kAcceleratorUnits)) return machine.units_per_hour;
+  return machine.units_per_hour + units->units_per_hour * static_cast<double>(accelerators.count);
+}
+
+}  // namespace trainyard::cluster

@@ -1,0 +1,85 @@
+#include "rules/cluster/machine_type.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace trainyard::cluster {
+namespace {
+
+TEST(MachineType, TheTableIsComplete) {
+  EXPECT_EQ(MachineTypes().size(), 22U + 15U);
+  for (const MachineType& type : MachineTypes()) {
+    EXPECT_EQ(FindMachineType(type.name), &type);
+    EXPECT_GT(type.units_per_hour, 0) << type.name;
+    if (type.category == MachineType::Category::kCloudTpu) continue;
+    EXPECT_GT(type.vcpus, 0) << type.name;
+    EXPECT_GT(type.memory_bytes(), 0) << type.name;
+  }
+  EXPECT_EQ(FindMachineType("n1-standard-2"), nullptr);
+  EXPECT_EQ(FindMachineType(""), nullptr);
+}
+
+TEST(MachineType, LegacyTypesAreTheirEquivalentWithAccelerators) {
+  const MachineType* legacy = FindMachineType("complex_model_m_gpu");
+  ASSERT_NE(legacy, nullptr);
+  EXPECT_EQ(legacy->category, MachineType::Category::kLegacy);
+  EXPECT_EQ(legacy->equivalent, "n1-standard-16");
+  EXPECT_EQ(legacy->accelerators, (Accelerators{AcceleratorConfig::NVIDIA_TESLA_K80, 4}));
+  EXPECT_EQ(FindMachineType("n1-highcpu-16")->memory_bytes(), 15461882266);  // 14.4 * 2^30
+}
+
+struct Limit {
+  AcceleratorConfig::Type type;
+  double vcpus;
+  double memory_gb;
+  std::int64_t count_max;
+};
+// What one GPU carries: with it the rule "enough GPUs for the machine" gives every N1 cell of the public
+// table, which is how the table's lost columns were restored (spec cluster.md section 4).
+constexpr Limit kLimits[] = {
+    {AcceleratorConfig::NVIDIA_TESLA_K80, 8, 52, 8},    {AcceleratorConfig::NVIDIA_TESLA_P4, 24, 156, 4},
+    {AcceleratorConfig::NVIDIA_TESLA_P100, 16, 104, 4}, {AcceleratorConfig::NVIDIA_TESLA_T4, 24, 156, 4},
+    {AcceleratorConfig::NVIDIA_TESLA_V100, 12, 78, 8},
+};
+
+bool RuleAllows(const MachineType& machine, const Limit& limit, std::int64_t count) {
+  if (count != 1 && count != 2 && count != 4 && count != 8) return false;
+  if (count > limit.count_max) return false;
+  if (limit.type == AcceleratorConfig::NVIDIA_TESLA_K80 && count == 8 && machine.memory_gb > 208)
+    return false;
+  if (limit.type == AcceleratorConfig::NVIDIA_TESLA_P100 && (machine.vcpus > 64 || machine.memory_gb > 208)) {
+    return false;
+  }
+  const auto gpus = static_cast<double>(count);
+  return machine.vcpus <= limit.vcpus * gpus && machine.memory_gb <= limit.memory_gb * gpus;
+}
+
+TEST(GpusAllowed, EveryCellOfTheMatrixFollowsFromTheLimitsOfTheGpus) {
+  int allowed = 0;
+  for (const MachineType& machine : MachineTypes()) {
+    for (int type = 0; type < AcceleratorConfig::Type_ARRAYSIZE; ++type) {
+      for (std::int64_t count = 0; count <= 17; ++count) {
+        const Accelerators gpus{static_cast<AcceleratorConfig::Type>(type), count};
+        bool expected = machine.accelerators == gpus && machine.name.starts_with("a2-");
+        for (const Limit& limit : kLimits) {
+          if (limit.type == type && machine.name.starts_with("n1-"))
+            expected = RuleAllows(machine, limit, count);
+        }
+        EXPECT_EQ(GpusAllowed(machine.name, gpus), expected) << machine.name << ' ' << type << " x " << count;
+        allowed += GpusAllowed(machine.name, gpus);
+      }
+    }
+  }
+  EXPECT_GT(allowed, 150);
+}
+
+TEST(UnitsPerHour, GpusOfComputeEngineTypesAreChargedApart) {
+  const Accelerators k80{AcceleratorConfig::NVIDIA_TESLA_K80, 1};
+  EXPECT_NEAR(UnitsPerHour(*FindMachineType("n1-standard-8"), k80), 1.6939, 0.0001);
+  EXPECT_NEAR(UnitsPerHour(*FindMachineType("standard_gpu"), k80), 1.6939, 0.0001);
+  EXPECT_NEAR(UnitsPerHour(*FindMachineType("n1-highmem-16"), {}), 1.9331, 0.0001);
+}
+
+}  // namespace
+}  // namespace trainyard::cluster

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rules/cluster/machine_type.h"
+
+/// The regions that the original service trained in. Table: data/cluster/regions.json. Pure: any thread.
+namespace trainyard::cluster {
+
+struct Region {
+  std::string_view name;
+  bool gpus_known = false;         ///< false: it had GPUs, but which types is not documented any more
+  std::uint32_t accelerators = 0;  ///< known ones: bit number = AcceleratorConfig::Type
+  std::uint32_t apart = 0;         ///< GPUs that no single zone has all of; 0: none are known
+
+  /// Whether the region has the accelerator, as far as is known. Where the list is not known, every GPU type
+  /// counts as present.
+  [[nodiscard]] bool Has(AcceleratorConfig::Type type) const;
+
+  /// Whether some zone may have all of these GPUs, as far as is known.
+  ///
+  /// @param types  bit number = AcceleratorConfig::Type. Source: public page "using GPUs": all GPUs of a job
+  ///               must be available in a single zone of its region.
+  [[nodiscard]] bool OneZoneMayHave(std::uint32_t types) const;
+};
+
+[[nodiscard]] std::span<const Region> Regions();
+
+/// The zone in which a job of the region runs, as far as its programs can see: the zones of the original's
+/// TPUs are not documented, its one example is us-central1-b. Source: spec environment.md section 4.
+[[nodiscard]] std::string ZoneOf(std::string_view region);
+
+/// Null for a name that is not in the table. The pointer is to static storage.
+[[nodiscard]] const Region* FindRegion(std::string_view name);
+
+}  // namespace trainyard::cluster

@@ -1,0 +1,127 @@
+#include "rules/cluster/tf_config.h"
+
+#include <charconv>
+
+#include "base/check.h"
+#include "base/text/json_string.h"
+#include "rules/cluster/task_name.h"
+#include "rules/measurement/hypertune_file.h"
+
+namespace trainyard::cluster {
+namespace {
+
+using replica::v1::Cluster;
+using replica::v1::Endpoint;
+using replica::v1::Manifest;
+
+/// Control characters by their codes, as TF_CONFIG has them.
+std::string Quote(std::string_view text) { return text::QuoteJson(text, text::JsonControls::kCode); }
+
+bool IsPackageJob(const Manifest& manifest) { return !manifest.program().python_module().empty(); }
+
+std::string_view HostOf(const Cluster& cluster, const Endpoint& endpoint) {
+  if (cluster.endpoints_size() == 1) return "127.0.0.1";
+  return endpoint.host_name().empty() ? endpoint.address() : endpoint.host_name();
+}
+
+const Endpoint& Master(const Cluster& cluster) {
+  for (const Endpoint& endpoint : cluster.endpoints()) {
+    if (endpoint.replica().type() == replica::v1::MASTER) return endpoint;
+  }
+  TY_CHECK(false && "a cluster without a master");
+  return cluster.endpoints(0);
+}
+
+/// `{"master": ["host:port"], "ps": [...], "worker": [...]}`; roles without replicas are absent.
+std::string ClusterJson(const Cluster& cluster, bool use_chief) {
+  std::string json = "{";
+  for (const auto type : {replica::v1::MASTER, replica::v1::PARAMETER_SERVER, replica::v1::WORKER}) {
+    std::string hosts;
+    for (const Endpoint& endpoint : cluster.endpoints()) {
+      if (endpoint.replica().type() != type) continue;
+      const std::string host = std::string(HostOf(cluster, endpoint)) + ":" + std::to_string(endpoint.port());
+      hosts += (hosts.empty() ? "" : ", ") + Quote(host);
+    }
+    if (hosts.empty()) continue;
+    json += (json.size() > 1 ? ", " : "") + Quote(TaskType(type, use_chief)) + ": [" + hosts + "]";
+  }
+  return json + "}";
+}
+
+/// `{"type": "worker", "index": 0}`, with "trial" in a tuning job and "cloud" where the original service's
+/// runner put it.
+std::string TaskJson(const Manifest& manifest, bool use_chief, bool with_cloud) {
+  std::string json = "{\"type\": " + Quote(TaskType(manifest.replica().type(), use_chief)) +
+                     ", \"index\": " + std::to_string(manifest.replica().index());
+  if (!manifest.trial_id().empty()) json += ", \"trial\": " + Quote(manifest.trial_id());
+  if (with_cloud) json += ", \"cloud\": " + Quote(manifest.project());
+  return json + "}";
+}
+
+/// An object for packages, for containers a string that has the object's JSON.
+std::string JobJson(const Manifest& manifest) {
+  const std::string json = manifest.job_json().empty() ? "{}" : manifest.job_json();
+  return IsPackageJob(manifest) ? json : Quote(json);
+}
+
+std::string ConfigJson(const Manifest& manifest, const Cluster& cluster, bool use_chief) {
+  return "{\"cluster\": " + ClusterJson(cluster, use_chief) +
+         ", \"task\": " + TaskJson(manifest, use_chief, IsPackageJob(manifest)) +
+         ", \"job\": " + JobJson(manifest) + ", \"environment\": \"cloud\"}";
+}
+
+}  // namespace
+
+bool UseChief(const ml::v1::TrainingInput& input, std::string_view runtime_version) {
+  if (!input.master_config().image_uri().empty()) return input.use_chief_in_tf_config();
+  int major = 0;
+  int minor = 0;
+  const char* end = runtime_version.data() + runtime_version.size();
+  const auto dot = std::from_chars(runtime_version.data(), end, major);
+  if (dot.ptr != end && *dot.ptr == '.') std::from_chars(dot.ptr + 1, end, minor);
+  return major > 2 || (major == 2 && minor >= 1);
+}
+
+std::map<std::string, std::string> ReplicaVariables(const Manifest& manifest, const Cluster& cluster,
+                                                    int cpus) {
+  const Endpoint& master = Master(cluster);
+  std::map<std::string, std::string> variables = {
+      {"TF_CONFIG", ConfigJson(manifest, cluster, manifest.use_chief())},
+      {"CLUSTER_SPEC", ConfigJson(manifest, cluster, false)},
+      {"MASTER_ADDR", std::string(HostOf(cluster, master))},
+      {"MASTER_PORT", std::to_string(master.port())},
+      {"CLOUD_ML_JOB_ID", manifest.job_id()},
+      {"CLOUD_ML_PROJECT_ID", manifest.project()},
+      {"CLOUD_ML_REGION", manifest.region()},
+  };
+  int world_size = 0;
+  for (const Endpoint& endpoint : cluster.endpoints()) {
+    const auto type = endpoint.replica().type();
+    if (type == replica::v1::MASTER || type == replica::v1::WORKER) ++world_size;
+  }
+  variables["WORLD_SIZE"] = std::to_string(world_size);
+  if (manifest.replica().type() == replica::v1::MASTER) variables["RANK"] = "0";
+  if (manifest.replica().type() == replica::v1::WORKER) {
+    variables["RANK"] = std::to_string(manifest.replica().index() + 1);
+  }
+  if (!manifest.trial_id().empty()) variables["CLOUD_ML_TRIAL_ID"] = manifest.trial_id();
+  if (!manifest.metric_tag().empty()) {
+    variables["CLOUD_ML_HP_METRIC_TAG"] = manifest.metric_tag();
+    variables["CLOUD_ML_HP_METRIC_FILE"] = measurement::kMetricFile;
+  }
+  if (IsPackageJob(manifest)) {
+    variables["KMP_BLOCKTIME"] = "0";
+    variables["KMP_AFFINITY"] = "granularity=fine,verbose,compact,1,0";
+    variables["KMP_SETTINGS"] = "1";
+    variables["OMP_NUM_THREADS"] = std::to_string(cpus);
+  }
+  return variables;
+}
+
+std::string RunnerArguments(const Manifest& manifest, const Cluster& cluster) {
+  const bool use_chief = manifest.use_chief();
+  return "--cluster=" + ClusterJson(cluster, use_chief) + " --task=" + TaskJson(manifest, use_chief, false) +
+         " --job=" + JobJson(manifest);
+}
+
+}  // namespace trainyard::cluster

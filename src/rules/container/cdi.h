@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "rules/container/oci_spec.h"
+
+/// The Container Device Interface: files in which a driver's installer writes what containers need of it.
+/// Pure: any thread. Source: CDI specification 0.6, "CDI JSON Specification"; written as YAML or JSON.
+namespace trainyard::container {
+
+/// What a device adds to a container.
+struct CdiEdits {
+  struct Node {
+    std::string path;       ///< in the container
+    std::string host_path;  ///< on the machine
+    bool operator==(const Node&) const = default;
+  };
+  std::vector<std::string> environment;  ///< NAME=value
+  std::vector<Node> nodes;
+  std::vector<Bind> binds;
+  std::vector<Hook> hooks;
+  bool operator==(const CdiEdits&) const = default;
+
+  void Add(const CdiEdits& other);
+};
+
+struct CdiDevice {
+  std::string name;  ///< "0", "GPU-...", "all"
+  CdiEdits edits;
+};
+
+struct CdiSpec {
+  std::string kind;  ///< "nvidia.com/gpu"
+  std::vector<CdiDevice> devices;
+  CdiEdits edits;  ///< of every one of them
+};
+
+/// @return kDataLoss: not such a file; the message says what is wrong with it.
+[[nodiscard]] Result<CdiSpec> ParseCdi(std::string_view text);
+
+/// The edits for the devices, each named as the file names it or by one of its device files; nothing is left
+/// out: kNotFound if the file lacks one.
+[[nodiscard]] Result<CdiEdits> EditsFor(const CdiSpec& spec, const std::vector<std::string>& devices);
+
+}  // namespace trainyard::container

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rules/container/user.h"
+
+/// What an OCI runtime (crun, runc) is told of a container. Pure: any thread.
+/// Source: OCI runtime specification 1.0, config.md and config-linux.md.
+namespace trainyard::container {
+
+/// A file or directory of the machine seen in the container.
+struct Bind {
+  std::string source;       ///< absolute
+  std::string destination;  ///< absolute; made if the image does not have it
+  bool read_only = false;
+  bool data_only = false;  ///< setuid bits and device files mean nothing there
+  bool operator==(const Bind&) const = default;
+};
+
+/// A character or block device file.
+struct DeviceNode {
+  std::string path;
+  char type = 'c';  ///< 'c' or 'b'
+  std::int64_t major = 0;
+  std::int64_t minor = 0;
+  bool operator==(const DeviceNode&) const = default;
+};
+
+/// A program that the runtime runs outside of the container while it makes it.
+struct Hook {
+  std::string stage;  ///< "createContainer" and the like
+  std::string path;
+  std::vector<std::string> args;
+  std::vector<std::string> environment;
+  bool operator==(const Hook&) const = default;
+};
+
+/// The container is made inside namespaces of the replica's own (host name, IPC, network, users, as the
+/// sandbox has them) and gets a PID and a mount namespace besides.
+struct Spec {
+  std::vector<std::string> args;
+  std::vector<std::string> environment;  ///< NAME=value
+  std::string working_dir = "/";         ///< made if the image does not have it
+  User user;
+  std::string root;                      ///< absolute: where the image is mounted
+  std::vector<Bind> binds;               ///< in order
+  std::vector<DeviceNode> devices;       ///< besides those that every container has
+  std::vector<Hook> hooks;               ///< in order
+  std::int64_t shared_memory_bytes = 0;  ///< of /dev/shm; 0: half of the machine's memory
+  bool in_user_namespace = false;        ///< what needs the machine's own root is left out
+};
+
+/// config.json. Rights are those of rights.h, and none for a user other than root; no program gets more by a
+/// setuid file; system calls go through the filter of seccomp_filter.h. No cgroup is asked for:
+/// docs/adr/0015-containers.md, docs/adr/0023-confinement.md.
+[[nodiscard]] std::string PrintSpec(const Spec& spec);
+
+}  // namespace trainyard::container

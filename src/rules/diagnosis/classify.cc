@@ -1,0 +1,237 @@
+#include "rules/diagnosis/classify.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "rules/diagnosis/pattern.h"
+#include "rules/diagnosis/rule.h"
+#include "rules/diagnosis/traceback_lines.h"
+
+namespace trainyard::diagnosis {
+namespace {
+
+using replica::v1::Diagnosis;
+using replica::v1::ExitRecord;
+using Rules = std::span<const Rule>;
+using Lines = std::vector<std::string_view>;
+
+/// How far from the end an uncaught exception may stand: what threads and libraries say at exit comes behind
+/// it.
+constexpr std::size_t kTailOfException = 8;
+/// Lines before these say little about the end.
+constexpr std::size_t kEvidenceLinesMax = 12;
+
+constexpr Rule kException{
+    .name = "uncaught_exception",
+    .meaning = "an exception that is in no other row",
+    .summary = "The program raised an exception: {line}.",
+    .advice = "The traceback shows where; the replica's last lines show what came before."};
+
+/// The lines that say what was raised: of the last exception first, as it ended the program; those that it
+/// came from behind it.
+Lines ExceptionLines(const std::vector<Lines>& exceptions) {
+  if (exceptions.empty()) return {};
+  Lines lines = exceptions.back();
+  for (std::size_t i = 0; i + 1 < exceptions.size(); ++i)
+    lines.insert(lines.end(), exceptions[i].begin(), exceptions[i].end());
+  return lines;
+}
+
+/// What was raised, in one line. TensorFlow has the reason in the next ones.
+std::string Headline(const Lines& exception) {
+  std::string headline;
+  for (std::string_view line : exception) {
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+    headline.append(headline.empty() ? "" : " ").append(line);
+    if (!line.ends_with("Graph execution error:") && !line.ends_with(" root error(s) found.")) break;
+  }
+  return headline;
+}
+
+/// Whether the program ended with that exception: it is among the last lines.
+bool IsLast(const Lines& exception, const Observation& seen) {
+  if (exception.empty()) return false;
+  const std::size_t count = seen.last_lines.size();
+  for (std::size_t i = count - std::min(count, kTailOfException); i < count; ++i) {
+    const std::string_view line = seen.last_lines[i].text;
+    for (const std::string_view part : exception) {
+      if (!part.empty() && (part.starts_with(line) || line.starts_with(part)) && !line.empty()) return true;
+    }
+  }
+  return false;
+}
+
+/// Lines before the end, the last one first; stderr's before others'.
+Lines LastLines(const Observation& seen) {
+  Lines lines;
+  for (const bool errors : {true, false}) {
+    std::size_t taken = 0;
+    for (auto line = seen.last_lines.rbegin(); line != seen.last_lines.rend() && taken < kEvidenceLinesMax;
+         ++line) {
+      if (line->is_error != errors) continue;
+      lines.push_back(line->text);
+      ++taken;
+    }
+  }
+  return lines;
+}
+
+/// "1.5 GiB", "64 MiB".
+std::string Bytes(std::int64_t bytes) {
+  constexpr double kMiB = 1 << 20;
+  constexpr double kGiB = 1 << 30;
+  std::array<char, 32> text{};
+  const auto value = static_cast<double>(bytes);
+  const int size = value >= kGiB ? std::snprintf(text.data(), text.size(), "%.1f GiB", value / kGiB)
+                                 : std::snprintf(text.data(), text.size(), "%.0f MiB", value / kMiB);
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+std::string SignalName(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+/// What the program said last, for ends that say nothing themselves.
+std::string Said(const Observation& seen) {
+  const Lines lines = LastLines(seen);
+  const auto said = std::ranges::find_if(lines, [](std::string_view line) { return !line.empty(); });
+  if (said == lines.end()) return {};
+  constexpr std::string_view kForm = "; its last words: {1}";
+  return Fill(kForm, {*said}, {});
+}
+
+std::string PackageOf(const Observation& seen) {
+  for (auto line = seen.last_lines.rbegin(); line != seen.last_lines.rend(); ++line) {
+    if (const auto uri = Match("ing the package: *", line->text))
+      return " (" + std::string(uri->front()) + ")";
+  }
+  return {};
+}
+
+/// The first line, without a full stop; an ellipsis stays.
+std::string Plain(std::string_view text) {
+  text = text.substr(0, text.find('\n'));
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  if (text.ends_with('.') && !text.ends_with("...")) text.remove_suffix(1);
+  return std::string(text);
+}
+
+std::vector<Value> ValuesOf(const Observation& seen, std::string_view line) {
+  const std::string top = seen.python_module.substr(0, seen.python_module.find('.'));
+  constexpr std::string_view kLineForm = "{1}";
+  return {{"line", Fill(kLineForm, {line}, {})},
+          {"module", seen.python_module},
+          {"top", top},
+          {"message", Plain(seen.message)},
+          {"package", PackageOf(seen)},
+          {"status", std::to_string(seen.exit_code)},
+          {"signal", SignalName(seen.signal)},
+          {"limit", Bytes(seen.memory_limit_bytes)},
+          {"processes", std::to_string(seen.processes_limit)},
+          {"peak",
+           seen.memory_peak_bytes > 0 ? " (it had used up to " + Bytes(seen.memory_peak_bytes) + ")" : ""},
+          {"said", Said(seen)}};
+}
+
+Diagnosis Make(const Rule& rule, const Captures& captures, const Observation& seen, std::string_view line) {
+  const std::vector<Value> values = ValuesOf(seen, line);
+  Diagnosis diagnosis;
+  diagnosis.set_name(std::string(rule.name));
+  diagnosis.set_summary(Fill(rule.summary, captures, values));
+  diagnosis.set_advice(Fill(rule.advice, captures, values));
+  return diagnosis;
+}
+
+std::optional<Captures> MatchAny(const Rule& rule, std::string_view line, std::span<const Value> values) {
+  for (const std::string_view pattern : rule.patterns) {
+    if (pattern.empty()) break;
+    auto captures = pattern.find('{') == std::string_view::npos ? Match(pattern, line)
+                                                                : Match(Fill(pattern, {}, values), line);
+    if (captures) return captures;
+  }
+  return std::nullopt;
+}
+
+/// The first line that a rule knows. A rule without patterns knows every line.
+std::optional<Diagnosis> AskForLines(std::span<const Rules> tables, const Lines& lines,
+                                     const Observation& seen) {
+  const std::vector<Value> values = ValuesOf(seen, "");
+  for (const std::string_view line : lines) {
+    for (const Rules table : tables) {
+      for (const Rule& rule : table) {
+        if (rule.applies != nullptr && !rule.applies(seen)) continue;
+        if (rule.patterns.front().empty()) return Make(rule, {}, seen, line);
+        if (const auto captures = MatchAny(rule, line, values)) return Make(rule, *captures, seen, line);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// The first rule that the end alone satisfies.
+std::optional<Diagnosis> AskForEnd(Rules table, const Observation& seen) {
+  for (const Rule& rule : table) {
+    if (rule.applies == nullptr || rule.applies(seen)) return Make(rule, {}, seen, "");
+  }
+  return std::nullopt;
+}
+
+/// Killed, told to end or interrupted: what it wrote before has nothing to do with it.
+bool CameFromOutside(const Observation& seen) {
+  constexpr int kShell = 128;
+  const int signal = seen.cause == ExitRecord::SIGNALED ? seen.signal : seen.exit_code - kShell;
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT;
+}
+
+std::optional<Diagnosis> FromOutput(const Observation& seen) {
+  const std::array tables = {AcceleratorRules(), FrameworkRules(), PythonRules(), SystemRules()};
+  const std::vector<Lines> exceptions = ExceptionsOf(seen.traceback);
+  const Lines exception = ExceptionLines(exceptions);
+  const Lines last = LastLines(seen);
+  if (!IsLast(exception, seen)) return AskForLines(tables, last, seen);
+  if (auto known = AskForLines(tables, exception, seen)) return known;
+  if (auto known = AskForLines(std::span(tables).first(1), last, seen)) return known;
+  return Make(kException, {}, seen, Headline(exceptions.back()));
+}
+
+}  // namespace
+
+std::optional<Diagnosis> Classify(const Observation& seen) {
+  if (auto known = AskForEnd(KernelRules(), seen)) return known;
+  switch (seen.cause) {
+    case ExitRecord::PREPARATION_FAILED: {
+      const std::array tables = {PreparationRules()};  // the last row takes whatever no other does
+      return AskForLines(tables, {seen.message}, seen);
+    }
+    case ExitRecord::EXITED:
+      if (seen.exit_code == 0) return std::nullopt;
+      [[fallthrough]];
+    case ExitRecord::SIGNALED:
+      if (!CameFromOutside(seen)) {
+        if (auto known = FromOutput(seen)) return known;
+      }
+      return AskForEnd(EndRules(), seen);
+    default: return std::nullopt;
+  }
+}
+
+std::vector<Entry> Entries() {
+  std::vector<Entry> entries = {{kException.name, kException.meaning, kException.advice}};
+  for (const Rules table : {KernelRules(), PreparationRules(), AcceleratorRules(), FrameworkRules(),
+                            PythonRules(), SystemRules(), EndRules()}) {
+    for (const Rule& rule : table) {
+      const auto same = std::ranges::find(entries, rule.name, &Entry::name);
+      if (same == entries.end()) entries.push_back({rule.name, rule.meaning, rule.advice});
+    }
+  }
+  std::ranges::sort(entries, {}, &Entry::name);
+  return entries;
+}
+
+}  // namespace trainyard::diagnosis

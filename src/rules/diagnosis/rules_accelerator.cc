@@ -1,0 +1,87 @@
+#include "rules/diagnosis/rule.h"
+
+namespace trainyard::diagnosis {
+namespace {
+
+bool HasNoAccelerator(const Observation& seen) { return seen.accelerators == 0; }
+
+constexpr std::array kRules{
+    Rule{.name = "gpu_out_of_memory",
+         .meaning = "the GPU's memory did not suffice",
+         .summary = "The GPU's memory did not suffice: {line}.",
+         .advice =
+             "Use a smaller batch or model, mixed precision, or a GPU with more memory; make sure that one "
+             "process per GPU runs.",
+         .patterns = {"CUDA out of memory", "CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALLOC_FAILED",
+                      "OOM when allocating tensor*GPU", "CUDA error: out of memory",
+                      "cudaErrorMemoryAllocation"}},
+    Rule{.name = "gpu_driver_mismatch",
+         .meaning = "the GPU driver is too old for the program's CUDA",
+         .summary = "The GPU driver and the program's CUDA do not fit: {line}.",
+         .advice =
+             "Update the driver of the machine, or use a runtime version that is built for its CUDA version.",
+         .patterns = {"CUDA driver version is insufficient", "driver on your system is too old",
+                      "forward compatibility was attempted", "SYSTEM_DRIVER_MISMATCH",
+                      "no kernel image is available", "Driver/library version mismatch"}},
+    Rule{
+        .name = "gpu_not_requested",
+        .meaning = "the program wants a GPU and the job asked for none",
+        .summary = "The program wants a GPU and the job did not ask for one: {line}.",
+        .advice =
+            "Ask for one (scaleTier BASIC_GPU, or masterConfig.acceleratorConfig), or let the program run "
+            "without.",
+        .patterns = {"no CUDA-capable device", "No CUDA GPUs are available", "Found no NVIDIA driver",
+                     "CUDA_ERROR_NO_DEVICE", "not compiled with CUDA enabled", "device:GPU:0 unknown device",
+                     "Could not satisfy*/device:GPU", "is_available() is False", "CUDA_ERROR_NOT_INITIALIZED",
+                     "No GPU found", "No GPU is available", "libcuda.so.1: cannot open shared object file"},
+        .applies = HasNoAccelerator},
+    Rule{
+        .name = "gpu_not_found",
+        .meaning = "the replica was given a GPU and the program does not see it",
+        .summary = "The program does not find the GPU that the replica was given: {line}.",
+        .advice =
+            "Check that the runtime version's framework is built for CUDA and that nvidia-smi works on the "
+            "machine.",
+        .patterns = {"no CUDA-capable device", "No CUDA GPUs are available", "Found no NVIDIA driver",
+                     "CUDA_ERROR_NO_DEVICE", "not compiled with CUDA enabled", "device:GPU:0 unknown device",
+                     "Could not satisfy*/device:GPU", "is_available() is False", "CUDA_ERROR_NOT_INITIALIZED",
+                     "No GPU found", "No GPU is available", "libcuda.so.1: cannot open shared object file"}},
+    Rule{.name = "tpu_not_requested",
+         .meaning = "the program wants a TPU and the replica has none",
+         .summary = "The program wants a TPU and the replica has none: {line}.",
+         .advice = "Ask for one (scaleTier BASIC_TPU, or the worker type cloud_tpu), or let the program run "
+                   "without; a server whose --accelerator-map says none for the type gives none.",
+         .patterns = {"Please provide a TPU Name to connect to"}},
+    Rule{.name = "tpu_not_found",
+         .meaning = "the program does not find its TPU, or no TensorFlow for TPUs",
+         .summary = "The program does not find its TPU: {line}.",
+         .advice = "The TPU is this machine's own and has no network endpoint: name it 'local', as in "
+                   "TPUClusterResolver('local'), and install a TensorFlow that is built for TPUs.",
+         .patterns = {"TPUs not found in the cluster", "Could not lookup TPU metadata from name",
+                      "No task with index 0 in job 'worker'", "No task with index 0 in job \"worker\"",
+                      "Missing runtime dependency on the Google API client",
+                      "must be installed before using the TPU cluster resolver", "TPU_SYSTEM"}},
+    Rule{
+        .name = "nccl_error",
+        .meaning = "GPUs could not talk to each other",
+        .summary = "The communication between GPUs failed: {line}.",
+        .advice =
+            "Set NCCL_DEBUG=INFO to see why; a peer that died shows as this too: look at the other replicas' "
+            "last lines.",
+        .patterns = {"NCCL error", "ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError",
+                     "ncclRemoteError", "NCCL operation", "ProcessGroupNCCL"}},
+    Rule{.name = "gpu_error",
+         .meaning = "any other CUDA error",
+         .summary = "A GPU operation failed: {line}.",
+         .advice = "Set CUDA_LAUNCH_BLOCKING=1 to see where; an index out of range in the data is the usual "
+                   "cause of "
+                   "a device-side assert.",
+         .patterns = {"CUDA error:", "CUDA_ERROR_", "CUDNN_STATUS_", "CUBLAS_STATUS_", "device-side assert",
+                      "CUDA runtime error", "cudaError"}},
+};
+
+}  // namespace
+
+std::span<const Rule> AcceleratorRules() { return kRules; }
+
+}  // namespace trainyard::diagnosis

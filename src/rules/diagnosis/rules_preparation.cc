@@ -1,0 +1,97 @@
+#include "rules/diagnosis/rule.h"
+
+namespace trainyard::diagnosis {
+namespace {
+
+constexpr std::array kRules{
+    Rule{.name = "disk_full",
+         .meaning = "a write failed: no space left, or over a quota",
+         .summary = "The disk is full.",
+         .advice = "Free space on the disk that holds the server's data directory, then submit again.",
+         .patterns = {"No space left on device", "Disk quota exceeded"}},
+    Rule{.name = "container_program",
+         .meaning = "the image's program, or containerCommand, cannot be run",
+         .summary = "The container's program cannot be run: {1}.",
+         .advice =
+             "Correct ENTRYPOINT, CMD or containerCommand: the file must be in the image, executable and "
+             "built for this kind of machine.",
+         .patterns = {"the container's program cannot be run: *"}},
+    Rule{.name = "container_refused",
+         .meaning = "the kernel or the OCI runtime refused to make the container",
+         .summary = "The container cannot be made on this machine: {1}.",
+         .advice =
+             "Containers need root, or user namespaces and a data directory that overlayfs takes (ext4, "
+             "xfs, btrfs); a Docker or podman socket is the other way to run them.",
+         .patterns = {"the container could not be made: *", "namespaces that a container needs (*)",
+                      "mount the image's layers (overlay): *"}},
+    Rule{.name = "container_user",
+         .meaning = "the image's USER is not in its files, or cannot be mapped",
+         .summary = "The image's user cannot be used: {message}.",
+         .advice = "Correct USER in the image, or grant further ids to the server's user.",
+         .patterns = {"the image's USER names", "the image runs as user"}},
+    Rule{.name = "pip_index_unreachable",
+         .meaning = "pip could not reach its index",
+         .summary = "pip could not reach the package index ({1}).",
+         .advice =
+             "Check the network and pip's settings (PIP_INDEX_URL, a proxy), or put every package that is "
+             "needed into packageUris.",
+         .patterns = {"Could not reach the package index (*)"}},
+    Rule{.name = "pip_requirement_missing",
+         .meaning = "pip found no distribution for a requirement",
+         .summary = "pip found no distribution for the requirement '{1}'{package}.",
+         .advice =
+             "Correct its name and version in install_requires of setup.py; it must exist for this runtime "
+             "version's Python.",
+         .patterns = {"No matching distribution found for * (from", "No matching distribution found for *"}},
+    Rule{.name = "pip_conflict",
+         .meaning = "requirements contradict each other",
+         .summary = "The requirements contradict each other: {1}.",
+         .advice =
+             "Loosen the versions in install_requires of setup.py so that one set satisfies all of them.",
+         .patterns = {"Cannot install * because these package versions have conflicting dependencies",
+                      "ResolutionImpossible*", "Because *"}},
+    Rule{.name = "package_not_an_archive",
+         .meaning = "a file of packageUris is no Python package",
+         .summary = "The package{package} cannot be read: {1}.",
+         .advice = "Build it with 'python setup.py sdist' or bdist_wheel and upload it again; a download "
+                   "that was cut "
+                   "looks like this too.",
+         .patterns = {"tarfile.ReadError: *", "zipfile.BadZipFile: *", "Cannot unpack file *",
+                      "is not a * file", "* does not appear to be a Python project", "Invalid wheel*",
+                      "has an invalid wheel*", "not a supported wheel*"}},
+    Rule{.name = "package_build_failed",
+         .meaning = "setup.py of a package or of one that it needs failed",
+         .summary = "A package cannot be built{package}: {1}.",
+         .advice = "Run 'pip install' of the package with the same Python; require versions that have wheels "
+                   "for it.",
+         .patterns = {"the package cannot be built: *"}},
+    Rule{.name = "package_unavailable",
+         .meaning = "a package could not be downloaded",
+         .summary = "A package cannot be downloaded{package}: {message}.",
+         .advice = "Upload it again; a package must stay in its bucket until the job has ended.",
+         .patterns = {"No such object", "Not Found", "not found in bucket"}},
+    Rule{.name = "runtime_unavailable",
+         .meaning = "no Python for the runtime version",
+         .summary = "The runtime version's Python environment cannot be made: {message}.",
+         .advice =
+             "Install what is missing, or choose a runtime version that 'trainyard runtimes list' shows as "
+             "installed.",
+         .patterns = {"ensurepip", "no Python", "python3-venv", "interpreter"}},
+    Rule{.name = "program_cannot_start",
+         .meaning = "the interpreter or its sandbox could not be started",
+         .summary = "The program cannot be started: {message}.",
+         .advice =
+             "Look at the replica's last lines; a runtime that was damaged is built again after 'trainyard "
+             "runtimes remove'.",
+         .patterns = {"cannot run *"}},
+    Rule{.name = "preparation_failed",
+         .meaning = "the environment could not be prepared; the tool's words are in the message",
+         .summary = "The replica could not be prepared: {message}.",
+         .advice = "The replica's last lines have the whole output of the tool that failed."},
+};
+
+}  // namespace
+
+std::span<const Rule> PreparationRules() { return kRules; }
+
+}  // namespace trainyard::diagnosis

@@ -1,0 +1,109 @@
+#include "rules/diagnosis/rule.h"
+
+namespace trainyard::diagnosis {
+namespace {
+
+bool IsUsageStatus(const Observation& seen) {
+  constexpr int kUsageError = 2;
+  return seen.exit_code == kUsageError;
+}
+
+bool HasModule(const Observation& seen) { return !seen.python_module.empty(); }
+bool HasNoModule(const Observation& seen) { return seen.python_module.empty(); }
+
+constexpr std::array kRules{
+    Rule{.name = "module_not_a_program",
+         .meaning = "the module to run is a package without __main__",
+         .summary = "'{1}' is a package, not a module that can be run.",
+         .advice = "Name the module with the program ('python -m trainer.task'), or add __main__.py to the "
+                   "package.",
+         .patterns = {"No module named *.__main__; *is a package and cannot be directly executed"},
+         .applies = HasNoModule},
+    Rule{.name = "module_not_a_program",
+         .summary = "pythonModule '{module}' is a package, not a module that can be run.",
+         .advice =
+             "Name the module with the program, such as trainer.task, or add __main__.py to the package.",
+         .patterns = {"is a package and cannot be directly executed"}},
+    Rule{.name = "module_missing",
+         .meaning = "the module to run is in none of the packages, or not in the image",
+         .summary = "The module to run, '{module}', is in none of the job's packages.",
+         .advice =
+             "Check pythonModule (--module-name); every folder needs an __init__.py and must be found by "
+             "find_packages() in setup.py.",
+         .patterns = {": No module named {module}",
+                      "specification for '{module}' (ModuleNotFoundError: No module named '{top}'",
+                      "specification for '{module}' (ModuleNotFoundError: No module named '{top}."},
+         .applies = HasModule},
+    Rule{.name = "module_missing",
+         .summary = "The module to run, '{1}', is not found in the image: {2}.",
+         .advice =
+             "Check the module of the image's ENTRYPOINT (or containerCommand), that COPY puts its package "
+             "below WORKDIR or into PYTHONPATH, and that the image has what the package imports.",
+         .patterns = {"specification for '*' (ModuleNotFoundError: *)",
+                      "specification for '*' (ImportError: *)"},
+         .applies = HasNoModule},
+    Rule{.name = "module_missing",
+         .summary = "The module to run, '{2}', is not in the image.",
+         .advice = "Check the module of the image's ENTRYPOINT (or containerCommand), and that COPY puts its "
+                   "package below WORKDIR or into PYTHONPATH.",
+         .patterns = {"/python*: No module named *"},
+         .applies = HasNoModule},
+    Rule{.name = "module_missing",
+         .summary = "The program to run, '{1}', is not in the image.",
+         .advice = "Check the file in the image's ENTRYPOINT (or containerCommand), and that COPY puts it "
+                   "there.",
+         .patterns = {": can't open file '*': [Errno 2]"},
+         .applies = HasNoModule},
+    Rule{.name = "import_missing",
+         .meaning = "the program imports a module that is not installed",
+         .summary = "The program imports '{1}', which is not installed.",
+         .advice = "Add what has it to install_requires of setup.py or to packageUris; a module of the "
+                   "program's own must be "
+                   "in packages of setup.py.",
+         .patterns = {"ModuleNotFoundError: No module named '*'", "ImportError: No module named *"}},
+    Rule{.name = "library_missing",
+         .meaning = "a shared library is not installed",
+         .summary = "The shared library '{1}' is not installed.",
+         .advice = "Install the system's package that has it on the machine, or choose a Python package that "
+                   "brings it "
+                   "along.",
+         .patterns = {"ImportError: *: cannot open shared object file",
+                      "OSError: *: cannot open shared object file",
+                      "error while loading shared libraries: *: cannot open"}},
+    Rule{.name = "syntax_error",
+         .meaning = "Python cannot parse the program",
+         .summary = "The program is not valid for this Python: {line}.",
+         .advice = "Run it with the runtime version's Python ('python3 -m compileall'); Python 2 code needs "
+                   "a runtime "
+                   "version with Python 2.",
+         .patterns = {"SyntaxError: *", "IndentationError: *", "TabError: *"}},
+    Rule{.name = "bad_arguments",
+         .meaning = "the program refused its arguments (status 2)",
+         .summary = "The program refused its arguments: {1}.",
+         .advice =
+             "Compare the job's args with the program's usage; --job-dir is added when the job has a jobDir.",
+         .patterns = {": error: *", "Error: *"},
+         .applies = IsUsageStatus},
+    Rule{.name = "bad_arguments",
+         .summary = "The program refused its arguments: {1}.",
+         .advice =
+             "Compare the job's args with the program's usage; --job-dir is added when the job has a jobDir.",
+         .patterns = {"FATAL Flags parsing error: *", "absl.flags._exceptions.*", "UnrecognizedFlagError: *",
+                      "UnparsedFlagAccessError: *"}},
+    Rule{.name = "keyboard_interrupt",
+         .meaning = "KeyboardInterrupt: SIGINT arrived",
+         .summary = "The program was interrupted (KeyboardInterrupt).",
+         .advice = "Something sent SIGINT to it; Trainyard itself sends SIGTERM only.",
+         .patterns = {"KeyboardInterrupt"}},
+    Rule{.name = "recursion_limit",
+         .meaning = "Python's recursion limit",
+         .summary = "The program recursed too deep.",
+         .advice = "Look at the traceback for the function that calls itself.",
+         .patterns = {"RecursionError:"}},
+};
+
+}  // namespace
+
+std::span<const Rule> PythonRules() { return kRules; }
+
+}  // namespace trainyard::diagnosis

@@ -1,0 +1,76 @@
+#include "rules/iam/method_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "rules/iam/roles.h"
+
+namespace trainyard::iam {
+namespace {
+
+TEST(MethodTable, HasEachRouteOnceAndIsSearched) {
+  const auto rows = MethodTable();
+  EXPECT_EQ(std::ranges::adjacent_find(rows, std::ranges::greater_equal{}, &MethodRule::route), rows.end());
+  for (const MethodRule& rule : rows) EXPECT_EQ(FindMethod(rule.route), &rule) << rule.route;
+  EXPECT_EQ(FindMethod("GET /v1/projects/{project}/jobs/{other}"), nullptr);
+  EXPECT_EQ(FindMethod("HEAD /healthz"), nullptr);
+  EXPECT_EQ(FindMethod(""), nullptr);
+}
+
+TEST(MethodTable, EachRowSaysAllThatItsAccessNeeds) {
+  for (const MethodRule& rule : MethodTable()) {
+    const bool asks = rule.access == Access::kPermission || rule.access == Access::kInHandler;
+    EXPECT_EQ(!rule.permission.empty(), asks) << rule.route;
+    if (!asks) continue;
+    EXPECT_TRUE(std::ranges::binary_search(Permissions(), rule.permission))
+        << rule.route << " asks for " << rule.permission << ", which no role has";
+    EXPECT_FALSE(rule.method_name.empty()) << rule.route;
+    EXPECT_NE(rule.audit, AuditKind::kNone) << rule.route;
+  }
+}
+
+TEST(MethodTable, ScopesFindTheirParametersInTheRoute) {
+  for (const MethodRule& rule : MethodTable()) {
+    if (rule.access != Access::kPermission) continue;
+    const auto has = [&](std::string_view parameter) {
+      return rule.route.find(parameter) != std::string_view::npos;
+    };
+    switch (rule.scope) {
+      case Scope::kInstallation:
+        EXPECT_FALSE(has("{project}") || has("{bucket}") || has("{job}")) << rule.route;
+        break;
+      case Scope::kQueryProject: EXPECT_FALSE(has("{")) << rule.route; break;
+      case Scope::kProject:
+        EXPECT_TRUE(has("{project}") && !has("{job}") && !has("{account}")) << rule.route;
+        break;
+      case Scope::kJob: EXPECT_TRUE(has("{project}") && has("{job}")) << rule.route; break;
+      case Scope::kBucket: EXPECT_TRUE(has("{bucket}")) << rule.route; break;
+      case Scope::kServiceAccount: EXPECT_TRUE(has("{project}") && has("{account}")) << rule.route; break;
+    }
+  }
+}
+
+TEST(MethodTable, NothingThatChangesIsOpen) {
+  const std::set<std::string_view> open{"POST /token", "POST /v1/token", "POST /v1/introspect",
+                                        "POST /trainyard/v1/session", "DELETE /trainyard/v1/session"};
+  for (const MethodRule& rule : MethodTable()) {
+    if (rule.route.starts_with("GET ") || rule.access != Access::kPublic) continue;
+    EXPECT_TRUE(open.contains(rule.route)) << rule.route;
+  }
+}
+
+TEST(MethodTable, WhatChangesRightsIsAudited) {
+  for (const MethodRule& rule : MethodTable()) {
+    const bool gives =
+        rule.permission.ends_with(".setIamPolicy") || rule.route.ends_with(":generateAccessToken") ||
+        rule.permission.starts_with("iam.serviceAccountKeys.c") ||
+        rule.permission == "trainyard.tokens.create" || rule.permission == "trainyard.jobs.shell";
+    if (gives) EXPECT_EQ(rule.audit, AuditKind::kAdminActivity) << rule.route;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::iam

@@ -1,0 +1,109 @@
+#include "rules/iam/principal.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "base/ascii.h"
+
+namespace trainyard::iam {
+namespace {
+
+constexpr std::size_t kEmailBytesMax = 254;  // RFC 5321, section 4.5.3.1.3, less the angle brackets
+constexpr std::size_t kAccountIdBytesMin = 6;
+constexpr std::size_t kAccountIdBytesMax = 30;
+constexpr std::string_view kUser = "user:";
+constexpr std::string_view kServiceAccount = "serviceAccount:";
+constexpr std::array kKinds{kUser, kServiceAccount};
+constexpr std::string_view kServiceAccountDomain = ".iam.gserviceaccount.com";
+
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+/// RFC 5322 has more characters. Those here need no quotes in a shell: refusals print commands with them.
+bool IsLocalCharacter(char c) {
+  return IsLower(c) || IsDigit(c) || c == '.' || c == '_' || c == '%' || c == '+' || c == '-';
+}
+/// '_': projects of this server may have one, and stand in the e-mails of their service accounts.
+bool IsDomainCharacter(char c) { return IsLower(c) || IsDigit(c) || c == '.' || c == '-' || c == '_'; }
+
+bool IsDomain(std::string_view domain) {
+  if (domain.empty() || domain.find("..") != std::string_view::npos) return false;
+  const auto is_end = [](char c) { return IsLower(c) || IsDigit(c); };
+  return is_end(domain.front()) && is_end(domain.back()) && std::ranges::all_of(domain, IsDomainCharacter);
+}
+
+/// Of lower case.
+bool IsEmail(std::string_view email) {
+  const std::size_t at = email.find('@');
+  if (at == std::string_view::npos || at == 0 || email.size() > kEmailBytesMax) return false;
+  // A '-' in front would read as a flag in a command.
+  const std::string_view local = email.substr(0, at);
+  return local.front() != '-' && std::ranges::all_of(local, IsLocalCharacter) &&
+         IsDomain(email.substr(at + 1));
+}
+
+bool IsAccountId(std::string_view id) {
+  if (id.size() < kAccountIdBytesMin || id.size() > kAccountIdBytesMax) return false;
+  const auto is_character = [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; };
+  return IsLower(id.front()) && id.back() != '-' && std::ranges::all_of(id, is_character);
+}
+
+/// "service-NUMBER": the accounts that the service manages itself are called so.
+bool IsManaged(std::string_view id) {
+  constexpr std::string_view kManaged = "service-";
+  return id.starts_with(kManaged) && std::ranges::all_of(id.substr(kManaged.size()), IsDigit);
+}
+
+/// As it is, a part of a domain: no two projects share an e-mail, and none has a service agent's.
+bool IsProjectOfAccounts(std::string_view project) {
+  const auto is_character = [](char c) { return IsLower(c) || IsDigit(c) || c == '-' || c == '_'; };
+  return !project.empty() && std::ranges::all_of(project, is_character);
+}
+
+}  // namespace
+
+Result<std::string> ParsePrincipal(std::string_view text) {
+  for (const std::string_view kind : kKinds) {
+    if (!text.starts_with(kind)) continue;
+    std::string email = ToLower(text.substr(kind.size()));
+    if (!IsEmail(email)) break;
+    return std::string(kind).append(email);
+  }
+  return std::unexpected(InvalidArgument(
+      "principal", "[" + std::string(text) + "] is not a principal. Write user:NAME@DOMAIN or " +
+                       "serviceAccount:NAME@PROJECT.iam.gserviceaccount.com; names have letters, digits " +
+                       "and ._%+-"));
+}
+
+std::string_view EmailOf(std::string_view principal) {
+  return principal.substr(principal.find(':') + 1);  // npos + 1 is 0: what has no kind is an e-mail
+}
+
+std::string UserPrincipal(std::string_view email) { return std::string(kUser).append(ToLower(email)); }
+
+std::string ServiceAccountPrincipal(std::string_view email) {
+  return std::string(kServiceAccount).append(ToLower(email));
+}
+
+Result<std::string> ServiceAccountEmail(std::string_view account_id, std::string_view project) {
+  if (!IsAccountId(account_id)) {
+    return std::unexpected(InvalidArgument(
+        "account_id", "The account ID \"" + std::string(account_id) +
+                          "\" is not 6 to 30 lower case letters, digits and dashes that begin with a letter "
+                          "and end with no dash"));
+  }
+  if (IsManaged(account_id)) {
+    return std::unexpected(InvalidArgument("account_id", "The account ID \"" + std::string(account_id) +
+                                                             "\" is kept for the service's own accounts"));
+  }
+  std::string email = std::string(account_id).append("@").append(project).append(kServiceAccountDomain);
+  if (IsProjectOfAccounts(project) && IsEmail(email)) return email;
+  return std::unexpected(InvalidArgument(
+      "project", "The project \"" + std::string(project) +
+                     "\" cannot have service accounts: their e-mails have its name, which must be lower case "
+                     "letters, digits, dashes and underscores"));
+}
+
+}  // namespace trainyard::iam

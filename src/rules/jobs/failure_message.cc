@@ -1,0 +1,106 @@
+#include "rules/jobs/failure_message.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rules/cluster/task_name.h"
+#include "rules/jobs/exit_verdict.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::JobRecord;
+using control::v1::ReplicaRecord;
+using replica::v1::ExitRecord;
+
+/// "9(SIGKILL)".
+std::string SignalStatus(int signal) {
+  std::string text = std::to_string(signal);
+  if (const char* name = sigabbrev_np(signal); name != nullptr) text += "(SIG" + std::string(name) + ")";
+  return text;
+}
+
+std::string NonZero(const std::string& label, const std::string& status) {
+  return "The replica " + label + " exited with a non-zero status of " + status + ".";
+}
+
+/// The detail below the sentence: the tool's own words, or the traceback.
+std::string Details(const ExitRecord& exit) {
+  if (exit.cause() == ExitRecord::EXITED || exit.cause() == ExitRecord::SIGNALED) return exit.traceback();
+  return exit.message().empty() ? exit.traceback() : exit.message();
+}
+
+bool Failed(const ReplicaRecord& replica) {
+  return replica.has_exit() && JudgeExit(replica.exit()) != Verdict::kDone;
+}
+
+/// The cause and what to do, unless another replica's text has just said it.
+std::string Help(const JobRecord& record, const ReplicaRecord& replica, std::set<std::string>& said) {
+  const replica::v1::Diagnosis& diagnosis = replica.exit().diagnosis();
+  if (diagnosis.name().empty() || !said.insert(diagnosis.name() + diagnosis.summary()).second) return {};
+  return "Diagnosis: " + diagnosis.name() + ". " + diagnosis.summary() +
+         "\nWhat to do: " + diagnosis.advice() + "\nIts last lines: trainyard jobs stream-logs " +
+         record.job().job_id() + " --task-name " + cluster::TaskName(replica.id()) + " --last " +
+         std::to_string(kLastLines) + "\n\n";
+}
+
+std::string Tries(const JobRecord& record) {
+  int restarts = 0;
+  for (const ReplicaRecord& replica : record.replicas()) {
+    if (Failed(replica) && JudgeExit(replica.exit()) == Verdict::kTransient)
+      restarts = std::max(restarts, replica.restarts());
+  }
+  if (restarts == 0) return {};
+  return "The replica was restarted " + std::to_string(restarts) + " times, the whole job was retried " +
+         std::to_string(record.retries()) + " times.\n\n";
+}
+
+}  // namespace
+
+std::string FailureSentence(const ReplicaRecord& replica) {
+  const ExitRecord& exit = replica.exit();
+  const std::string label = cluster::ReplicaLabel(replica.id());
+  constexpr int kKill = 9;
+  constexpr int kTerm = 15;
+  switch (exit.cause()) {
+    case ExitRecord::EXITED: return NonZero(label, std::to_string(exit.exit_code()));
+    case ExitRecord::SIGNALED: return NonZero(label, SignalStatus(exit.signal()));
+    case ExitRecord::OUT_OF_MEMORY:
+      return "The replica " + label + " ran out-of-memory and exited with a non-zero status of " +
+             SignalStatus(kKill);
+    case ExitRecord::PREPARATION_FAILED:
+      return NonZero(label, std::to_string(exit.exit_code() == 0 ? 1 : exit.exit_code()));
+    case ExitRecord::STOPPED:
+    case ExitRecord::SHUT_DOWN:
+      if (exit.exit_code() != 0) return NonZero(label, std::to_string(exit.exit_code()));
+      return NonZero(label, SignalStatus(exit.signal() != 0 ? exit.signal() : kTerm));
+    default: return "Internal error occurred for the current attempt: the replica " + label + " was lost.";
+  }
+}
+
+std::string FailureMessage(const JobRecord& record) {
+  std::string text;
+  std::set<std::string> said;
+  int described = 0;
+  int failed = 0;
+  for (const ReplicaRecord& replica : record.replicas()) {
+    if (!Failed(replica)) continue;
+    ++failed;
+    if (described == kFailuresDescribedMax) continue;
+    ++described;
+    text += FailureSentence(replica) + " ";
+    const std::string details = Details(replica.exit());
+    if (!details.empty()) text += "\n" + details + (details.ends_with('\n') ? "\n" : "\n\n");
+    const std::string help = Help(record, replica, said);
+    if (!help.empty()) text += (details.empty() ? "\n" : "") + help;
+  }
+  if (failed > described) text += "So did " + std::to_string(failed - described) + " more replicas. ";
+  text += Tries(record);
+  return text +
+         "To find out more about why your job exited please check the logs: trainyard jobs stream-logs " +
+         record.job().job_id();
+}
+
+}  // namespace trainyard::jobs

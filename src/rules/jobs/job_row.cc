@@ -1,0 +1,111 @@
+#include "rules/jobs/job_row.h"
+
+#include <map>
+
+#include "base/wire/utf8.h"
+#include "rules/cluster/scale_tier.h"
+#include "rules/jobs/trial.h"
+#include "rules/measurement/hypertune_tags.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::JobRecord;
+using control::v1::JobRow;
+using ml::v1::HyperparameterOutput;
+using ml::v1::TrainingInput;
+
+constexpr std::string_view kCut = "\xE2\x80\xA6";  // an ellipsis
+
+/// The first line, cut.
+std::string Short(std::string_view text, std::size_t bytes_max) {
+  text = text.substr(0, text.find('\n'));
+  if (text.size() <= bytes_max) return std::string(text);
+  return std::string(text.substr(0, wire::Utf8Prefix(text, bytes_max - kCut.size()))).append(kCut);
+}
+
+/// What runs: the algorithm, the module, else the image.
+std::string SummaryOf(const JobRecord& record) {
+  const TrainingInput& input = record.job().training_input();
+  if (!record.algorithm().empty()) return record.algorithm();
+  return input.python_module().empty() ? input.master_config().image_uri() : input.python_module();
+}
+
+std::string Counted(std::int64_t count, std::string_view what) {
+  return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
+}
+
+std::string_view NameOf(replica::v1::TaskType type) {
+  switch (type) {
+    case replica::v1::WORKER: return "worker";
+    case replica::v1::PARAMETER_SERVER: return "parameter server";
+    case replica::v1::EVALUATOR: return "evaluator";
+    default: return "master";
+  }
+}
+
+/// "STANDARD_1"; of CUSTOM "n1-standard-4, 2 workers, 3 NVIDIA_TESLA_T4".
+std::string MachinesOf(const TrainingInput& input) {
+  if (input.scale_tier() != TrainingInput::CUSTOM) return TrainingInput::ScaleTier_Name(input.scale_tier());
+  const auto groups = cluster::Groups(input);
+  if (!groups) return input.master_type();
+  std::string text = input.master_type();
+  std::map<std::string, std::int64_t> accelerators;
+  for (const cluster::ReplicaGroup& group : *groups) {
+    if (group.type != replica::v1::MASTER) text += ", " + Counted(group.count, NameOf(group.type));
+    if (group.accelerators.count > 0)
+      accelerators[ml::v1::AcceleratorConfig::Type_Name(group.accelerators.type)] +=
+          group.count * group.accelerators.count;
+  }
+  for (const auto& [type, count] : accelerators) text += ", " + std::to_string(count) + " " + type;
+  return text;
+}
+
+/// The record keeps the best one of the trials that have ended.
+void AddTrials(const JobRecord& record, JobRow& row) {
+  const control::v1::TuningRecord& tuning = record.tuning();
+  row.set_tuning(true);
+  row.set_trials(tuning.trials_succeeded() + tuning.trials_failed() + tuning.trials_cancelled());
+  row.set_trials_max(MaxTrials(record));
+  for (const HyperparameterOutput& trial : record.job().training_output().trials()) {
+    if (trial.state() == HyperparameterOutput::QUEUED || !trial.has_final_metric()) continue;
+    row.mutable_metric()->set_tag(MetricTag(record));
+    row.mutable_metric()->set_value(trial.final_metric().objective_value());
+    row.mutable_metric()->set_trial_id(trial.trial_id());
+  }
+}
+
+/// The last value that the program reported, once it has ended.
+void AddLastValue(const JobRecord& record, JobRow& row) {
+  for (const control::v1::ReplicaRecord& replica : record.replicas()) {
+    const replica::v1::MetricReport& report = replica.exit().metrics();
+    const std::string_view tag = measurement::TagOf(report);
+    if (tag.empty() || report.measurements().empty()) continue;
+    row.mutable_metric()->set_tag(std::string(tag));
+    row.mutable_metric()->set_value(report.measurements().rbegin()->value());
+  }
+}
+
+}  // namespace
+
+JobRow RowOf(const JobRecord& record, std::string_view waits_for) {
+  const ml::v1::Job& job = record.job();
+  JobRow row;
+  row.set_job_id(job.job_id());
+  row.set_state(job.state());
+  if (job.has_create_time()) *row.mutable_create_time() = job.create_time();
+  if (job.has_start_time()) *row.mutable_start_time() = job.start_time();
+  if (job.has_end_time()) *row.mutable_end_time() = job.end_time();
+  *row.mutable_labels() = job.labels();
+  row.set_creator(record.creator());
+  row.set_summary(Short(SummaryOf(record), kRowWordsBytesMax));
+  row.set_machines(Short(MachinesOf(job.training_input()), kRowWordsBytesMax));
+  row.set_reason(Short(job.has_end_time() ? job.error_message() : waits_for, kReasonBytesMax));
+  if (record.has_tuning())
+    AddTrials(record, row);
+  else
+    AddLastValue(record, row);
+  return row;
+}
+
+}  // namespace trainyard::jobs

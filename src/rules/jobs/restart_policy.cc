@@ -1,0 +1,146 @@
+#include "rules/jobs/restart_policy.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/wire/time.h"
+#include "rules/cluster/task_name.h"
+#include "rules/jobs/exit_verdict.h"
+#include "rules/jobs/failure_message.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::Event;
+using control::v1::JobRecord;
+using control::v1::ReplicaRecord;
+using ml::v1::Job;
+
+/// The exit of the current attempt, if nothing was decided about it yet.
+const replica::v1::ExitRecord* OpenExit(const ReplicaRecord& replica) {
+  return replica.has_exit() && !replica.restarting() ? &replica.exit() : nullptr;
+}
+
+Event Conclude(Job::State outcome, std::string error_message) {
+  Event event;
+  event.mutable_concluded()->set_outcome(outcome);
+  event.mutable_concluded()->set_error_message(std::move(error_message));
+  return event;
+}
+
+std::string Count(int number, int most) { return std::to_string(number) + " of " + std::to_string(most); }
+
+/// The failure, with the supervisor's or the engine's own words if the exit status alone does not explain it.
+std::string WhyItEnded(const ReplicaRecord& replica) {
+  using replica::v1::ExitRecord;
+  const ExitRecord& exit = replica.exit();
+  std::string text = FailureSentence(replica);
+  if (exit.cause() == ExitRecord::EXITED || exit.cause() == ExitRecord::SIGNALED) return text;
+  const std::size_t size = exit.message().find_last_not_of(" \n") + 1;
+  if (size == 0) return text;
+  text += " Reason: " + exit.message().substr(0, size);
+  return text.ends_with('.') ? text : text + ".";
+}
+
+/// "3 s", "1.5 s".
+std::string Seconds(std::chrono::milliseconds time) {
+  std::string text = std::to_string(time.count() / 1000);
+  if (const auto rest = time.count() % 1000; rest != 0) {
+    std::string digits = std::to_string(1000 + rest).substr(1);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    text += "." + digits;
+  }
+  return text + " s";
+}
+
+/// What the classifier found, unless the sentence says it already.
+std::string Why(const ReplicaRecord& replica) {
+  const std::string& summary = replica.exit().diagnosis().summary();
+  return summary.empty() ? "" : " Why: " + summary;
+}
+
+Event Restart(const ReplicaRecord& replica, std::string reason) {
+  Event event;
+  *event.mutable_restart_decided()->mutable_replica() = replica.id();
+  event.mutable_restart_decided()->set_reason(std::move(reason));
+  return event;
+}
+
+Event AfterMove(const ReplicaRecord& replica) {
+  const std::string_view why = replica.maintenance()
+                                   ? " has stopped for maintenance"
+                                   : " was ended by its machine (shutdown, stop of the service or logout)";
+  return Restart(replica, "The replica " + cluster::ReplicaLabel(replica.id()) + std::string(why) +
+                              " and starts again. This does not count as a restart.");
+}
+
+/// Nobody's program has run.
+Event AfterShortage(const ReplicaRecord& replica, SysTime now) {
+  Event event =
+      Restart(replica, "The replica " + cluster::ReplicaLabel(replica.id()) +
+                           " could not be started: " + replica.exit().message() + ". It is tried again in " +
+                           Seconds(kShortagePause) + ". This does not count as a restart.");
+  *event.mutable_restart_decided()->mutable_not_before() = wire::ToProto(now + kShortagePause);
+  return event;
+}
+
+Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica, RestartTime time) {
+  Event event;
+  const std::string sentence = WhyItEnded(replica);
+  if (replica.restarts() < kRestartsMax) {
+    const std::chrono::milliseconds pause = RestartPause(replica.restarts(), time.first_pause);
+    const std::string when = pause.count() == 0 ? "" : "in " + Seconds(pause) + " ";
+    event = Restart(replica, sentence + " The replica is restarted " + when + "(" +
+                                 Count(replica.restarts() + 1, kRestartsMax) + ")." + Why(replica));
+    if (pause.count() > 0)
+      *event.mutable_restart_decided()->mutable_not_before() = wire::ToProto(time.now + pause);
+  } else if (job.retries() < kRetriesMax) {
+    event.mutable_retry_decided()->set_reason(sentence + " The replica was restarted " +
+                                              std::to_string(kRestartsMax) +
+                                              " times; now the whole job is retried (" +
+                                              Count(job.retries() + 1, kRetriesMax) + ")." + Why(replica));
+  } else {
+    return Conclude(Job::FAILED, FailureMessage(job));
+  }
+  return event;
+}
+
+}  // namespace
+
+std::chrono::milliseconds RestartPause(int restarts, std::chrono::milliseconds first) {
+  std::chrono::milliseconds pause = restarts == 0 ? std::chrono::milliseconds{0} : first;
+  for (int i = 1; i < restarts && pause < kRestartPauseMax; ++i) pause *= 2;
+  return std::min(pause, kRestartPauseMax);
+}
+
+bool CountsAsRestart(const ReplicaRecord& replica) {
+  const replica::v1::ExitRecord& exit = replica.exit();
+  return !replica.maintenance() && !exit.shortage() && exit.cause() != replica::v1::ExitRecord::SHUT_DOWN;
+}
+
+std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
+  const ReplicaRecord* transient = nullptr;
+  const ReplicaRecord* moved = nullptr;
+  bool permanent = false;
+  for (const ReplicaRecord& replica : job.replicas()) {
+    const replica::v1::ExitRecord* exit = OpenExit(replica);
+    if (exit == nullptr) continue;
+    const Verdict verdict = JudgeExit(*exit);
+    if (verdict == Verdict::kDone && replica.id().type() == replica::v1::MASTER)
+      return Conclude(Job::SUCCEEDED, "");
+    if (verdict == Verdict::kPermanent) permanent = true;
+    if (verdict != Verdict::kTransient) continue;
+    if (!CountsAsRestart(replica)) {
+      moved = &replica;
+    } else if (transient == nullptr) {
+      transient = &replica;
+    }
+  }
+  if (permanent) return Conclude(Job::FAILED, FailureMessage(job));
+  if (transient != nullptr) return AfterTransientFailure(job, *transient, time);
+  if (moved == nullptr) return std::nullopt;
+  const bool is_short = moved->exit().shortage() && !moved->maintenance();
+  return is_short ? AfterShortage(*moved, time.now) : AfterMove(*moved);
+}
+
+}  // namespace trainyard::jobs

@@ -1,0 +1,120 @@
+#include "rules/jobs/service_lines.h"
+
+#include "rules/cluster/task_name.h"
+#include "rules/jobs/images.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::Event;
+using control::v1::JobRecord;
+using logging::v2::LogEntry;
+using ml::v1::Job;
+using Lines = std::vector<ServiceLine>;
+
+void AddImage(const control::v1::ImageRecord& image, Lines& lines) {
+  if (image.image() == image.reference()) return;  // the job names the digest itself
+  lines.push_back(InfoLine("Image " + image.image() + " is " + image.reference() + "."));
+}
+
+Lines OnImagesResolved(const Event::ImagesResolved& resolved) {
+  Lines lines;
+  for (const control::v1::ImageRecord& image : resolved.images()) AddImage(image, lines);
+  return lines;
+}
+
+Lines OnCreated(const JobRecord& after) {
+  Lines lines = {InfoLine("Validating job requirements..."),
+                 InfoLine("Job creation request has been successfully validated.")};
+  for (const control::v1::ImageRecord& image : after.images()) {
+    if (IsUnresolved(image)) {
+      lines.push_back(WarningLine("The image " + image.image() + " is not resolved yet: " +
+                                  image.unresolved() + ". The job waits until its registry answers."));
+    } else {
+      AddImage(image, lines);
+    }
+  }
+  for (const std::string& remark : after.remarks()) lines.push_back(InfoLine(remark));
+  lines.push_back(InfoLine("Job " + after.job().job_id() + " is queued."));
+  lines.push_back(InfoLine("Waiting for job to be provisioned."));
+  return lines;
+}
+
+/// What the job asks for and does not get is a warning; how it shares the machine is not.
+Lines OnAdmitted(const JobRecord& after, const Event::Admitted& admitted) {
+  if (after.try_number() > 1) return {InfoLine("There is room for the job again.")};
+  Lines lines;
+  const int warnings = after.notes_size() - admitted.grant().notes_size();
+  for (int i = 0; i < after.notes_size(); ++i) {
+    lines.push_back(i < warnings ? WarningLine(after.notes(i)) : InfoLine(after.notes(i)));
+  }
+  lines.push_back(InfoLine("Waiting for training program to start."));
+  lines.push_back(InfoLine("Job is preparing."));
+  return lines;
+}
+
+Lines OnRevoked(const JobRecord& after, const Event::Revoked& revoked) {
+  return {WarningLine(revoked.reason() +
+                      (after.retrying() ? " The whole job starts again when there is room." : ""))};
+}
+
+Lines OnCancelRequested(const JobRecord& after, const Event::CancelRequested& cancel) {
+  if (after.outcome() != Job::CANCELLED) return {};  // too late: the job has its outcome
+  return {InfoLine("Job is being cancelled. " + cancel.reason())};
+}
+
+Lines OnMaintenance(const Event::MaintenanceRequested& requested) {
+  return {InfoLine("Host maintenance: the replica " + cluster::ReplicaLabel(requested.replica()) +
+                   " is being stopped and starts again with the same name and cluster.")};
+}
+
+Lines OnConcluded(const Event::Concluded& concluded) {
+  if (concluded.outcome() != Job::FAILED) return {};
+  return {{LogEntry::ERROR, concluded.error_message()}};
+}
+
+Lines OnEnded(const JobRecord& after) {
+  Lines lines;
+  if (after.job().has_start_time()) lines.push_back(InfoLine("Finished tearing down training program."));
+  switch (after.job().state()) {
+    case Job::SUCCEEDED: lines.push_back(InfoLine("Job completed successfully.")); break;
+    case Job::FAILED: lines.push_back(InfoLine("Job failed.")); break;
+    default: lines.push_back(InfoLine("Job cancelled.")); break;
+  }
+  return lines;
+}
+
+}  // namespace
+
+ServiceLine InfoLine(std::string text) { return {LogEntry::INFO, std::move(text)}; }
+ServiceLine WarningLine(std::string text) { return {LogEntry::WARNING, std::move(text)}; }
+
+Lines LinesFor(const JobRecord& after, const Event& event) {
+  if (std::optional<Lines> lines = TuningLinesFor(after, event)) return *std::move(lines);
+  switch (event.kind_case()) {
+    case Event::kCreated: return OnCreated(after);
+    case Event::kAdmitted: return OnAdmitted(after, event.admitted());
+    case Event::kRevoked: return OnRevoked(after, event.revoked());
+    case Event::kRunning: return {InfoLine("Job is running.")};
+    case Event::kRestartDecided: return {WarningLine(event.restart_decided().reason())};
+    case Event::kRetryDecided: return {WarningLine(event.retry_decided().reason())};
+    case Event::kCancelRequested: return OnCancelRequested(after, event.cancel_requested());
+    case Event::kMaintenanceRequested: return OnMaintenance(event.maintenance_requested());
+    case Event::kConcluded: return OnConcluded(event.concluded());
+    case Event::kEnded: return OnEnded(after);
+    case Event::kImagesResolved: return OnImagesResolved(event.images_resolved());
+    case Event::kLaunched:
+    case Event::kReplicaEnded:
+    case Event::kRetryStarted:
+    case Event::kPatched:
+    case Event::kPolicySet:
+    case Event::kTrialCreated:
+    case Event::kTrialEnded:
+    case Event::kSpaceExhausted:
+    case Event::kTrialMeasured:
+    case Event::KIND_NOT_SET: return {};
+  }
+  return {};
+}
+
+}  // namespace trainyard::jobs

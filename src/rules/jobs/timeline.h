@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "rules/jobs/waiting.h"
+#include "trainyard/control/v1/record.pb.h"
+#include "trainyard/control/v1/timeline.pb.h"
+
+/// A job's life in sentences. Pure: any thread.
+namespace trainyard::jobs {
+
+/// Of an entry's detail.
+inline constexpr std::size_t kDetailBytesMax = std::size_t{4} << 10;
+
+/// The event as the page of a job tells it.
+[[nodiscard]] control::v1::JobTimeline::Entry EntryOf(const control::v1::Event& event);
+
+/// Adds to a job's last entry what the job waits for since, if it does.
+void AddWait(const std::optional<Waiting>& waiting, control::v1::JobTimeline::Entry& last);
+
+}  // namespace trainyard::jobs

@@ -1,0 +1,72 @@
+#include "rules/measurement/curve.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "base/wire/time.h"
+
+namespace trainyard::measurement {
+
+namespace {
+
+/// Thinned out a fifth at a time: what was thinned out earlier is as dense as what comes later.
+constexpr std::size_t kPointsMax = kMeasurementsMax + kMeasurementsMax / 4;
+/// Times beyond those that a Timestamp can say mean nothing.
+constexpr double kTimeMax = 9e9;
+
+SysTime TimeOf(double seconds) {
+  const double whole = std::floor(seconds);
+  const auto nanoseconds = static_cast<std::int64_t>(std::llround((seconds - whole) * 1e9));
+  return SysTime(std::chrono::seconds(static_cast<std::int64_t>(whole))) +
+         std::chrono::nanoseconds(nanoseconds);
+}
+
+}  // namespace
+
+bool Curve::Add(std::int64_t step, double time_s, double value) {
+  if (!std::isfinite(time_s) || std::abs(time_s) > kTimeMax) time_s = 0;
+  const bool is_new = points_.insert_or_assign({step, time_s}, value).second;
+  newest_s_ = std::max(newest_s_, time_s);
+  if (points_.size() > kPointsMax) ThinOut(points_);
+  return is_new;
+}
+
+/// Leaves kMeasurementsMax of at most kPointsMax.
+void Curve::ThinOut(Points& points) {
+  std::vector<Points::iterator> order;
+  for (auto point = points.begin(); point != points.end(); ++point) order.push_back(point);
+  std::size_t smallest = 0;
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const double value = order[i]->second;
+    if (value < order[smallest]->second || std::isnan(order[smallest]->second)) smallest = i;
+    if (value > order[largest]->second || std::isnan(order[largest]->second)) largest = i;
+  }
+  const bool by_step = order.front()->first.first < order.back()->first.first;
+  const auto place = [&](std::size_t i) {
+    return by_step ? static_cast<double>(order[i]->first.first) : order[i]->first.second;
+  };
+  std::vector<std::pair<double, std::size_t>> gaps;  // every second point: no two neighbours go at once
+  for (std::size_t i = 1; i + 1 < order.size(); i += 2) {
+    if (i != smallest && i != largest) gaps.emplace_back(place(i + 1) - place(i - 1), i);
+  }
+  const std::size_t excess = points.size() - kMeasurementsMax;
+  std::ranges::nth_element(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(excess));
+  for (std::size_t i = 0; i < excess; ++i) points.erase(order[gaps[i].second]);
+}
+
+void Curve::Print(replica::v1::MetricReport& report) const {
+  report.clear_measurements();
+  Points points = points_;
+  if (points.size() > kMeasurementsMax) ThinOut(points);
+  for (const auto& [key, value] : points) {
+    replica::v1::Measurement& measurement = *report.add_measurements();
+    measurement.set_step(key.first);
+    measurement.set_value(value);
+    *measurement.mutable_time() = wire::ToProto(TimeOf(key.second));
+  }
+}
+
+}  // namespace trainyard::measurement

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "rules/measurement/columns.h"
+#include "rules/measurement/event_reader.h"
+
+namespace trainyard::measurement {
+
+/// Which curve of a job: of which trial (empty: none), which folder below the job directory, which tag.
+struct SeriesName {
+  std::string trial_id;
+  std::string run;
+  std::string tag;
+  bool hypertune = false;  ///< reported by cloudml-hypertune
+  friend auto operator<=>(const SeriesName&, const SeriesName&) = default;
+};
+
+/// Of one job: series, points of all series together, event files, and images and texts of one tag (the
+/// newest) and of all.
+inline constexpr std::size_t kSeriesKeptMax = 20'000;
+inline constexpr std::size_t kPointsKeptMax = 4'000'000;
+inline constexpr std::size_t kFilesReadMax = 5'000;
+inline constexpr std::size_t kSummariesOfTagMax = 50;
+inline constexpr std::size_t kSummariesKeptMax = 5'000;
+/// And all that is no point: names of files and curves, tags that are remembered, beginnings of texts.
+inline constexpr std::size_t kNamesBytesMax = std::size_t{32} << 20;
+
+/// An image or a text, and where it lies.
+struct KeptSummary {
+  SummaryValue value;
+  std::string file;  ///< below the job directory
+};
+
+/// All that the event files of one job say, of every tag. Beyond kPointsKeptMax the longest curve is thinned
+/// to half, keeping its extremes; beyond kNamesBytesMax nothing new is begun. Pure: the bytes come from the
+/// caller. One thread at a time.
+class Gathered {
+ public:
+  /// What tells one state of a file from another: another id is another file if it is shorter, begins
+  /// otherwise or does not go on as an event file. It is read from its beginning then; what the one before
+  /// said stays.
+  struct FileVersion {
+    std::uint64_t id = 0;
+    std::uint64_t size = 0;
+  };
+
+  /// `split_trials`: the folders "1", "2", ... of the job directory are those of trials.
+  explicit Gathered(bool split_trials) : split_trials_(split_trials) {}
+
+  /// Reads what is new in one file, at most about `bytes_max`. `path`: below the job directory. True: there
+  /// is more.
+  bool Read(std::string_view path, FileVersion now, std::uint64_t bytes_max,
+            const FileWindow::ReadAt& read_at);
+  /// Replaces a curve that comes from elsewhere.
+  void Put(const SeriesName& name, Columns columns);
+
+  struct Series {
+    Columns columns;      ///< by step, then time, after Settle()
+    bool ordered = true;  ///< as the points came
+    bool thinned = false;
+  };
+  /// Brings all series into order. Call it before the accessors.
+  void Settle();
+  [[nodiscard]] const std::map<SeriesName, Series>& series() const noexcept { return series_; }
+  /// By trial, run and tag; newest step first.
+  [[nodiscard]] const std::map<SeriesName, std::deque<KeptSummary>>& summaries() const noexcept {
+    return summaries_;
+  }
+  [[nodiscard]] std::size_t points() const noexcept { return points_; }
+  /// About what all of it takes in memory.
+  [[nodiscard]] std::size_t bytes() const noexcept { return points_ * kPointBytes + names_bytes_; }
+  [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
+  /// Something is not kept: there are too many files, tags or points.
+  [[nodiscard]] bool incomplete() const noexcept { return incomplete_; }
+
+ private:
+  struct File {
+    EventReader reader{};
+    std::uint64_t id = 0;
+    std::size_t beginning_bytes = 0;  ///< as many of its first bytes have the CRC
+    std::uint32_t beginning_crc = 0;
+    std::size_t tags_bytes = 0;  ///< that its reader remembers, as they were counted
+  };
+
+  static bool IsAnother(const File& file, FileVersion now, const FileWindow::ReadAt& read_at);
+  [[nodiscard]] SeriesName NameOf(std::string_view path, const std::string& tag) const;
+  void Take(std::string_view path, const SummaryValue& value);
+  void TakeScalar(SeriesName name, const SummaryValue& value);
+  void TakeSummary(const SeriesName& name, KeptSummary summary);
+  bool TakeRoom(std::size_t bytes);
+  void CountTags(File& file);
+  File* FindOrAdd(std::string_view path, FileVersion now);
+  void ThinLongest();
+
+  bool split_trials_;
+  std::map<std::string, File, std::less<>> files_;
+  std::map<SeriesName, Series> series_;
+  std::map<SeriesName, std::deque<KeptSummary>> summaries_;
+  std::size_t points_ = 0;
+  std::size_t summary_count_ = 0;
+  std::size_t names_bytes_ = 0;
+  bool incomplete_ = false;
+};
+
+}  // namespace trainyard::measurement

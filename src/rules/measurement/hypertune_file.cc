@@ -1,0 +1,107 @@
+#include "rules/measurement/hypertune_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/wire/json_tree.h"
+#include "rules/measurement/seen_tags.h"
+
+namespace trainyard::measurement {
+
+namespace {
+
+using wire::JsonValue;
+
+constexpr std::array<std::string_view, 4> kOtherKeys = {"timestamp", "trial", "global_step",
+                                                        "checkpoint_path"};
+constexpr double kStepMax = 9e18;
+
+/// Python writes what is no number as it is, which is no JSON: as text it is.
+std::string QuoteNonFinite(std::string_view line) {
+  std::string quoted;
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    std::string_view word;
+    for (const std::string_view name : {"NaN", "-Infinity", "Infinity"}) {
+      if (!in_string && word.empty() && line.substr(i).starts_with(name)) word = name;
+    }
+    if (!word.empty()) {
+      quoted.append("\"").append(word).append("\"");
+      i += word.size() - 1;
+      continue;
+    }
+    if (in_string && line[i] == '\\' && i + 1 < line.size())
+      quoted += line[i++];
+    else if (line[i] == '"')
+      in_string = !in_string;
+    quoted += line[i];
+  }
+  return quoted;
+}
+
+std::optional<double> NumberOf(const JsonValue& value) {
+  if (value.kind != JsonValue::Kind::kNumber && value.kind != JsonValue::Kind::kString) return std::nullopt;
+  std::string_view text = value.text;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (end != text.data() + text.size() || error != std::errc()) return std::nullopt;
+  return number;
+}
+
+std::int64_t StepOf(const JsonValue& value) {
+  std::int64_t step = 0;
+  const std::string& text = value.text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error == std::errc() && end == text.data() + text.size()) return step;
+  const auto number = NumberOf(value);  // "1e3", "100.0"
+  return number && std::abs(*number) < kStepMax ? static_cast<std::int64_t>(*number) : 0;
+}
+
+const JsonValue* Find(const JsonValue& object, std::string_view name) {
+  const auto found = std::ranges::find(object.children, name, &JsonValue::name);
+  return found == object.children.end() ? nullptr : &*found;
+}
+
+void ForEachValueOf(std::string_view line, const std::function<void(const HypertuneValue& value)>& take) {
+  if (!line.starts_with('{')) return;
+  auto report = wire::ParseJsonTree(line);
+  if (!report) report = wire::ParseJsonTree(QuoteNonFinite(line));
+  if (!report || report->kind != JsonValue::Kind::kObject) return;
+  const JsonValue* step = Find(*report, "global_step");
+  const JsonValue* time = Find(*report, "timestamp");
+  for (const JsonValue& member : report->children) {
+    if (std::ranges::find(kOtherKeys, member.name) != kOtherKeys.end()) continue;
+    take({.tag = member.name,
+          .step = step != nullptr ? StepOf(*step) : 0,
+          .time_s = time != nullptr ? NumberOf(*time).value_or(0) : 0,
+          .value = NumberOf(member)});
+  }
+}
+
+}  // namespace
+
+void ForEachHypertuneValue(std::string_view contents,
+                           const std::function<void(const HypertuneValue& value)>& take) {
+  while (!contents.empty()) {
+    const std::size_t end = std::min(contents.find('\n'), contents.size());
+    ForEachValueOf(contents.substr(0, end), take);
+    contents.remove_prefix(std::min(end + 1, contents.size()));
+  }
+}
+
+bool HypertuneFile::Read(std::string_view contents) {
+  const std::size_t tags_before = seen_tags_.size();
+  bool is_new = false;
+  ForEachHypertuneValue(contents, [this, &is_new](const HypertuneValue& value) {
+    if (value.value && value.tag == tag_)
+      is_new = curve_.Add(value.step, value.time_s, *value.value) || is_new;
+    else
+      NoteTag(seen_tags_, value.tag);
+  });
+  return is_new || seen_tags_.size() > tags_before;
+}
+
+}  // namespace trainyard::measurement

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/wire/utf8.h"
+
+namespace trainyard::measurement {
+
+/// As many tags are named where the one that was looked for is missing, and as much of each.
+inline constexpr std::size_t kSeenTagsMax = 20;
+inline constexpr std::size_t kTagBytesMax = 128;
+
+/// As much of a tag as is shown. Pure.
+inline std::string ShownTag(std::string_view tag) {
+  return wire::ReplaceMalformed(tag.substr(0, wire::Utf8Prefix(tag, kTagBytesMax)));
+}
+
+/// Notes a tag for the user. Pure.
+inline void NoteTag(std::set<std::string>& seen, std::string_view tag) {
+  if (seen.size() < kSeenTagsMax) seen.insert(ShownTag(tag));
+}
+
+}  // namespace trainyard::measurement

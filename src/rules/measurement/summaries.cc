@@ -1,0 +1,125 @@
+#include "rules/measurement/summaries.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <vector>
+
+#include "rules/measurement/seen_tags.h"
+
+namespace trainyard::measurement {
+
+namespace {
+
+constexpr std::size_t kBufferBytes = 256 << 10;
+
+/// TensorFlow makes names unique that way: "accuracy_1".
+bool HasSuffix(std::string_view tag, std::string_view base) {
+  if (!tag.starts_with(base)) return false;
+  tag.remove_prefix(base.size());
+  return tag.size() > 1 && tag.front() == '_' && tag.find_first_not_of("0123456789", 1) == tag.npos;
+}
+
+enum class Rank { kEvaluation, kRoot, kOther, kTraining };
+
+/// Keras writes to train and validation, Estimators to the root, eval and eval_NAME.
+Rank RankOf(std::string_view folder) {
+  if (folder.empty()) return Rank::kRoot;
+  Rank rank = Rank::kOther;
+  while (!folder.empty()) {
+    const std::size_t end = std::min(folder.find('/'), folder.size());
+    const std::string_view name = folder.substr(0, end);
+    if (name == "validation" || name == "eval" || name.starts_with("eval_")) return Rank::kEvaluation;
+    if (name == "train") rank = Rank::kTraining;
+    folder.remove_prefix(std::min(end + 1, folder.size()));
+  }
+  return rank;
+}
+
+std::string_view FolderOf(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+}  // namespace
+
+bool IsEventFile(std::string_view name) noexcept { return name.contains(".tfevents."); }
+
+bool Summaries::Read(std::string_view root, std::string_view path, FileVersion now, std::uint64_t bytes_max,
+                     const ReadAt& read_at) {
+  const std::string name = std::string(root) + "/" + std::string(path);
+  if (!files_.contains(name) && files_.size() >= kEventFilesMax) return false;
+  const auto [found, is_new] = files_.try_emplace(name);
+  File& file = found->second;
+  const bool replaced = now.id != file.begun_id;
+  if (is_new || now.size < file.reader.offset() || (file.reader.lost() && replaced)) {
+    file = {.reader = {}, .begun_id = now.id};
+  }
+  const std::string_view folder = FolderOf(path);
+  const auto take = [&](std::string_view record) {
+    for (const Scalar& scalar : ScalarsOf(record)) Take(root, folder, scalar);
+  };
+  std::vector<char> buffer(std::min<std::uint64_t>(kBufferBytes, now.size - file.reader.offset()));
+  std::uint64_t done = 0;
+  while (file.reader.offset() < now.size && done < bytes_max && !file.reader.lost()) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(now.size - file.reader.offset(), buffer.size());
+    const std::size_t got = read_at(file.reader.offset(), std::span(buffer).first(wanted));
+    if (got == 0) return false;
+    file.reader.Feed({buffer.data(), got}, take);
+    done += got;
+  }
+  return file.reader.offset() < now.size && !file.reader.lost();
+}
+
+void Summaries::Take(std::string_view root, std::string_view folder, const Scalar& scalar) {
+  if (scalar.tag != tag_ && !HasSuffix(scalar.tag, tag_)) return NoteTag(seen_tags_, scalar.tag);
+  const Place place{.root = std::string(root), .folder = std::string(folder), .tag = scalar.tag};
+  if (!curves_.contains(place) && curves_.size() >= kCurvesMax) return;
+  curves_[place].Add(scalar.step, scalar.time_s, scalar.value);
+}
+
+const std::string* Summaries::ChosenTag() const {
+  const std::string* chosen = nullptr;
+  for (const auto& [place, curve] : curves_) {
+    if (place.tag == tag_) return &place.tag;
+  }
+  for (const auto& [place, curve] : curves_) {
+    if (chosen != nullptr && *chosen != place.tag) return nullptr;  // which one is meant?
+    chosen = &place.tag;
+  }
+  return chosen;
+}
+
+const std::pair<const Summaries::Place, Curve>* Summaries::Chosen() const {
+  const std::string* tag = ChosenTag();
+  if (tag == nullptr) return nullptr;
+  const auto order = [](const auto& entry) {
+    return std::tuple(RankOf(entry.first.folder), -entry.second.newest_s());
+  };
+  const std::pair<const Place, Curve>* best = nullptr;
+  for (const auto& entry : curves_) {
+    if (entry.first.tag == *tag && (best == nullptr || order(entry) < order(*best))) best = &entry;
+  }
+  return best;
+}
+
+replica::v1::MetricReport Summaries::Report() const {
+  replica::v1::MetricReport report;
+  std::set<std::string> seen = seen_tags_;
+  if (const auto* chosen = Chosen()) {
+    chosen->second.Print(report);
+    const Place& place = chosen->first;
+    report.set_place(place.folder.empty() ? place.root : place.root + "/" + place.folder);
+  } else {
+    for (const auto& [place, curve] : curves_) NoteTag(seen, place.tag);
+  }
+  for (const std::string& tag : seen) report.add_seen_tags(tag);
+  return report;
+}
+
+std::string Summaries::Spelling() const {
+  const auto* chosen = Chosen();
+  return chosen != nullptr && chosen->first.tag != tag_ ? chosen->first.tag : std::string();
+}
+
+}  // namespace trainyard::measurement

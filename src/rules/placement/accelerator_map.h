@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "rules/placement/device.h"
+
+namespace trainyard::placement {
+
+/// The operator's table: which device a job gets when it asks for an accelerator type of the original. The
+/// answer is any device of the same kind (also for types that are not in the table), devices of one type
+/// only, or none; with none the job runs without. A value. Pure: any thread.
+class AcceleratorMap {
+ public:
+  AcceleratorMap() = default;
+
+  /// "nvidia-tesla-k80=nvidia-tesla-t4,nvidia-tesla-p4=any,tpu-v2=none". Empty: no rules. Errors:
+  /// kInvalidArgument, field "--accelerator-map": a name that the API does not have, a name given twice, a
+  /// GPU in place of a TPU.
+  [[nodiscard]] static Result<AcceleratorMap> Parse(std::string_view text);
+
+  /// Whether a job that asks for the type runs without any.
+  [[nodiscard]] bool Waives(AcceleratorConfig::Type type) const;
+  [[nodiscard]] bool WaivesAny(Device::Kind kind) const;
+  /// Whether the device may stand for the type.
+  [[nodiscard]] bool Accepts(AcceleratorConfig::Type type, const Device& device) const;
+
+ private:
+  std::map<AcceleratorConfig::Type, std::string> rules_;  ///< "any", "none" or a device's type
+};
+
+}  // namespace trainyard::placement

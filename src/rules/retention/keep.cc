@@ -1,0 +1,67 @@
+#include "rules/retention/keep.h"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+namespace trainyard::retention {
+
+namespace {
+
+constexpr std::string_view kNever = "never";
+
+struct Unit {
+  char letter;
+  std::string_view name;
+  std::int64_t seconds;
+};
+constexpr std::array<Unit, 4> kUnits{
+    {{'d', "day", 86'400}, {'h', "hour", 3'600}, {'m', "minute", 60}, {'s', "second", 1}}};
+
+const Unit& LargestExact(std::int64_t seconds) {
+  for (const Unit& unit : kUnits)
+    if (seconds % unit.seconds == 0) return unit;
+  return kUnits.back();
+}
+
+std::unexpected<Error> Wrong(std::string_view text) {
+  return std::unexpected(InvalidArgument({}, "'" + std::string(text) +
+                                                 "' is no time to keep it, as 90d, 12h, 30m, 45s (1s to " +
+                                                 KeepText(kKeepMax) + ") or never"));
+}
+
+}  // namespace
+
+Result<Keep> ParseKeep(std::string_view text) {
+  if (text == kNever) return std::nullopt;
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest + 1 != end) return Wrong(text);
+  for (const Unit& unit : kUnits) {
+    if (unit.letter != *rest) continue;
+    const std::int64_t number_max = std::chrono::seconds(kKeepMax).count() / unit.seconds;
+    if (number < 1 || number > number_max) return Wrong(text);
+    return std::chrono::seconds(number * unit.seconds);
+  }
+  return Wrong(text);
+}
+
+std::string KeepText(Keep keep) {
+  if (!keep) return std::string(kNever);
+  const Unit& unit = LargestExact(keep->count());
+  return std::to_string(keep->count() / unit.seconds) + unit.letter;
+}
+
+std::string AgeText(std::chrono::seconds age) {
+  const Unit& unit = LargestExact(age.count());
+  const std::int64_t number = age.count() / unit.seconds;
+  return std::to_string(number) + " " + std::string(unit.name) + (number == 1 ? "" : "s");
+}
+
+std::optional<SysTime> Cutoff(Keep keep, SysTime now) {
+  if (!keep) return std::nullopt;
+  return now - *keep;
+}
+
+}  // namespace trainyard::retention

@@ -1,0 +1,180 @@
+#include "rules/slurm/gang.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rules/slurm/host_list.h"
+#include "rules/slurm/reason.h"
+
+namespace trainyard::slurm {
+
+namespace {
+
+using Found = std::span<const ListedJob>;
+
+bool HasOneEnded(Found found) {
+  return std::ranges::any_of(found, [](const ListedJob& job) { return HasEnded(job.state); });
+}
+
+/// How a job ended says the component that ended for a reason: the others are cancelled with it.
+const ListedJob* Telling(Found found) {
+  const ListedJob* telling = nullptr;
+  for (const ListedJob& job : found) {
+    if (job.state == JobState::kEnding || !HasEnded(job.state)) continue;
+    const bool says_more =
+        telling == nullptr || telling->state == JobState::kCancelled || telling->state == JobState::kOver;
+    if (says_more) telling = &job;
+  }
+  return telling;
+}
+
+std::string JobOfSlurm(const ListedJob& job) { return "The job " + std::to_string(job.id) + " of Slurm"; }
+
+std::string OnNodes(const ListedJob& job) { return job.nodes.empty() ? "" : " (" + job.nodes + ")"; }
+
+struct End {
+  placement::RoomEnd kind;
+  std::string reason;
+};
+
+End AtTimeLimit(const ListedJob& job) {
+  return {placement::RoomEnd::kTimeLimit, JobOfSlurm(job) + " has reached its time limit."};
+}
+
+/// How Slurm says that the job ended.
+End EndOf(const ListedJob& job) {
+  const std::string name = JobOfSlurm(job);
+  switch (job.state) {
+    case JobState::kCancelled: return {placement::RoomEnd::kCancelled, name + " was cancelled in Slurm."};
+    case JobState::kTimeLimit: return AtTimeLimit(job);
+    case JobState::kDeadline:
+      return {placement::RoomEnd::kDeadline, name + " could not end before its deadline any more."};
+    case JobState::kNodeLost:
+      return {placement::RoomEnd::kLost, name + " has lost a node" + OnNodes(job) + "."};
+    case JobState::kPreempted:
+      return {placement::RoomEnd::kPreempted, name + " had to make room for a more important one."};
+    case JobState::kOutOfMemory:
+      return {placement::RoomEnd::kOutOfMemory, name + " used more memory than it asked for."};
+    case JobState::kPending:
+    case JobState::kRunning:
+    case JobState::kSuspended:
+    case JobState::kEnding:
+    case JobState::kOver: break;
+  }
+  return {placement::RoomEnd::kLost,
+          name + " has ended before its work was done (" + job.state_text +
+              (job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason) + ")."};
+}
+
+Verdict JudgeMissing(Gang& gang, const Sight& sight) {
+  if (!gang.missing) gang.missing = std::max(sight.asked, sight.answering_since);
+  if (sight.asked < *gang.missing + kSettle) return LookSoon{};
+  const std::string reason = "Slurm has lost the job.";
+  if (gang.stage == Stage::kGranted) return LosesRoom{.reason = reason};
+  return Resubmit{.words = {.reason = reason, .unblock = "It is submitted again."}, .at_once = true};
+}
+
+Verdict JudgeEnded(const Gang& gang, const ListedJob& job) {
+  // Agents that were told of the limit in time have ended before it: the job is COMPLETED.
+  End end = gang.at_time_limit && job.state == JobState::kOver ? AtTimeLimit(job) : EndOf(job);
+  const bool is_for_the_job =
+      end.kind == placement::RoomEnd::kCancelled || end.kind == placement::RoomEnd::kDeadline;
+  if (gang.stage == Stage::kGranted || is_for_the_job)
+    return LosesRoom{.kind = end.kind, .reason = std::move(end.reason)};
+  return Resubmit{.words = {.reason = std::move(end.reason), .unblock = "It is submitted again."}};
+}
+
+/// Slurm says that it runs, and its agents have not all come, or the list was asked for before they had.
+Verdict JudgeStarting(const Gang& gang, const Sight& sight) {
+  if (gang.complete && sight.asked >= *gang.complete) return HasRoom{};
+  const std::string nodes = OnNodes(sight.found.front());
+  if (sight.now < *gang.running + kAttachMax) {
+    return KeepWaiting{{.reason = "Slurm has given it nodes" + nodes + ", and its agents start there.",
+                        .unblock = "It starts in a moment."}};
+  }
+  return Resubmit{
+      .words = {
+          .reason = "The job started in Slurm, and " + std::to_string(gang.attached.size()) + " of " +
+                    std::to_string(gang.slots) + " agents reached the server" + nodes + ".",
+          .unblock = "The nodes have to reach the address of --agent-listen (docs/slurm.md, firewall)."}};
+}
+
+/// A node that Slurm has taken from a job that goes on: it is lost, and nothing else may say so (a network
+/// that is cut closes no connection).
+const std::string* LostNode(const Gang& gang, const Sight& sight) {
+  const auto is_named = [&sight](const std::string& node) {
+    return std::ranges::any_of(sight.found, [&node](const ListedJob& job) {
+      return job.nodes.empty() || NamesNode(job.nodes, node);
+    });
+  };
+  for (const auto& [slot, node] : gang.attached)
+    if (!is_named(node)) return &node;
+  return nullptr;
+}
+
+Verdict JudgeGranted(const Gang& gang, const Sight& sight) {
+  if (const std::string* lost = LostNode(gang, sight))
+    return LosesRoom{.reason = JobOfSlurm(sight.found.front()) + " has lost a node (" + *lost + ")."};
+  for (const auto& [slot, since] : gang.closed) {
+    if (sight.asked < since || sight.now < since + kAgentAbsenceMax) continue;
+    if (gang.at_time_limit) {
+      End end = AtTimeLimit(sight.found.front());
+      return LosesRoom{.kind = end.kind, .reason = std::move(end.reason)};
+    }
+    return LosesRoom{.reason = "The agent of slot " + std::to_string(slot) + " of the job is gone" +
+                               OnNodes(sight.found.front()) + "."};
+  }
+  return {};
+}
+
+Verdict JudgeLiving(Gang& gang, const Sight& sight) {
+  const auto pending = std::ranges::find(sight.found, JobState::kPending, &ListedJob::state);
+  if (pending != sight.found.end()) {
+    gang.running.reset();
+    if (gang.stage != Stage::kThere) return {};
+    return KeepWaiting{.words = MeaningOf(pending->reason, gang.partition), .because = pending->reason};
+  }
+  if (!gang.running) gang.running = sight.now;
+  return gang.stage == Stage::kGranted ? JudgeGranted(gang, sight) : JudgeStarting(gang, sight);
+}
+
+}  // namespace
+
+bool NoteAgent(Gang& gang, int slot, const std::string& node, SysTime now) {
+  gang.closed.erase(slot);
+  gang.attached.insert_or_assign(slot, node);
+  if (std::ssize(gang.attached) < gang.slots || gang.complete) return false;
+  gang.complete = now;
+  return true;
+}
+
+void ForgetAgents(Gang& gang) {
+  gang.attached.clear();
+  gang.closed.clear();
+  gang.at_time_limit = false;
+  gang.complete.reset();
+  gang.running.reset();
+}
+
+bool IsNothingNew(const Gang& gang, std::span<const ListedJob> found) {
+  if (gang.stage != Stage::kThere || gang.complete || gang.running || gang.missing || found.size() != 1)
+    return false;
+  const ListedJob& job = found.front();
+  return job.state == JobState::kPending && !job.reason.empty() && job.reason == gang.waits_because &&
+         gang.ids.size() == 1 && gang.ids.front() == job.id;
+}
+
+Verdict Judge(Gang& gang, const Sight& sight) {
+  if (gang.stage == Stage::kUncertain) {  // and not found
+    if (sight.asked < std::max(gang.since, sight.answering_since) + kSettle) return {};
+    return Resubmit{
+        .words = {.reason = "Slurm did not take the job at first.", .unblock = "It is submitted again."}};
+  }
+  if (sight.found.empty()) return JudgeMissing(gang, sight);
+  gang.missing.reset();
+  if (const ListedJob* telling = Telling(sight.found)) return JudgeEnded(gang, *telling);
+  if (HasOneEnded(sight.found)) return LookSoon{};  // how it ends is said in a moment
+  return JudgeLiving(gang, sight);
+}
+
+}  // namespace trainyard::slurm

@@ -1,0 +1,376 @@
+#include "rules/slurm/gangs.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard::slurm {
+
+namespace {
+
+placement::Wait WaitFor(placement::Shortage words) {
+  return {.reason = std::move(words.reason), .unblock = std::move(words.unblock), .never = words.never};
+}
+
+/// `words`: Slurm's.
+placement::Shortage WhyNotSubmitted(Failure failure, const std::string& words) {
+  switch (failure) {
+    case Failure::kNoAnswer:
+      return {.reason = "Slurm's controller does not answer (" + words + ").",
+              .unblock = "It starts once the controller is back."};
+    case Failure::kLater:
+      return {.reason = "Slurm takes no more jobs for now (" + words + ").",
+              .unblock = "It is submitted again until Slurm takes it."};
+    case Failure::kNever:
+      return {.reason = "The cluster cannot hold the job (" + words + ").",
+              .unblock = "Cancel it, and submit it with fewer replicas or smaller machine types.",
+              .never = true};
+    case Failure::kGone:
+    case Failure::kMistake: break;
+  }
+  return {.reason = "Slurm refuses the job (" + words + ").",
+          .unblock = "The operator has to mend the options of the engine."};
+}
+
+/// Lists are asked for often.
+bool IsWaitingFor(Stage stage) {
+  return stage == Stage::kUncertain || stage == Stage::kThere || stage == Stage::kEnding;
+}
+
+template <class All>
+auto* FindIn(All& gangs, const Submission& submission) {
+  const auto found = gangs.find(submission.gang);
+  return found == gangs.end() || found->second.submission != submission.number ? nullptr : &found->second;
+}
+
+Gang GangOf(const Gangs::Wanted& wanted, SysTime now) {
+  Gang gang{.slots = wanted.slots,
+            .partition = wanted.partition,
+            .submission = wanted.last_submission,
+            .since = now,
+            .attached = wanted.attached,
+            .had_room = wanted.granted};
+  if (std::ssize(gang.attached) == gang.slots) gang.complete = now;
+  if (wanted.granted)
+    for (const auto& [slot, node] : gang.attached) gang.closed.emplace(slot, now + kAgentReturnMax);
+  return gang;
+}
+
+}  // namespace
+
+void Gangs::CountStage(Stage stage, int change) {
+  if (IsWaitingFor(stage)) waiting_ += change;
+  if (stage == Stage::kSubmitting) submitting_ += change;
+}
+
+void Gangs::Enter(const GangKey& key, Gang& gang, Stage stage, SysTime now) {
+  CountStage(gang.stage, -1);
+  CountStage(stage, 1);
+  gang.stage = stage;
+  gang.since = now;
+  gang.missing.reset();
+  SetDue(key, gang, std::nullopt);
+  if (stage == Stage::kUncertain || stage == Stage::kEnding) questions_.AskSoon();
+}
+
+void Gangs::SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due) {
+  if (gang.due) due_.erase({*gang.due, key});
+  gang.due = due;
+  if (gang.due) due_.insert({*gang.due, key});
+}
+
+void Gangs::Say(const GangKey& key, Gang& gang, placement::Shortage words) {
+  placement::Wait wait = WaitFor(std::move(words));
+  if (wait == gang.wait) return;
+  gang.wait = std::move(wait);
+  gang.waits_because.clear();
+  actions_.emplace_back(SayWait{key});
+}
+
+void Gangs::Want(Wanted wanted, SysTime now) {
+  const auto [place, is_new] = gangs_.try_emplace(wanted.key);
+  if (!is_new) return;
+  Gang& gang = place->second;
+  gang = GangOf(wanted, now);
+  if (wanted.granted) {
+    Enter(wanted.key, gang, Stage::kGranted, now);
+    return SetDue(wanted.key, gang, now + kAgentReturnMax + kAgentAbsenceMax);
+  }
+  if (gang.submission > 0) return Enter(wanted.key, gang, Stage::kUncertain, now);
+  gang.wait =
+      WaitFor({.reason = "It is being submitted to Slurm.", .unblock = "It starts when Slurm has room."});
+  SetDue(wanted.key, gang, now);
+}
+
+void Gangs::Release(const GangKey& key, SysTime now) {
+  const auto found = gangs_.find(key);
+  if (found == gangs_.end() || found->second.released) return;
+  Gang& gang = found->second;
+  gang.released = true;
+  if (gang.submission == 0) return Erase(key);
+  if (gang.stage == Stage::kEnding) return;
+  actions_.emplace_back(VoidTicket{{key, gang.submission}});
+  const bool leaves = gang.stage == Stage::kGranted;
+  if (!leaves) CancelAll(key, gang, now);
+  Enter(key, gang, Stage::kEnding, now);
+  if (!leaves) return;
+  gang.may_live_until = now + kLeaveMax;
+  SetDue(key, gang, gang.may_live_until);
+}
+
+void Gangs::Erase(const GangKey& key) {
+  Gang& gang = gangs_.at(key);
+  CountStage(gang.stage, -1);
+  SetDue(key, gang, std::nullopt);
+  gangs_.erase(key);
+  actions_.emplace_back(Forget{key});
+}
+
+void Gangs::CancelAll(const GangKey& key, Gang& gang, SysTime now) {
+  if (!gang.ids.empty()) Cancel(JobName(installation_, key), std::exchange(gang.ids, {}), now);
+}
+
+void Gangs::Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTime now) {
+  own_cancels_.Note(ids, now);
+  actions_.emplace_back(CancelJobs{.name = name, .ids = std::move(ids)});
+}
+
+// --- submissions
+
+void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime now) {
+  Gang* gang = FindIn(gangs_, submission);
+  if (gang == nullptr) return;
+  answering_since_ = answering_since_.value_or(now);
+  if (gang->stage == Stage::kEnding) {  // released meanwhile
+    gang->ids = {id};
+    return CancelAll(submission.gang, *gang, now);
+  }
+  if (gang->stage != Stage::kSubmitting) return;
+  gang->ids = {id};
+  Enter(submission.gang, *gang, Stage::kThere, now);
+}
+
+void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words,
+                           SysTime now) {
+  Gang* gang = FindIn(gangs_, submission);
+  if (gang == nullptr || gang->stage != Stage::kSubmitting) return;
+  if (failure != Failure::kNoAnswer)
+    return SubmitAgain(submission.gang, *gang, WhyNotSubmitted(failure, words), now);
+  Enter(submission.gang, *gang, Stage::kUncertain, now);
+  answering_since_.reset();
+  Say(submission.gang, *gang, WhyNotSubmitted(failure, words));
+}
+
+void Gangs::SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now) {
+  if (gang.submission > 0) actions_.emplace_back(VoidTicket{{key, gang.submission}});
+  CancelAll(key, gang, now);
+  ForgetAgents(gang);
+  Enter(key, gang, Stage::kToSubmit, now);
+  SetDue(key, gang, now + gang.pause);
+  gang.pause = std::min(2 * gang.pause, kResubmitPauseMax);
+  Say(key, gang, std::move(words));
+}
+
+void Gangs::SubmitSome(SysTime now) {
+  while (!to_submit_.empty() && submitting_ < kSubmittingMax) {
+    const GangKey key = to_submit_.front();
+    to_submit_.pop_front();
+    const auto found = gangs_.find(key);
+    if (found == gangs_.end() || found->second.stage != Stage::kToSubmit) continue;
+    Gang& gang = found->second;
+    ++gang.submission;
+    Enter(key, gang, Stage::kSubmitting, now);
+    actions_.emplace_back(Submit{{key, gang.submission}});
+  }
+}
+
+// --- lists
+
+void Gangs::AskForSome() {
+  while (const std::optional<Submission> submission = questions_.TakeOne()) {
+    const Gang* gang = FindIn(gangs_, *submission);
+    if (gang == nullptr || gang->stage != Stage::kThere || gang->ids.empty()) continue;
+    questions_.OnOneAsked();
+    actions_.emplace_back(AskList{.id = gang->ids.front()});
+  }
+}
+
+void Gangs::OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now) {
+  answering_since_.reset();
+  if (id) return questions_.OnOneDone(false);
+  questions_.OnNoList(now);
+  reading_.emplace(WhyNotSubmitted(Failure::kNoAnswer, words));
+  ReadOn(now);
+}
+
+void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours, SysTime now) {
+  if (!answering_since_) answering_since_ = asked;
+  if (id) questions_.OnOneDone(ours.size() > 0);
+  Reading reading(std::move(ours),
+                  {.found = {}, .asked = asked, .answering_since = *answering_since_, .now = now});
+  if (!id) {
+    questions_.OnList(asked, now);
+    reading_ = std::move(reading);
+    return ReadOn(now);
+  }
+  Strangers strangers;
+  while (const std::optional<GangKey> key = reading.NextOwner()) {
+    const auto known = gangs_.find(*key);
+    const int number = known == gangs_.end() ? 0 : known->second.submission;
+    const std::span<ListedJob> found = reading.Take({*key, number}, strangers);
+    // A job's absence says nothing that the next list does not say.
+    if (!found.empty()) Look(*key, known->second, found, reading.sight());
+  }
+  CancelStrangers(std::move(strangers), now);
+}
+
+void Gangs::ReadOn(SysTime now) {
+  Strangers strangers;
+  auto next = reading_->latest() ? gangs_.upper_bound(*reading_->latest()) : gangs_.begin();
+  for (int looks = 0; looks < kLooksMax && next != gangs_.end(); ++looks) {
+    const auto [key, gang] = std::pair<const GangKey, Gang*>(next->first, &next->second);
+    ++next;  // Look may erase it
+    const std::span<ListedJob> found = reading_->Take({key, gang->submission}, strangers);
+    if (!reading_->no_answer()) {
+      Look(key, *gang, found, reading_->sight());
+      continue;
+    }
+    gang->missing.reset();
+    const bool is_asked_for = gang->stage == Stage::kThere || gang->stage == Stage::kUncertain;
+    if (is_asked_for) Say(key, *gang, *reading_->no_answer());
+  }
+  if (next == gangs_.end()) {
+    reading_->TakeRest(strangers);
+    reading_.reset();
+    questions_.OnListDone();
+  }
+  CancelStrangers(std::move(strangers), now);
+}
+
+void Gangs::CancelStrangers(Strangers strangers, SysTime now) {
+  for (auto& [name, ids] : strangers) Cancel(name, std::move(ids), now);
+}
+
+void Gangs::Look(const GangKey& key, Gang& gang, std::span<ListedJob> found, Sight sight) {
+  if (IsNothingNew(gang, found)) return;
+  if (sight.asked < gang.since && found.empty())
+    return;  // it came, or was released, while the question was on its way
+  if (gang.stage == Stage::kToSubmit || gang.stage == Stage::kSubmitting) return;
+  gang.ids.clear();
+  for (const ListedJob& job : found)
+    if (!HasEnded(job.state)) gang.ids.push_back(job.id);
+  own_cancels_.TellApart(found);
+  sight.found = found;
+  if (gang.stage == Stage::kEnding) return LookAtEnding(key, gang, sight);
+  if (gang.stage == Stage::kUncertain && !found.empty()) Enter(key, gang, Stage::kThere, sight.now);
+  Verdict verdict = Judge(gang, sight);
+  if (std::holds_alternative<LookSoon>(verdict)) questions_.AskSoon();
+  if (auto* waits = std::get_if<KeepWaiting>(&verdict)) {
+    if (gang.running) SetDue(key, gang, *gang.running + kAttachMax);
+    if (gang.complete) questions_.AskSoon();  // its agents are here before Slurm says so
+    Say(key, gang, std::move(waits->words));
+    gang.waits_because = std::move(waits->because);
+  } else if (std::holds_alternative<HasRoom>(verdict)) {
+    gang.had_room = true;
+    Enter(key, gang, Stage::kGranted, sight.now);
+    actions_.emplace_back(GiveRoom{{key, gang.submission}});
+  } else if (auto* again = std::get_if<Resubmit>(&verdict)) {
+    if (again->at_once) gang.pause = kResubmitPause;
+    SubmitAgain(key, gang, std::move(again->words), sight.now);
+  } else if (auto* lost = std::get_if<LosesRoom>(&verdict)) {
+    TakeRoomBack(key, gang, lost->kind, std::move(lost->reason), sight.now);
+  }
+}
+
+void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason,
+                         SysTime now) {
+  actions_.emplace_back(VoidTicket{{key, gang.submission}});
+  actions_.emplace_back(TakeBack{.gang = key, .kind = kind, .reason = std::move(reason)});
+  const bool lives = !gang.ids.empty();
+  CancelAll(key, gang, now);
+  Enter(key, gang, Stage::kEnding, now);
+  if (!lives) SayDead(key, gang);
+}
+
+void Gangs::SayDead(const GangKey& key, Gang& gang) {
+  if (std::exchange(gang.lives, false) && gang.had_room)
+    actions_.emplace_back(NothingLives{{key, gang.submission}});
+}
+
+void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Sight& sight) {
+  const bool leaves = gang.may_live_until && sight.asked < *gang.may_live_until;
+  if (!gang.ids.empty()) return leaves ? void() : CancelAll(key, gang, sight.now);
+  // What was submitted a moment ago may not be in lists yet, if the controller has just come back.
+  const bool is_settled = sight.asked >= std::max(gang.since, sight.answering_since) + kSettle;
+  if (!sight.found.empty() || is_settled) SayDead(key, gang);
+  if (is_settled && gang.released) Erase(key);
+}
+
+// --- agents
+
+void Gangs::OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) {
+  Gang* gang = FindIn(gangs_, submission);
+  if (gang == nullptr || !NoteAgent(*gang, slot, node, now) || gang->stage != Stage::kThere) return;
+  questions_.WantOne(submission);
+}
+
+void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysTime now) {
+  Gang* gang = FindIn(gangs_, submission);
+  if (gang == nullptr) return;
+  questions_.AskSoon();
+  if (!closed) return;
+  gang->closed.emplace(slot, now);
+  if (gang->stage == Stage::kGranted) SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
+}
+
+void Gangs::OnTimeLimit(const Submission& submission) {
+  if (Gang* gang = FindIn(gangs_, submission)) gang->at_time_limit = true;
+}
+
+// --- what is next
+
+void Gangs::OnDue(const GangKey& key) {
+  Gang& gang = gangs_.at(key);
+  SetDue(key, gang, std::nullopt);
+  if (gang.stage == Stage::kToSubmit) {
+    to_submit_.push_back(key);
+  } else {
+    questions_.AskSoon();
+  }
+}
+
+std::vector<GangAction> Gangs::Next(SysTime now) {
+  if (reading_) ReadOn(now);
+  for (int looks = 0; looks < kLooksMax && !due_.empty() && due_.begin()->first <= now; ++looks)
+    OnDue(GangKey(due_.begin()->second));
+  SubmitSome(now);
+  if (!gangs_.empty() && questions_.TakeList(waiting_ > 0, now)) actions_.emplace_back(AskList{});
+  AskForSome();
+  return std::exchange(actions_, {});
+}
+
+std::optional<SysTime> Gangs::WakeAt() const {
+  if (reading_) return SysTime();
+  std::optional<SysTime> wake;
+  if (!gangs_.empty()) wake = questions_.ListAt(waiting_ > 0);
+  if (!due_.empty()) wake = std::min(wake.value_or(due_.begin()->first), due_.begin()->first);
+  return wake;
+}
+
+std::optional<placement::Wait> Gangs::WaitOf(const GangKey& key) const {
+  const auto found = gangs_.find(key);
+  if (found == gangs_.end()) return std::nullopt;
+  const bool waits = found->second.stage != Stage::kGranted && found->second.stage != Stage::kEnding;
+  return waits ? std::optional(found->second.wait) : std::nullopt;
+}
+
+bool Gangs::IsCurrent(const Submission& submission) const {
+  const Gang* gang = FindIn(gangs_, submission);
+  return gang != nullptr && gang->stage != Stage::kToSubmit && gang->stage != Stage::kEnding;
+}
+
+bool Gangs::MayLive(const Submission& submission) const {
+  const Gang* gang = FindIn(gangs_, submission);
+  return gang != nullptr && gang->lives;
+}
+
+}  // namespace trainyard::slurm

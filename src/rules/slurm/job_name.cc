@@ -1,0 +1,66 @@
+#include "rules/slurm/job_name.h"
+
+#include <charconv>
+
+namespace trainyard::slurm {
+
+namespace {
+
+constexpr std::string_view kCommentPrefix = "trainyard:";
+
+/// A positive number from the front of the text.
+template <class Number>
+bool Take(std::string_view& text, Number& number) {
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 1) return false;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return true;
+}
+
+bool TakePrefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+}  // namespace
+
+std::string NamePrefix(std::string_view installation) { return "ty-" + std::string(installation) + "-"; }
+
+std::string JobName(std::string_view installation, const GangKey& gang) {
+  return NamePrefix(installation) + std::to_string(gang.job_uid) + "-" + std::to_string(gang.try_number);
+}
+
+std::string Comment(const Submission& submission) {
+  return std::string(kCommentPrefix) + std::to_string(submission.number);
+}
+
+std::optional<Submission> ParseNames(std::string_view installation, std::string_view name,
+                                     std::string_view comment) {
+  Submission found;
+  const bool is_ours = TakePrefix(name, NamePrefix(installation)) && Take(name, found.gang.job_uid) &&
+                       TakePrefix(name, "-") && Take(name, found.gang.try_number) && name.empty() &&
+                       TakePrefix(comment, kCommentPrefix) && Take(comment, found.number) && comment.empty();
+  if (!is_ours) return std::nullopt;
+  return found;
+}
+
+std::string AgentPrefix(const Submission& submission) {
+  return std::to_string(submission.gang.job_uid) + "-" + std::to_string(submission.gang.try_number) + "-" +
+         std::to_string(submission.number) + "/";
+}
+
+std::string AgentName(const Submission& submission, int slot) {
+  return AgentPrefix(submission) + std::to_string(slot);
+}
+
+std::optional<Submission> SubmissionOfAgent(std::string_view agent) {
+  Submission found;
+  const bool is_one = Take(agent, found.gang.job_uid) && TakePrefix(agent, "-") &&
+                      Take(agent, found.gang.try_number) && TakePrefix(agent, "-") &&
+                      Take(agent, found.number) && agent.starts_with("/");
+  if (!is_one) return std::nullopt;
+  return found;
+}
+
+}  // namespace trainyard::slurm

@@ -1,0 +1,38 @@
+#include "rules/slurm/job_name.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard::slurm {
+namespace {
+
+TEST(JobName, IsFoundAgain) {
+  const Submission submission{.gang = {.job_uid = 17, .try_number = 2}, .number = 3};
+  EXPECT_EQ(JobName("1f3a", submission.gang), "ty-1f3a-17-2");
+  EXPECT_EQ(Comment(submission), "trainyard:3");
+  EXPECT_EQ(ParseNames("1f3a", "ty-1f3a-17-2", "trainyard:3"), submission);
+}
+
+TEST(JobName, OfOthersIsNoneOfOurs) {
+  struct Row {
+    const char* name;
+    const char* comment;
+  };
+  for (const auto& [name, comment] :
+       {Row{"ty-ffff-17-2", "trainyard:3"}, Row{"ty-1f3a-17-2", ""}, Row{"ty-1f3a-17-2", "trainyard:3x"},
+        Row{"ty-1f3a-17-2", "trainyard:0"}, Row{"ty-1f3a-17", "trainyard:3"},
+        Row{"ty-1f3a--17-2", "trainyard:3"}, Row{"ty-1f3a-17-2-1", "trainyard:3"},
+        Row{"ty-1f3a-99999999999999999999-1", "trainyard:3"}, Row{"", ""}, Row{"bash", "trainyard:1"}})
+    EXPECT_EQ(ParseNames("1f3a", name, comment), std::nullopt) << name << " " << comment;
+}
+
+TEST(AgentName, SaysTheSubmission) {
+  const Submission submission{.gang = {.job_uid = 17, .try_number = 1}, .number = 2};
+  EXPECT_EQ(AgentName(submission, 5), "17-1-2/5");
+  EXPECT_EQ(AgentPrefix(submission), "17-1-2/");
+  EXPECT_EQ(SubmissionOfAgent("17-1-2/5"), submission);
+  for (const char* other : {"", "17-1-2", "17-1/5", "x", "17-0-2/5"})
+    EXPECT_EQ(SubmissionOfAgent(other), std::nullopt) << other;
+}
+
+}  // namespace
+}  // namespace trainyard::slurm

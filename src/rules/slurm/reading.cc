@@ -1,0 +1,30 @@
+#include "rules/slurm/reading.h"
+
+namespace trainyard::slurm {
+
+std::optional<GangKey> Reading::NextOwner() const {
+  if (next_ == ours_.jobs.size()) return std::nullopt;
+  return ours_.whose[next_].gang;
+}
+
+std::span<ListedJob> Reading::Take(const Submission& present, Strangers& strangers) {
+  const std::vector<Submission>& whose = ours_.whose;
+  while (next_ < whose.size() && whose[next_] < present) TakeStranger(strangers);
+  const std::size_t begin = next_;
+  while (next_ < whose.size() && whose[next_] == present) ++next_;
+  const std::span<ListedJob> found = std::span(ours_.jobs).subspan(begin, next_ - begin);
+  while (NextOwner() == present.gang) TakeStranger(strangers);
+  latest_ = present.gang;
+  return found;
+}
+
+void Reading::TakeRest(Strangers& strangers) {
+  while (NextOwner()) TakeStranger(strangers);
+}
+
+void Reading::TakeStranger(Strangers& strangers) {
+  const ListedJob& job = ours_.jobs[next_++];
+  if (!HasEnded(job.state)) strangers[job.name].push_back(job.id);
+}
+
+}  // namespace trainyard::slurm

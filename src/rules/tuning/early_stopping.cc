@@ -1,0 +1,156 @@
+#include "rules/tuning/early_stopping.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "rules/tuning/learning_curve.h"
+
+namespace trainyard::tuning {
+
+namespace {
+
+/// Source: spec hyperparameter-tuning.md section 9, a rule that is inferred.
+constexpr int kCompletedMin = 5;
+constexpr std::size_t kReportsMin = 2;
+/// A trial is stopped by its curve if its chance to beat the best is smaller than this at two reports in a
+/// row. A trial is judged at each of its reports; a chance of one in fifty for each keeps wrong stops near
+/// one trial in twenty.
+constexpr double kChanceMin = 0.02;
+/// A trend needs this many reports.
+constexpr std::size_t kCurveReportsMin = 4;
+/// A rule compares with at most this many trials, evenly spread: every report of every trial is judged, so it
+/// must be cheap.
+constexpr std::size_t kTrialsLookedAtMax = 500;
+
+/// The trial's finite reports, larger is better; for each x the last one.
+LearningCurve CurveOf(const Trial& trial, bool maximize, bool by_elapsed_time) {
+  LearningCurve curve;
+  for (const StepReport& one : trial.curve) {
+    if (one.values.empty() || !std::isfinite(one.values.front())) continue;
+    const double x = by_elapsed_time ? one.elapsed_s : static_cast<double>(one.step);
+    if (std::isfinite(x)) curve.push_back({x, maximize ? one.values.front() : -one.values.front()});
+  }
+  std::ranges::stable_sort(curve, {}, &CurvePoint::x);
+  LearningCurve distinct;
+  for (const CurvePoint& point : curve) {
+    if (!distinct.empty() && distinct.back().x == point.x) distinct.pop_back();
+    distinct.push_back(point);
+  }
+  return distinct;
+}
+
+std::optional<double> FinalOf(const Trial& trial, bool maximize) {
+  if (trial.state != Trial::State::kCompleted || trial.values.empty()) return std::nullopt;
+  const double value = trial.values.front();
+  return std::isfinite(value) ? std::optional(maximize ? value : -value) : std::nullopt;
+}
+
+double Median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : values[middle - 1] / 2 + values[middle] / 2;
+}
+
+/// Figures are shown with the sign of the user's metric.
+struct Words {
+  bool maximize;
+  bool by_elapsed_time;
+
+  [[nodiscard]] std::string Value(double y) const {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", maximize ? y : -y);
+    return text;
+  }
+  [[nodiscard]] std::string Place(double x) const {
+    char text[48];
+    std::snprintf(text, sizeof text, by_elapsed_time ? "%.1f s" : "step %.0f", x);
+    return text;
+  }
+};
+
+std::vector<const Trial*> Spread(std::vector<const Trial*> trials) {
+  if (trials.size() <= kTrialsLookedAtMax) return trials;
+  for (std::size_t i = 0; i < kTrialsLookedAtMax; ++i)
+    trials[i] = trials[i * trials.size() / kTrialsLookedAtMax];
+  trials.resize(kTrialsLookedAtMax);
+  return trials;
+}
+
+StoppingVerdict JudgeByMedian(std::span<const Trial> trials, const LearningCurve& pending,
+                              const Words& words) {
+  if (pending.size() < kReportsMin) return {};
+  std::vector<const Trial*> ended;
+  for (const Trial& trial : trials) {
+    if (trial.state == Trial::State::kCompleted || trial.state == Trial::State::kStoppedEarly)
+      ended.push_back(&trial);
+  }
+  const double x = pending.back().x;
+  std::vector<double> averages;
+  int completed = 0;
+  for (const Trial* trial : Spread(std::move(ended))) {
+    const LearningCurve curve = CurveOf(*trial, words.maximize, words.by_elapsed_time);
+    const auto average = RunningAverage(curve, x);
+    if (!average) continue;
+    // A stopped trial counts up to where it stopped: without it the median of the others would be stricter.
+    if (trial->state == Trial::State::kStoppedEarly && curve.back().x < x) continue;
+    if (trial->state == Trial::State::kCompleted) ++completed;
+    averages.push_back(*average);
+  }
+  if (completed < kCompletedMin) return {};
+  const double best = std::ranges::max_element(pending, {}, &CurvePoint::y)->y;
+  const double median = Median(averages);
+  if (!(best < median)) return {};
+  return {.stop = true,
+          .reason = "Its best value up to " + words.Place(x) + ", " + words.Value(best) +
+                    ", is worse than the median of the running averages of " +
+                    std::to_string(averages.size()) + " trials, " + words.Value(median) + "."};
+}
+
+/// Compares with completed trials, which are few if many are stopped.
+StoppingVerdict JudgeByCurve(std::span<const Trial> trials, const LearningCurve& pending,
+                             const Words& words) {
+  if (pending.size() < kCurveReportsMin) return {};
+  std::vector<const Trial*> completed;
+  std::optional<double> best;
+  for (const Trial& trial : trials) {
+    const auto final_value = FinalOf(trial, words.maximize);
+    if (!final_value) continue;
+    best = std::max(best.value_or(*final_value), *final_value);
+    completed.push_back(&trial);
+  }
+  const double own_best = std::ranges::max_element(pending, {}, &CurvePoint::y)->y;
+  if (!best || own_best > *best) return {};
+  std::vector<EndedCurve> ended;
+  for (const Trial* trial : Spread(std::move(completed)))
+    ended.push_back(
+        {CurveOf(*trial, words.maximize, words.by_elapsed_time), *FinalOf(*trial, words.maximize)});
+  const LearningCurve before(pending.begin(), pending.end() - 1);
+  const auto now = ForecastFinal(ended, pending);
+  const auto last_time = ForecastFinal(ended, before);
+  if (!now || !last_time || now->chance >= kChanceMin || last_time->chance >= kChanceMin) return {};
+  char chance[32];
+  std::snprintf(chance, sizeof chance, "%.2g %%", 100 * now->chance);
+  return {.stop = true,
+          .reason = "By its curve up to " + words.Place(pending.back().x) + " it would end at about " +
+                    words.Value(now->mean) + "; the chance to beat the best value so far, " +
+                    words.Value(*best) + ", is " + chance + "."};
+}
+
+}  // namespace
+
+StoppingVerdict JudgeTrial(const StudySpec& spec, std::span<const Trial> trials, const Trial& pending,
+                           StoppingRule rule, bool by_elapsed_time) {
+  if (spec.metrics.size() != 1) return {};
+  const Words words{.maximize = spec.metrics.front().maximize, .by_elapsed_time = by_elapsed_time};
+  const LearningCurve curve = CurveOf(pending, words.maximize, by_elapsed_time);
+  if (curve.empty()) return {};
+  if (rule != StoppingRule::kDecayCurve) {
+    if (StoppingVerdict verdict = JudgeByMedian(trials, curve, words); verdict.stop) return verdict;
+  }
+  return rule == StoppingRule::kMedian ? StoppingVerdict() : JudgeByCurve(trials, curve, words);
+}
+
+}  // namespace trainyard::tuning

@@ -1,0 +1,59 @@
+#include <algorithm>
+
+#include "rules/jobs/job_id.h"
+#include "rules/validation/rules.h"
+
+namespace trainyard::jobs::rules {
+namespace {
+
+constexpr std::size_t kLabelsMax = 64;
+constexpr std::ptrdiff_t kLabelLengthMax = 63;
+
+/// Letters of other scripts are allowed, in upper and lower case.
+bool IsLowerLetter(unsigned char c) { return ('a' <= c && c <= 'z') || c >= 0x80; }
+
+bool IsLabelText(const std::string& text) {
+  const auto is_continuation = [](unsigned char c) { return (c & 0xC0U) == 0x80U; };
+  const auto characters = std::ranges::count_if(text, [&](unsigned char c) { return !is_continuation(c); });
+  return characters <= kLabelLengthMax && std::ranges::all_of(text, [](unsigned char c) {
+           return IsLowerLetter(c) || ('0' <= c && c <= '9') || c == '_' || c == '-';
+         });
+}
+
+}  // namespace
+
+Status JobIdForm(const Job& job, const ValidationContext&) {
+  TY_RETURN_IF_ERROR(JobId::Parse(job.job_id()));
+  return {};
+}
+
+Status IsTrainingJob(const Job& job, const ValidationContext&) {
+  if (job.has_prediction_input()) {
+    return Invalid("job.prediction_input",
+                   "This server runs training jobs only; batch prediction is not supported.");
+  }
+  if (!job.has_training_input()) return Invalid("job.training_input", "This field is required.");
+  return {};
+}
+
+Status Labels(const Job& job, const ValidationContext&) {
+  constexpr std::string_view kField = "job.labels";
+  if (job.labels().size() > kLabelsMax) {
+    return Invalid(kField, "A job cannot have more than " + std::to_string(kLabelsMax) + " labels.");
+  }
+  const std::string* bad =
+      nullptr;  // the map has no order: naming the smallest bad key makes the answer deterministic
+  for (const auto& [key, value] : job.labels()) {
+    const bool good = !key.empty() && IsLowerLetter(static_cast<unsigned char>(key.front())) &&
+                      IsLabelText(key) && IsLabelText(value);
+    if (!good && (bad == nullptr || key < *bad)) bad = &key;
+  }
+  if (bad == nullptr) return {};
+  return Invalid(
+      kField,
+      "The label '" + *bad +
+          "' is not valid. Keys and values can have up to 63 lowercase letters, numbers, hyphens (-) and "
+          "underscores (_). Keys must start with a lowercase letter. International letters are allowed.");
+}
+
+}  // namespace trainyard::jobs::rules

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "base/wire/resource_name.h"
+#include "rules/cluster/role.h"
+#include "rules/jobs/image_reference.h"
+#include "rules/validation/rules.h"
+
+namespace trainyard::jobs::rules {
+namespace {
+
+using cluster::Role;
+using cluster::Roles;
+using ml::v1::TrainingInput;
+
+constexpr int kPackagesMax = 100;
+/// Arguments are part of TF_CONFIG, too, and Linux limits a variable to 128 KiB.
+constexpr std::size_t kArgumentBytesMax = 64 * 1024;
+
+bool HasImage(const TrainingInput& input) { return !input.master_config().image_uri().empty(); }
+
+using Version = std::pair<int, int>;
+
+/// "1.15" -> {1, 15}.
+std::optional<Version> ParseVersion(std::string_view text) {
+  Version version;
+  const char* end = text.data() + text.size();
+  const auto major = std::from_chars(text.data(), end, version.first);
+  if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return std::nullopt;
+  const auto minor = std::from_chars(major.ptr + 1, end, version.second);
+  if (minor.ec != std::errc{} || minor.ptr != end || version.first < 0 || version.second < 0)
+    return std::nullopt;
+  return version;
+}
+
+/// Source: API description, TrainingInput.pythonVersion.
+bool IsDocumentedPair(const Version& runtime, std::string_view python) {
+  if (python.empty()) return true;
+  if (python == "3.7") return runtime >= Version{1, 15};
+  if (python == "3.5") return Version{1, 4} <= runtime && runtime <= Version{1, 14};
+  if (python == "2.7") return runtime <= Version{1, 15};
+  return false;
+}
+
+bool IsOffered(const ValidationContext& context, const std::string& version, const std::string& python) {
+  if (context.runtimes.empty()) {
+    const auto parsed = ParseVersion(version);
+    return parsed && IsDocumentedPair(*parsed, python);
+  }
+  const auto found = std::ranges::find(context.runtimes, version, &ValidationContext::Runtime::version);
+  return found != context.runtimes.end() &&
+         (python.empty() ||
+          std::ranges::find(found->python_versions, python) != found->python_versions.end());
+}
+
+/// Whether b is the next number after a: 1.9 and 1.10, 1.15 and 2.1, but not 2.11 and 2.15.
+bool IsNext(const std::string& a, const std::string& b) {
+  const auto left = ParseVersion(a);
+  const auto right = ParseVersion(b);
+  if (!left || !right) return false;
+  return left->first != right->first || left->second + 1 == right->second;
+}
+
+/// "1.15 to 2.11, 2.15" of those runtime versions that `is_meant`.
+template <class Predicate>
+std::string Ranges(const std::vector<ValidationContext::Runtime>& runtimes, Predicate is_meant) {
+  std::string text;
+  for (auto first = runtimes.begin(); first != runtimes.end(); ++first) {
+    if (!is_meant(*first)) continue;
+    auto last = first;
+    for (auto next = std::next(last); next != runtimes.end(); last = next++)
+      if (!is_meant(*next) || !IsNext(last->version, next->version)) break;
+    text += (text.empty() ? "" : ", ") + first->version + (first == last ? "" : " to " + last->version);
+    first = last;
+  }
+  return text;
+}
+
+/// What there is instead.
+std::string RuntimeHint(const ValidationContext& context, const std::string& version,
+                        const std::string& python) {
+  const auto& runtimes = context.runtimes;
+  if (runtimes.empty()) return {};
+  const auto found = std::ranges::find(runtimes, version, &ValidationContext::Runtime::version);
+  if (found == runtimes.end())
+    return "There are: " + Ranges(runtimes, [](const auto&) { return true; }) + ".";
+  const std::string with = Ranges(runtimes, [&](const ValidationContext::Runtime& runtime) {
+    return std::ranges::find(runtime.python_versions, python) != runtime.python_versions.end();
+  });
+  std::string own;
+  for (const std::string& one : found->python_versions) own += (own.empty() ? "" : " or ") + one;
+  const bool several = with.find(' ') != std::string::npos;
+  return (with.empty() ? "No runtime version comes with Python " + python
+                       : "Python " + python + " comes with runtime version" + (several ? "s " : " ") + with) +
+         "; runtime version " + version + " comes with Python " + own + ".";
+}
+
+bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+/// What `python -m` accepts: names joined by dots.
+bool IsModuleName(const std::string& name) {
+  bool start = true;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= 0x20 || byte == 0x7f || c == '/' || c == '\\') return false;
+    if (start && (c == '.' || c == '-')) return false;
+    start = c == '.';
+  }
+  return !start;
+}
+
+Status CheckUri(std::string_view field, const std::string& uri, bool object_needed) {
+  const auto parsed = wire::ObjectUri::Parse(uri);
+  if (!parsed) {
+    return Invalid(field,
+                   "The provided GCS path '" + uri + "' is not valid: " + parsed.error().message + ".");
+  }
+  if (object_needed && (parsed->object.empty() || parsed->object.ends_with('/'))) {
+    return Invalid(field, "The provided GCS path '" + uri +
+                              "' does not name an object: it should be gs://bucket/object.");
+  }
+  return {};
+}
+
+}  // namespace
+
+Violations Image(const Job& job, const ValidationContext&) {
+  Violations found;
+  for (const Role& role : Roles(job.training_input())) {
+    if (role.config.image_uri().empty()) continue;
+    const Status good = CheckImageReference(role.config.image_uri());
+    if (!good) Add(Invalid(std::string(role.field) + "_config.image_uri", good.error().message), found);
+  }
+  return found;
+}
+
+Status RuntimeOrImage(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  if (!HasImage(input) || input.runtime_version().empty()) return {};
+  return Invalid("runtime_version", "Only one of master_config.image_uri and runtime_version should be set.");
+}
+
+Status ContainerFields(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  for (const Role& role : Roles(input)) {
+    if (role.config.container_command().empty() && role.config.container_args().empty()) continue;
+    const std::string prefix = std::string(role.field) + "_config.";
+    const bool has_image = HasImage(input) || !role.config.image_uri().empty();
+    for (const auto& [field, values] :
+         {std::pair{prefix + "container_command", &role.config.container_command()},
+          std::pair{prefix + "container_args", &role.config.container_args()}}) {
+      if (values->empty()) continue;
+      if (!has_image) return Invalid(field, "It cannot be set if custom container image is not provided.");
+      if (!input.args().empty())
+        return Invalid(field,
+                       "This field and args are mutually exclusive, both cannot be set at the same time.");
+      if (std::ranges::any_of(*values, HasNul))
+        return Invalid(field, "An argument cannot contain a NUL character.");
+    }
+  }
+  return {};
+}
+
+Status Arguments(const Job& job, const ValidationContext&) {
+  std::size_t bytes = 0;
+  for (const std::string& argument : job.training_input().args()) {
+    if (HasNul(argument)) return Invalid("args", "An argument cannot contain a NUL character.");
+    bytes += argument.size() + 1;
+  }
+  if (bytes > kArgumentBytesMax) {
+    return Invalid("args", "The arguments are too long: " + std::to_string(bytes) + " bytes, at most " +
+                               std::to_string(kArgumentBytesMax) + ".");
+  }
+  return {};
+}
+
+Violations Packages(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  Violations found;
+  if (input.package_uris().empty() && !HasImage(input))
+    Add(Invalid("package_uris", "This field is required for jobs without master_config.image_uri."), found);
+  if (input.package_uris_size() > kPackagesMax) {
+    Add(Invalid("package_uris",
+                "The maximum number of package URIs is " + std::to_string(kPackagesMax) + "."),
+        found);
+    return found;
+  }
+  for (const std::string& uri : input.package_uris()) Add(CheckUri("package_uris", uri, true), found);
+  if (!input.package_uris().empty() && input.python_module().empty())
+    Add(Invalid("python_module", "This field is required when package_uris is set."), found);
+  return found;
+}
+
+Status Module(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  if (input.python_module().empty()) {
+    if (HasImage(input)) return {};
+    return Invalid("python_module", "This field is required for jobs without master_config.image_uri.");
+  }
+  if (!IsModuleName(input.python_module())) {
+    return Invalid("python_module", "'" + input.python_module() + "' is not the name of a Python module.");
+  }
+  return {};
+}
+
+Status RuntimeVersion(const Job& job, const ValidationContext& context) {
+  const TrainingInput& input = job.training_input();
+  std::string version = input.runtime_version();
+  if (version.empty() && !HasImage(input) && !input.python_version().empty())
+    version = context.runtime_default;
+  if (version.empty() || IsOffered(context, version, input.python_version())) return {};
+  const std::string hint = RuntimeHint(context, version, input.python_version());
+  // The original's words, with its two spaces, but for its link, which is dead.
+  return Invalid("runtime_version", "The specified runtime version '" + version +
+                                        "' with the Python version '" + input.python_version() +
+                                        "' is not supported or is deprecated.  Please specify a different "
+                                        "runtime version." +
+                                        (hint.empty() ? "" : " ") + hint);
+}
+
+Status JobDir(const Job& job, const ValidationContext&) {
+  const std::string& job_dir = job.training_input().job_dir();
+  if (job_dir.empty()) return {};
+  return CheckUri("job_dir", job_dir, false);
+}
+
+}  // namespace trainyard::jobs::rules

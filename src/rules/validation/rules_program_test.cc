@@ -1,0 +1,60 @@
+#include <gtest/gtest.h>
+
+#include "rules/validation/testing/table.h"
+
+namespace trainyard::jobs {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(
+    Program, Table,
+    testing::Values(
+        Row{"no_package", "", "region: 'us-central1' python_module: 't'", "package_uris: "},
+        Row{"no_module", "", "region: 'us-central1' package_uris: 'gs://bucket/t.tgz'", "python_module: "},
+        Row{"package_not_gs", kPackage, "package_uris: '/tmp/x.tar.gz'",
+            "package_uris: The provided GCS path '/tmp/x.tar.gz' is not valid"},
+        Row{"package_bucket", kPackage, "package_uris: 'gs://bucket'", "package_uris: "},
+        Row{"package_folder", kPackage, "package_uris: 'gs://bucket/x/'", "package_uris: "},
+        Row{"module_path", kPackage, "python_module: 'trainer/task.py'", "python_module: "},
+        Row{"module_option", kPackage, "python_module: '-c'", "python_module: "},
+        Row{"module_dot", kPackage, "python_module: 'a.'", "python_module: "},
+        Row{"module_dots", kPackage, "python_module: 'a..b'", "python_module: "},
+        Row{"args", kPackage, "args: '--x' args: ''", ""},
+        Row{"args_nul", kPackage, "args: 'a\\000b'", "args: "}, Row{"container", kContainer, "", ""},
+        Row{"container_args", kContainer, "args: '--x=1'", ""},
+        Row{"container_package", kContainer, "package_uris: 'gs://bucket/t.tgz' python_module: 't'", ""},
+        Row{"container_package_no_module", kContainer, "package_uris: 'gs://bucket/t.tgz'",
+            "python_module: "},
+        Row{"container_runtime", kContainer, "runtime_version: '2.1'", "runtime_version: Only one of"},
+        Row{"container_command", kContainer, "master_config { container_command: 'a' container_args: 'b' }",
+            ""},
+        Row{"command_and_args", kContainer, "master_config { container_command: 'a' } args: 'b'",
+            "master_config.container_command: "},
+        Row{"worker_args_and_args", kContainer, "worker_config { container_args: 'a' } args: 'b'",
+            "worker_config.container_args: "},
+        Row{"command_no_image", kPackage, "master_config { container_command: 'a' }",
+            "master_config.container_command: It cannot be set if custom container image is not provided."},
+        Row{"args_no_image", kPackage, "worker_config { container_args: 'a' }",
+            "worker_config.container_args: "},
+        Row{"runtime", kPackage, "runtime_version: '2.11' python_version: '3.7'", ""},
+        Row{"runtime_old_python", kPackage, "runtime_version: '1.4' python_version: '3.5'", ""},
+        Row{"runtime_27", kPackage, "runtime_version: '1.15' python_version: '2.7'", ""},
+        Row{"runtime_27_late", kPackage, "runtime_version: '2.1' python_version: '2.7'",
+            "runtime_version: The specified runtime version '2.1' with the Python version '2.7' is not "
+            "supported or is deprecated.  Please specify "
+            "a different runtime version."},
+        Row{"runtime_35_late", kPackage, "runtime_version: '1.15' python_version: '3.5'",
+            "runtime_version: "},
+        Row{"runtime_37_early", kPackage, "runtime_version: '1.14' python_version: '3.7'",
+            "runtime_version: "},
+        Row{"runtime_form", kPackage, "runtime_version: 'latest'", "runtime_version: "},
+        Row{"runtime_patch", kPackage, "runtime_version: '2.1.0'", "runtime_version: "},
+        Row{"job_dir", kPackage, "job_dir: 'gs://bucket/out/path'", ""},
+        Row{"job_dir_bucket", kPackage, "job_dir: 'gs://bucket'", ""},
+        Row{"job_dir_slash", kPackage, "job_dir: 'gs://bucket/out/'", ""},
+        Row{"job_dir_local", kPackage, "job_dir: '/tmp/out'", "job_dir: "},
+        Row{"job_dir_http", kPackage, "job_dir: 'https://bucket/out'", "job_dir: "},
+        Row{"job_dir_empty_bucket", kPackage, "job_dir: 'gs:///out'", "job_dir: "}),
+    RowName);
+
+}  // namespace
+}  // namespace trainyard::jobs

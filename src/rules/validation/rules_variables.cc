@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text/secret_mask.h"
+#include "rules/validation/rules.h"
+
+namespace trainyard::jobs::rules {
+namespace {
+
+constexpr int kVariablesMax = 100;
+/// Names and values together: far below what Linux takes for all variables of a process.
+constexpr std::size_t kVariableBytesMax = std::size_t{32} << 10;
+
+/// What the service sets in every replica, or may set, and a job cannot: a value of its own would either have
+/// no effect or take something away that the replica needs.
+constexpr std::array<std::string_view, 34> kReserved = {
+    // who the replica is in its cluster
+    "TF_CONFIG", "CLUSTER_SPEC", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "HOSTNAME",
+    // its devices
+    "TPU_CONFIG", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+    "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH",
+    // its files and its Python
+    "HOME", "TMPDIR", "PATH", "PYTHONPATH", "VIRTUAL_ENV", "TRAINYARD_LOG_FD",
+    // how it reaches buckets, the metadata server and the front
+    "STORAGE_EMULATOR_HOST", "GOOGLE_CLOUD_PROJECT", "GCE_METADATA_HOST", "GCE_METADATA_IP",
+    "GCE_METADATA_ROOT", "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",
+    "HTTPLIB2_CA_CERTS", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE", "CURL_HOME", "BOTO_CONFIG",
+    // what Python's interpreter would find no modules with
+    "PYTHONHOME", "LD_PRELOAD"};
+constexpr std::array<std::string_view, 2> kReservedPrefixes = {"CLOUD_ML_", "CLOUDSDK_"};
+
+bool IsVariableName(std::string_view name) {
+  const auto is_letter = [](char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_'; };
+  return !name.empty() && is_letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || ('0' <= c && c <= '9'); });
+}
+
+bool IsReserved(std::string_view name) {
+  return std::ranges::find(kReserved, name) != kReserved.end() ||
+         std::ranges::any_of(kReservedPrefixes,
+                             [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+Status CheckName(const std::string& name, bool is_new, const std::string& field) {
+  if (!IsVariableName(name)) {
+    return Invalid(field,
+                   "A variable's name has letters, digits and underscores and does not begin with a digit.");
+  }
+  if (IsReserved(name)) return Invalid(field, "The variable " + name + " is set by the service.");
+  if (!is_new) return Invalid(field, "The variable " + name + " is given twice.");
+  return {};
+}
+
+/// No message has the value, of whichever variable: it may be one that was meant to be a secret.
+Status CheckValue(const ml::v1::EnvVar& variable, const std::string& field) {
+  if (variable.value().find('\0') != std::string::npos)
+    return Invalid(field, "The value of " + variable.name() + " must not contain a NUL character.");
+  if (!variable.secret()) return {};
+  if (variable.value().empty()) {
+    return Invalid(field,
+                   "The secret " + variable.name() +
+                       " has no value. Secrets are not kept with the job: each request that creates one "
+                       "gives their values.");
+  }
+  if (text::MaskedPieces(variable.value()).empty()) {
+    return Invalid(field, "The value of the secret " + variable.name() +
+                              " is too short to be hidden in a log: "
+                              "one of its lines must have at least " +
+                              std::to_string(text::kMaskedBytesMin) + " characters.");
+  }
+  return {};
+}
+
+}  // namespace
+
+Violations Variables(const Job& job, const ValidationContext&) {
+  const auto& variables = job.training_input().env();
+  if (variables.size() > kVariablesMax)
+    return {
+        InvalidArgument("env", "A job can have at most " + std::to_string(kVariablesMax) + " variables.")};
+  Violations found;
+  std::set<std::string_view> names;
+  std::size_t bytes = 0;
+  for (int i = 0; i < variables.size(); ++i) {
+    const ml::v1::EnvVar& variable = variables[i];
+    const std::string field = "env[" + std::to_string(i) + "]";
+    const bool is_new = names.insert(variable.name()).second;
+    Add(CheckName(variable.name(), is_new, field + ".name"), found);
+    Add(CheckValue(variable, field + ".value"), found);
+    bytes += variable.name().size() + variable.value().size();
+  }
+  if (bytes > kVariableBytesMax) {
+    Add(Invalid("env", "The names and values of a job's variables can have at most " +
+                           std::to_string(kVariableBytesMax) + " bytes together; these have " +
+                           std::to_string(bytes) + "."),
+        found);
+  }
+  return found;
+}
+
+}  // namespace trainyard::jobs::rules

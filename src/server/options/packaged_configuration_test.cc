@@ -1,0 +1,60 @@
+#include "server/options/packaged_configuration.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "server/options/settings_layers.h"
+
+namespace trainyard::server {
+namespace {
+
+/// What a key gets, from the file or by default.
+std::map<std::string, std::vector<std::string>> ValuesOf(const std::string& text) {
+  const ConfigurationFile file{.path = "config.yaml", .text = text, .warning = ""};
+  const auto layered = LayerSettings({}, &file);
+  std::map<std::string, std::vector<std::string>> values;
+  if (!layered) {
+    for (const configuration::Mistake& mistake : layered.error().in_file)
+      ADD_FAILURE() << Describe(mistake, "f");
+    return values;
+  }
+  for (const configuration::Effective& setting : layered->effective)
+    for (const configuration::Value& value : setting.values) values[setting.key.name].push_back(value.text);
+  return values;
+}
+
+/// Every "#key: value" without its sign; the first with a default of this machine stays a comment.
+std::string Uncommented(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); out += line + "\n")
+    if (line.starts_with('#') && !line.starts_with("# ") && line != "#" && !line.ends_with(':'))
+      line.erase(0, 1);
+  return out;
+}
+
+TEST(PackagedConfigurationTest, IsTheFile) {
+  const std::string written = PackagedConfiguration();
+  if (std::getenv("TRAINYARD_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(TRAINYARD_PACKAGED_CONFIGURATION) << written;
+  std::ifstream file(TRAINYARD_PACKAGED_CONFIGURATION);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), written)
+      << "run TRAINYARD_UPDATE_GOLDEN=1 ctest --preset dev -R '^server$' and look at the diff";
+}
+
+TEST(PackagedConfigurationTest, NamesEveryKeyAndItsDefault) {
+  const std::string text = PackagedConfiguration();
+  for (const configuration::Key& key : ConfigurationKeys()) {
+    const std::string start = key.name + ":";
+    EXPECT_TRUE(text.contains("\n" + start) || text.contains("\n#" + start)) << key.name;
+  }
+  const auto packaged = ValuesOf(text);
+  EXPECT_EQ(packaged.at("data"), (std::vector<std::string>{"/var/lib/trainyard"}));
+  EXPECT_EQ(ValuesOf(Uncommented(text)), packaged) << "a default is not what the flag takes";
+}
+
+}  // namespace
+}  // namespace trainyard::server

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/options/serve_options.h"
+#include "server/options/settings_layers.h"
+
+namespace trainyard::server {
+
+/// Reads the flags, and the file that --config names. On --help or an error it has printed what is to be said
+/// and returns the exit status in `exit_status` with false: 0, or 2 for an error, as all commands.
+[[nodiscard]] bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status);
+
+/// Prints every mistake as a line "FILE:LINE: KEY: REASON", and an error that counts them.
+void PrintRefusal(const SettingsRefusal& refusal, const std::string& file, const std::string& command);
+
+}  // namespace trainyard::server

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "server/cluster/engine_options.h"
+#include "server/options/container_options.h"
+#include "server/options/serve_options.h"
+
+namespace trainyard::server {
+
+/// What flags of `trainyard serve` say before it is checked. A flag writes into it; ReadInto makes an option
+/// of it. Flags whose value the parser checks itself write into ServeOptions.
+struct ServeTexts {
+  std::string listen = "127.0.0.1:8470";
+  std::string metrics_listen;
+  std::vector<std::string> host_names;
+  std::string job_users;
+  std::vector<std::string> images;
+  ContainerFlags containers;
+  EngineFlags engine;
+  AccessFlags access;
+  std::string accelerators;
+  bool declares_accelerators = false;  ///< the flag was given
+  std::string accelerator_map;
+  std::string request_limits;
+  std::string accelerator_quota;
+  ShareFlags shares;
+  RetentionFlags retention;
+  std::vector<std::string> bucket_dirs;
+  std::int64_t grace_seconds = 0;
+  std::int64_t turn_milliseconds = 0;
+  double restart_seconds = 0;
+
+  /// An error's field is the flag. Pure, but for the working directory, to which a data directory is
+  /// relative.
+  [[nodiscard]] Status ReadInto(ServeOptions& options) const;
+};
+
+}  // namespace trainyard::server

@@ -1,0 +1,150 @@
+#include "stores/backup/restore_backup.h"
+
+#include <fcntl.h>
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/async/file.h"
+#include "base/async/random_bytes.h"
+#include "base/sqlite/foreign.h"
+#include "programs/image/digest.h"
+#include "stores/backup/backup_folder.h"
+#include "stores/backup/contents.h"
+#include "stores/backup/restored_from.h"
+#include "stores/backup/tree_copier.h"
+#include "stores/storage/beneath.h"
+#include "stores/storage/copied_records.h"
+
+namespace trainyard::backup {
+
+namespace {
+
+namespace fs = std::filesystem;
+using control::v1::BackupManifest;
+
+constexpr const char* kObjectsDatabase = "objects.db";
+
+std::unexpected<Error> Damaged(std::string message) {
+  return std::unexpected(Error{Code::kDataLoss, std::move(message), {}});
+}
+
+/// An open folder, and the path for messages.
+struct OpenedFolder {
+  UniqueFd folder;
+  std::string path;
+};
+
+Result<OpenedFolder> OpenTop(const std::string& path) {
+  TY_TRY(UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
+  return OpenedFolder{.folder = std::move(folder), .path = path};
+}
+
+/// Only what a backup makes, before anything is written: names lead nowhere else.
+Status CheckNames(const BackupManifest& manifest) {
+  const auto foreign = [](const std::string& name) {
+    return std::unexpected(FailedPrecondition("backup.json names '" + name +
+                                              "', which no backup has: it was changed, or made by others"));
+  };
+  for (const BackupManifest::Database& database : manifest.databases())
+    if (!IsDatabaseName(database.name())) return foreign(database.name());
+  for (const BackupManifest::Tree& tree : manifest.trees())
+    if (!IsTreeName(tree.name()) && !IsStrayName(tree.name())) return foreign(tree.name());
+  return {};
+}
+
+/// The copy is what is looked at: it is what a server will read.
+Status CopyDatabase(const OpenedFolder& from, const BackupManifest::Database& database,
+                    const OpenedFolder& to) {
+  const std::string target = to.path + "/" + database.name();
+  TreeCopier copier({.refuses_links = true});
+  if (const Status copied = copier.CopyAt(from.folder.get(), to.folder.get(), database.name()); !copied)
+    return Damaged("the backup's " + database.name() + " cannot be copied: " + copied.error().message);
+  TY_TRY(const std::string digest, image::Sha256OfFile(target));
+  if (digest == database.sha256()) return sqlite::CheckForeign(target);
+  return Damaged(from.path + "/" + database.name() + " is damaged: its digest is " + digest + ", and " +
+                 database.sha256() + " when it was made");
+}
+
+/// Buckets elsewhere become ordinary ones.
+std::string PlaceOf(const std::string& tree) {
+  return tree.starts_with(kBucketDirs) ? "buckets/" + tree.substr(kBucketDirs.size()) : tree;
+}
+
+/// The folder that holds `name` ("run/secret"): no step is a link.
+Result<UniqueFd> FolderOf(const OpenedFolder& top, const std::string& name) {
+  std::vector<std::string> above;
+  for (const fs::path& each : fs::path(name).parent_path()) above.push_back(each);
+  return storage::OpenFolderBeneath(top.folder.get(), above);
+}
+
+/// Links in buckets are programs', and no server follows them; a link among its own files it would follow.
+Status CopyTree(const OpenedFolder& from, const BackupManifest::Tree& tree, const OpenedFolder& to,
+                RestoreReport& report) {
+  const std::string place = PlaceOf(tree.name());
+  TY_RETURN_IF_ERROR(MakeFolders(fs::path(to.path + "/" + place).parent_path(), 0700));
+  TreeCopier copier({.refuses_links = place != "buckets" && !place.starts_with("buckets/")});
+  Result<UniqueFd> source = FolderOf(from, tree.name());
+  if (!source) return Damaged("the backup has no " + tree.name());
+  TY_TRY(const UniqueFd target, FolderOf(to, place));
+  const std::string name = fs::path(place).filename();
+  if (const Status copied = copier.CopyAt(source->get(), target.get(), name); !copied)
+    return Damaged("the backup's " + tree.name() + " cannot be copied: " + copied.error().message);
+  report.files += copier.counts().files;
+  if (copier.counts().files == tree.files()) return {};
+  return Damaged(from.path + "/" + tree.name() + " has " + std::to_string(copier.counts().files) +
+                 " files, and " + std::to_string(tree.files()) + " when it was made");
+}
+
+Status AdoptObjects(const std::string& folder, const std::string& data, RestoreReport& report) {
+  std::error_code error;
+  if (!fs::exists(data + "/" + kObjectsDatabase, error)) return {};
+  TY_TRY(storage::AdoptedCopies adopted,
+         storage::AdoptCopies(data + "/" + kObjectsDatabase, folder + "/buckets", data + "/buckets"));
+  report.changed_count = adopted.changed_count;
+  report.changed = std::move(adopted.changed);
+  return {};
+}
+
+}  // namespace
+
+Result<RestoreReport> RestoreBackup(const std::string& folder, const std::string& data,
+                                    const std::function<void(const std::string& name)>& tell) {
+  RestoreReport report;
+  TY_TRY(report.manifest, ReadManifest(folder));
+  const BackupManifest& manifest = report.manifest;
+  if (!MayHold(data, folder)) {
+    return std::unexpected(
+        FailedPrecondition(data + " is in the backup or around it: name a folder elsewhere"));
+  }
+  TY_RETURN_IF_ERROR(CheckNames(manifest));
+  TY_TRY(MarkedFolder target, MarkedFolder::Take(data, kUnfinishedRestore, "restore"));
+  TY_TRY(const OpenedFolder from, OpenTop(folder));
+  TY_TRY(const OpenedFolder to, OpenTop(data));
+  for (const BackupManifest::Database& database : manifest.databases()) {
+    tell(database.name());
+    TY_RETURN_IF_ERROR(CopyDatabase(from, database, to));
+  }
+  for (const BackupManifest::Tree& tree : manifest.trees()) {
+    if (!IsTreeName(tree.name())) {
+      tell(tree.name() + " stays where it is: no server needs it");
+      continue;
+    }
+    tell(tree.name());
+    TY_RETURN_IF_ERROR(CopyTree(from, tree, to, report));
+  }
+  TY_RETURN_IF_ERROR(AdoptObjects(folder, data, report));
+  control::v1::RestoredFrom origin;
+  origin.set_data_directory(manifest.data_directory());
+  origin.set_machine_id(manifest.machine_id());
+  *origin.mutable_time() = manifest.time();
+  origin.set_unfinished_jobs(manifest.unfinished_jobs());
+  origin.set_lineage(static_cast<std::int64_t>(RandomBytes<std::uint64_t>() >> 1U) | 1);
+  TY_RETURN_IF_ERROR(WriteRestoredFrom(data, origin));
+  tell("writing to disk");
+  TY_RETURN_IF_ERROR(target.Finish());
+  return report;
+}
+
+}  // namespace trainyard::backup

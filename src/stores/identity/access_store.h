@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/sqlite/database.h"
+#include "stores/identity/access_change.h"
+
+namespace trainyard::identity {
+
+/// DATA/access.db: accounts, public keys, hashes of tokens, policies; and the one secret of it, the key that
+/// signs identity tokens, for which the file is 0600. Plain reads and writes, no rules. Blocking; one thread
+/// at a time. Errors: as sqlite::SqliteError; kDataLoss for a row that cannot be read.
+class AccessStore {
+ public:
+  [[nodiscard]] static Result<AccessStore> Open(const std::string& path);
+
+  /// Everything, as a change to nothing.
+  [[nodiscard]] Result<AccessChange> Load();
+  /// All of it or nothing; durable when it returns.
+  [[nodiscard]] Status Apply(const AccessChange& change);
+  /// Of a token that may be gone by now.
+  [[nodiscard]] Status PutLastUse(const TokenHash& hash, const v1::Token& token);
+
+  /// Assertions that were used once and must not be used again.
+  struct UsedAssertion {
+    TokenHash id{};  ///< of issuer and jti
+    SysTime until;
+  };
+  [[nodiscard]] Result<std::vector<UsedAssertion>> UsedAssertions();
+  /// Also forgets those whose time is over.
+  [[nodiscard]] Status PutUsedAssertion(const UsedAssertion& used, SysTime now);
+
+  /// The key that signs identity tokens, PEM; nothing: none was made yet.
+  [[nodiscard]] Result<std::optional<std::string>> SigningKey();
+  [[nodiscard]] Status PutSigningKey(const std::string& pem);
+
+  /// ProjectNumbers::Choose; nothing: numbers were not kept yet.
+  [[nodiscard]] Result<std::optional<std::string>> NumberSecret();
+  [[nodiscard]] Status PutNumberSecret(const std::string& secret);
+
+ private:
+  AccessStore(sqlite::Database database, std::vector<sqlite::Statement> statements)
+      : database_(std::move(database)), statements_(std::move(statements)) {}
+
+  Status Drop(const AccessChange& change);
+  Status Put(const AccessChange& change);
+  Status LoadAccounts(AccessChange& all);
+  Status LoadKeys(AccessChange& all);
+  Status LoadTokens(AccessChange& all);
+  Status LoadPolicies(AccessChange& all);
+  Status LoadNumbers(AccessChange& all);
+  Result<std::optional<std::string>> FindSecret(std::string_view name);
+  Status PutSecret(std::string_view name, const std::string& value);
+
+  sqlite::Database database_;
+  std::vector<sqlite::Statement> statements_;  ///< after the database: destroyed first
+};
+
+}  // namespace trainyard::identity

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "stores/identity/directory.h"
+
+/// What methods on service accounts and their keys change. Pure: any thread; chance and time come in. Source:
+/// iam v1, projects.serviceAccounts; spec access.md section 8.
+namespace trainyard::identity {
+
+inline constexpr int kServiceAccountsMax = 100;      ///< of one project. Source: iam quotas
+inline constexpr std::size_t kDescriptionMax = 256;  ///< bytes. Source: as above, description
+inline constexpr std::size_t kDisplayNameMax = 100;  ///< bytes. Source: iam v1, ServiceAccount.displayName
+
+struct NewAccount {
+  std::string project;
+  std::string account_id;
+  std::string display_name;
+  std::string description;
+  std::string unique_id;  ///< that nobody has yet
+};
+/// kInvalidArgument: the id (iam::ServiceAccountEmail) or the display name; kAlreadyExists;
+/// kResourceExhausted.
+[[nodiscard]] Result<AccessChange> AccountCreated(const Directory& known, const NewAccount& wanted);
+
+/// What an account is changed to; what is absent stays.
+struct AccountEdit {
+  std::optional<bool> disabled;
+  std::optional<std::string> display_name;
+  std::optional<std::string> description;
+};
+/// kNotFound; kInvalidArgument; kFailedPrecondition: nobody could administrate the installation any more.
+[[nodiscard]] Result<AccessChange> AccountChanged(const Directory& known, std::string_view email,
+                                                  const AccountEdit& edit);
+
+/// With its keys, its tokens, its policy and what other policies bind to it. `etag`: of each policy that
+/// changes. Errors as AccountChanged.
+[[nodiscard]] Result<AccessChange> AccountDeleted(const Directory& known, std::string_view email,
+                                                  std::string_view etag);
+
+/// kNotFound; kFailedPrecondition: the account is disabled; kResourceExhausted: Identities::kKeysMax.
+[[nodiscard]] Result<AccessChange> KeyCreated(const Directory& known, std::string_view email,
+                                              const std::string& key_id, const RsaPublicKey& key,
+                                              SysTime now);
+/// kNotFound.
+[[nodiscard]] Result<AccessChange> KeySetDisabled(const Directory& known, std::string_view email,
+                                                  std::string_view key_id, bool disabled);
+/// Tokens that it asked for go with it. kNotFound.
+[[nodiscard]] Result<AccessChange> KeyDeleted(const Directory& known, std::string_view email,
+                                              std::string_view key_id);
+
+/// As Identities::AccountId.
+[[nodiscard]] std::string IdOfAccount(const Directory& known, std::string_view email);
+/// No account has it as its id.
+inline constexpr std::string_view kNoAccount = "0";
+
+[[nodiscard]] Error NoSuchAccount(std::string_view email);
+[[nodiscard]] Error NoSuchKey(std::string_view email, std::string_view key_id);
+
+/// Token::issuer of one that a key asked for: "key K".
+[[nodiscard]] std::string KeyIssuer(std::string_view key_id);
+/// The key in it; empty: another issuer.
+[[nodiscard]] std::string_view KeyOfIssuer(std::string_view issuer);
+
+}  // namespace trainyard::identity

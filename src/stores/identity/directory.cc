@@ -1,0 +1,185 @@
+#include "stores/identity/directory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rules/cluster/project_number.h"
+#include "stores/identity/bucket_default.h"
+
+namespace trainyard::identity {
+
+using iam::Resource;
+
+namespace {
+
+/// Tokens and keys, which change often, name none.
+bool NamesProjects(const AccessChange& change) {
+  return !change.accounts.empty() || !change.accounts_dropped.empty() || !change.policies.empty() ||
+         !change.policies_dropped.empty() || !change.buckets.empty() || !change.buckets_dropped.empty();
+}
+
+}  // namespace
+
+void Directory::Apply(const AccessChange& change) {
+  Drop(change);
+  for (const v1::ServiceAccount& account : change.accounts) {
+    accounts_[account.email()].record = account;
+    emails_[account.unique_id()] = account.email();
+  }
+  for (const KeptKey& key : change.keys) {
+    const auto account = accounts_.find(key.email);
+    if (account == accounts_.end()) continue;
+    account->second.keys.insert_or_assign(key.id, key);
+    key_owners_[key.id] = key.email;
+  }
+  for (const KeptToken& token : change.tokens) {
+    tokens_.insert_or_assign(token.hash, token);
+    token_ids_.insert_or_assign(token.record.id(), token.hash);
+    tokens_of_[token.record.principal()].insert(token.record.id());
+    made_from_[CredentialBehind(token.record)].insert(token.record.id());
+  }
+  for (const KeptPolicy& kept : change.policies) {
+    PolicyEntry entry{.kept = {.resource = Normal(kept.resource), .policy = kept.policy},
+                      .index = iam::PolicyIndex(kept.policy)};
+    policies_.insert_or_assign(NameOf(entry.kept.resource), std::move(entry));
+  }
+  for (const KeptBucket& kept : change.buckets) bucket_projects_->Set(kept.bucket, kept.project);
+  for (const KeptNumber& kept : change.numbers) numbers_.Keep(kept);
+  if (projects_.empty() || NamesProjects(change)) CollectProjects();
+}
+
+void Directory::Drop(const AccessChange& change) {
+  for (const std::string& id : change.tokens_dropped) DropToken(id);
+  for (const std::string& id : change.keys_dropped) {
+    const auto owner = key_owners_.find(id);
+    if (owner == key_owners_.end()) continue;
+    if (const auto account = accounts_.find(owner->second); account != accounts_.end())
+      account->second.keys.erase(id);
+    key_owners_.erase(owner);
+  }
+  // Before the accounts: a policy's name has the project of its account.
+  for (const Resource& resource : change.policies_dropped) policies_.erase(NameOf(Normal(resource)));
+  for (const std::string& email : change.accounts_dropped) {
+    deleted_.insert(email);
+    const auto account = accounts_.find(email);
+    if (account == accounts_.end()) continue;
+    for (const auto& [id, key] : account->second.keys) key_owners_.erase(id);
+    emails_.erase(account->second.record.unique_id());
+    accounts_.erase(account);
+  }
+  for (const std::string& bucket : change.buckets_dropped) bucket_projects_->Set(bucket, std::nullopt);
+}
+
+void Directory::DropToken(const std::string& id) {
+  const auto found = token_ids_.find(id);
+  if (found == token_ids_.end()) return;
+  const auto token = tokens_.find(found->second);
+  const auto forget = [&id](auto& ids_by, const std::string& key) {
+    const auto ids = ids_by.find(key);
+    ids->second.erase(id);
+    if (ids->second.empty()) ids_by.erase(ids);
+  };
+  forget(tokens_of_, token->second.record.principal());
+  forget(made_from_, CredentialBehind(token->second.record));
+  tokens_.erase(token);
+  token_ids_.erase(found);
+}
+
+void Directory::CollectProjects() {
+  projects_ = bucket_projects_->Recorded();
+  if (!default_project().empty()) projects_.insert(default_project());
+  for (const auto& [name, entry] : policies_) {
+    if (entry.kept.resource.kind != Resource::Kind::kBucket && !entry.kept.resource.project.empty())
+      projects_.insert(entry.kept.resource.project);
+  }
+  for (const auto& [email, account] : accounts_) projects_.insert(account.record.project_id());
+  std::erase_if(bucket_defaults_, [&](const auto& entry) { return !projects_.contains(entry.first); });
+  for (const std::string& project : projects_) {
+    if (!bucket_defaults_.contains(project))
+      bucket_defaults_.emplace(project, iam::PolicyIndex(BucketDefault(project)));
+  }
+}
+
+const iam::PolicyIndex& Directory::BucketDefaultOf(std::string_view project) const {
+  static const iam::PolicyIndex kNothing;
+  const auto found = bucket_defaults_.find(project);
+  return found == bucket_defaults_.end() ? kNothing : found->second;
+}
+
+const Directory::Account* Directory::FindAccount(std::string_view email_or_id) const {
+  auto account = accounts_.find(email_or_id);
+  if (const auto email = emails_.find(email_or_id); email != emails_.end())
+    account = accounts_.find(email->second);
+  return account == accounts_.end() ? nullptr : &account->second;
+}
+
+const std::string* Directory::ProjectOfAgent(std::string_view email) const {
+  const std::optional<std::int64_t> number = cluster::NumberOfServiceAccount(email);
+  if (!number) return nullptr;
+  if (const std::string* project = numbers_.ProjectOf(*number)) return project;
+  const auto shown = shown_.find(*number);
+  return shown == shown_.end() ? nullptr : &shown->second;
+}
+
+void Directory::ShowNumber(const KeptNumber& shown) {
+  if (shown_.size() >= kShownMax) shown_.clear();
+  shown_.emplace(shown.number, shown.project);
+}
+
+const KeptToken* Directory::FindToken(const TokenHash& hash) const {
+  const auto token = tokens_.find(hash);
+  return token == tokens_.end() ? nullptr : &token->second;
+}
+
+const KeptToken* Directory::FindTokenById(std::string_view id) const {
+  const auto hash = token_ids_.find(id);
+  return hash == token_ids_.end() ? nullptr : FindToken(hash->second);
+}
+
+std::vector<const KeptToken*> Directory::TokensOf(std::string_view principal) const {
+  std::vector<const KeptToken*> tokens;
+  const auto ids = tokens_of_.find(principal);
+  if (ids == tokens_of_.end()) return tokens;
+  for (const std::string& id : ids->second) tokens.push_back(FindTokenById(id));
+  return tokens;
+}
+
+const std::set<std::string>& Directory::TokensMadeFrom(std::string_view credential) const {
+  static const std::set<std::string> kNone;
+  const auto ids = made_from_.find(credential);
+  return ids == made_from_.end() ? kNone : ids->second;
+}
+
+std::vector<const KeptToken*> Directory::AllTokens() const {
+  std::vector<const KeptToken*> tokens;
+  tokens.reserve(token_ids_.size());
+  for (const auto& [id, hash] : token_ids_) tokens.push_back(FindToken(hash));
+  return tokens;
+}
+
+const KeptToken* Directory::SetLastUse(const TokenHash& hash, const google::protobuf::Timestamp& time) {
+  const auto token = tokens_.find(hash);
+  if (token == tokens_.end()) return nullptr;
+  *token->second.record.mutable_last_use_time() = time;
+  return &token->second;
+}
+
+Resource Directory::Normal(Resource resource) const {
+  if (resource.kind == Resource::Kind::kBucket) resource.project.clear();
+  if (resource.kind == Resource::Kind::kServiceAccount) {
+    if (const Account* account = FindAccount(resource.name); account != nullptr) {
+      resource.project = account->record.project_id();
+      resource.name = account->record.email();
+    } else if (const std::string* project = ProjectOfAgent(resource.name); project != nullptr) {
+      resource.project = *project;  // whatever a path says
+    }
+  }
+  return resource;
+}
+
+const Directory::PolicyEntry* Directory::FindPolicy(const Resource& resource) const {
+  const auto entry = policies_.find(NameOf(Normal(resource)));
+  return entry == policies_.end() ? nullptr : &entry->second;
+}
+
+}  // namespace trainyard::identity

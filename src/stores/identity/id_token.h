@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "stores/identity/access_store.h"
+#include "stores/identity/identities.h"
+#include "stores/identity/rsa_key.h"
+
+/// OpenID Connect identity tokens, which the server's own key signs. Source: iamcredentials v1,
+/// generateIdToken; OpenID Connect Core section 2.
+namespace trainyard::identity {
+
+/// What one says, as JSON. kInvalidArgument with field "audience"; kFailedPrecondition: the account is
+/// disabled. Pure: any thread.
+[[nodiscard]] Result<std::string> IdTokenClaims(const v1::ServiceAccount& account,
+                                                const Identities::IdToken& wanted, SysTime now);
+
+/// Stores the key unless one is stored already; the stored one. Blocking.
+[[nodiscard]] Result<RsaPrivateKey> FirstSigningKey(AccessStore& store, const RsaPrivateKey& made);
+
+/// About a millisecond.
+[[nodiscard]] Result<std::string> SignIdToken(const RsaPrivateKey& key, const std::string& claims);
+
+}  // namespace trainyard::identity

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "stores/identity/rsa_key.h"
+
+/// JSON Web Tokens that RS256 signs, read and written. Pure: any thread. Source: RFC 7515 (compact form),
+/// RFC 7519, RFC 8725 (what to refuse).
+namespace trainyard::identity {
+
+inline constexpr std::size_t kJwtBytesMax = 8 << 10;  ///< clients' own have less than 1 KiB
+inline constexpr std::size_t kJwtValuesMax = 100;     ///< of JSON in one part
+
+/// What a JWT says. Nothing of it is true before its signature is verified.
+struct Jwt {
+  std::string key_id;  ///< kid; empty: it names none
+  std::string issuer;  ///< iss
+  std::optional<std::string> subject;
+  std::optional<std::string> audience;
+  std::optional<std::string> target_audience;
+  std::optional<std::string> id;          ///< jti
+  std::optional<std::int64_t> issued_at;  ///< seconds since 1970
+  std::optional<std::int64_t> expires_at;
+  std::optional<std::int64_t> not_before;
+  std::string signed_text;  ///< the first two parts as they came
+  std::string signature;
+
+  [[nodiscard]] bool IsSignedBy(const RsaPublicKey& key) const {
+    return key.Verifies(signed_text, signature);
+  }
+};
+
+/// Whether the text has a JWT's outer form: three parts with dots between them.
+[[nodiscard]] bool LooksLikeJwt(std::string_view text) noexcept;
+
+/// Reads it; nothing is verified. kInvalidArgument with a reason that continues "The JWT is refused: ": too
+/// long, not three parts, a part that is not base64url without padding (in its one spelling), not a JSON
+/// object, a claim that is given twice or of another type, alg other than RS256, typ other than JWT, a
+/// critical extension, no iss.
+[[nodiscard]] Result<Jwt> ParseJwt(std::string_view text);
+
+/// Signs claims, which are a JSON object.
+[[nodiscard]] std::string SignJwt(const RsaPrivateKey& key, std::string_view key_id, std::string_view claims);
+
+}  // namespace trainyard::identity

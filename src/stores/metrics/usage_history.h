@@ -1,0 +1,106 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/async/event.h"
+#include "base/async/task_group.h"
+#include "base/clock.h"
+#include "stores/metrics/series_thinner.h"
+#include "stores/metrics/usage_samples.h"
+
+namespace trainyard::metrics {
+
+/// Samples are collected this long before they are written together; a crash may lose as much.
+inline constexpr std::chrono::seconds kWriteEvery{5};
+/// Samples that may wait. If there are more (the disk is full), the oldest are dropped.
+inline constexpr std::size_t kWaitingMax = 20'000;
+
+/// Reports that may wait; further ones are left to the next time that they are sent.
+inline constexpr std::size_t kReportsWaitingMax = 5'000;
+
+/// Samples of a thinned answer that are read at once, about 10 ms; and how long one answer may read. Others
+/// have their turn in between.
+inline constexpr int kThinnedPageSamples = 5'000;
+inline constexpr std::chrono::seconds kThinnedTimeMax{5};
+
+/// Which series, and for whom they are printed.
+struct ThinnedQuery {
+  std::string project;
+  std::string job_id;
+  std::vector<const Metric*> metrics;
+  std::size_t points_max = 0;  ///< of each
+  std::chrono::steady_clock::duration time_max = kThinnedTimeMax;
+};
+
+/// What replicas use: the last sample of each in memory, all in metrics.db, written and read on a thread of
+/// its own; and what programs reported of themselves. A crash may lose a few seconds of samples, and of
+/// reports unless their attempt is alive then, which repeats them. Loop thread only. The destructor writes
+/// the samples that wait.
+class UsageHistory {
+ public:
+  /// Errors as UsageSamples::Open.
+  [[nodiscard]] static Result<std::unique_ptr<UsageHistory>> Open(boost::asio::any_io_executor loop,
+                                                                  const Clock& clock,
+                                                                  const std::string& path);
+  ~UsageHistory();
+  UsageHistory(const UsageHistory&) = delete;
+  UsageHistory& operator=(const UsageHistory&) = delete;
+
+  void Add(Sample sample);
+  /// Replaces what was reported by that attempt under that tag.
+  void Put(StoredReport report);
+  /// The attempt has ended and no longer counts as living. Its stored samples stay.
+  void Forget(std::int64_t job_uid, const std::string& task_name);
+
+  /// One replica's last sample and the one before it, of the same attempt.
+  struct Latest {
+    Sample now;
+    std::optional<replica::v1::Usage> before;
+  };
+  /// Absent while the current attempt has none.
+  [[nodiscard]] const Latest* Find(std::int64_t job_uid, const std::string& task_name) const;
+
+  /// Oldest first, the newest kSamplesListedMax. Errors: of the database.
+  boost::asio::awaitable<Result<std::vector<Sample>>> List(SampleQuery query);
+  /// All samples of the query, however many, as thinned series in their JSON (PrintSeries). Read and printed
+  /// off the loop. After `time_max` no further page is read: the series end there, and executionErrors says
+  /// where, so that the client can ask for the rest. Errors: of the database.
+  boost::asio::awaitable<Result<std::string>> PrintThinned(SampleQuery query, ThinnedQuery thinned);
+  /// As ReadReports, with what was reported just now.
+  boost::asio::awaitable<Result<std::vector<StoredReport>>> ListReports(ReportQuery query);
+  /// Keeps a sample of the machine. Errors: of the database.
+  boost::asio::awaitable<Status> AddMachine(MachineSample sample);
+  /// Since that moment, oldest first. Errors: of the database.
+  boost::asio::awaitable<Result<std::vector<MachineSample>>> ListMachine(SysTime begin);
+  /// Erases all samples and reports of jobs that have ended, in steps. Errors: of the database.
+  boost::asio::awaitable<Status> Erase(std::vector<std::int64_t> job_uids);
+
+ private:
+  UsageHistory(boost::asio::any_io_executor loop, const Clock& clock, UsageSamples samples);
+  boost::asio::awaitable<void> WriteForEver();
+  boost::asio::awaitable<void> Write();
+  [[nodiscard]] std::vector<StoredReport> TakeWaitingReports();
+  void PutBack(const std::vector<StoredReport>& reports);
+
+  const Clock& clock_;
+  UsageSamples samples_;  ///< on the pool's thread
+  std::vector<Sample> waiting_;
+  std::map<std::tuple<std::int64_t, std::string, int, std::string>, StoredReport>
+      waiting_reports_;  ///< by job, trial, attempt, tag
+  std::map<std::pair<std::int64_t, std::string>, Latest> latest_;
+  std::optional<SysTime> pruned_;
+  bool failing_ = false;  ///< reported once
+  Event added_;
+  boost::asio::thread_pool pool_{1};
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::metrics

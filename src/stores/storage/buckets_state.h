@@ -1,0 +1,53 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stores/storage/bucket_files.h"
+#include "stores/storage/buckets.h"
+#include "stores/storage/content_digests.h"
+#include "stores/storage/hasher.h"
+#include "stores/storage/uploads.h"
+
+namespace trainyard::storage {
+
+/// A write under way, which counts while this lives.
+struct CountedWrite {
+  BegunWrite begun;
+  UnfinishedWrites::Counting counting;
+};
+
+/// BucketFiles::BeginWrite, counted. @param pool  the thread of `names`.
+asio::awaitable<Result<CountedWrite>> BeginCounted(BucketFiles& names, asio::thread_pool& pool, v1::Object to,
+                                                   Conditions when, bool moves = false);
+
+/// The internals of Buckets. Four kinds of threads, so that slow work does not delay the others: `names_pool`
+/// (one: changes of names and records, short steps), `lists_pool` (reading whole directories),
+/// `files` (bytes of uploads), and those of the hasher (checksums and copies of large files, in slices).
+struct Buckets::State {
+  State(BucketFiles opened, const Clock& clock, asio::thread_pool& pool);
+  ~State();
+
+  asio::thread_pool& files;
+  BucketFiles names;
+  asio::thread_pool names_pool{1};
+  asio::thread_pool lists_pool{2};
+  Hasher hasher;
+  ContentDigests content;
+  Uploads uploads;
+
+  asio::awaitable<Result<OpenedObject>> Open(std::string bucket, std::string object, Conditions when);
+  /// Fills in checksums where possible. At most kListHashFilesMax objects, all of one bucket.
+  asio::awaitable<void> HashSome(std::vector<v1::Object*> objects);
+  asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when,
+                                            UniqueFd bucket,
+                                            std::optional<v1::Object> moved_from = std::nullopt);
+  asio::awaitable<Result<StagedFile>> Staged(OpenedObject source, std::string bucket, std::string id,
+                                             bool moves);
+  asio::awaitable<Result<v1::Object>> Transferred(Transfer transfer, OpenedObject source, bool moves);
+};
+
+}  // namespace trainyard::storage

@@ -1,0 +1,206 @@
+#include "stores/storage/folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stores/storage/beneath.h"
+#include "stores/storage/copy_file.h"
+
+namespace trainyard::storage {
+namespace {
+
+std::unexpected<Error> Failed(std::string_view call, const std::string& name) {
+  const int error_number = errno;
+  return std::unexpected(ErrnoError(error_number, std::string(call) + " " + name));
+}
+
+std::unexpected<Error> NoSuchObject() { return std::unexpected(NotFound("no such object")); }
+
+std::unexpected<Error> InTheWay(const std::string& name) {
+  return std::unexpected(FailedPrecondition("\"" + name +
+                                            "\" in the bucket's folder is neither a file nor a folder; "
+                                            "symbolic links inside a bucket are not followed"));
+}
+
+enum class Kind { kNone, kFile, kFolder, kOther };
+
+Kind KindOf(int folder, const std::string& name) {
+  struct stat status{};
+  if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return Kind::kNone;
+  if (S_ISREG(status.st_mode)) return Kind::kFile;
+  return S_ISDIR(status.st_mode) ? Kind::kFolder : Kind::kOther;
+}
+
+Status Sync(int folder, const std::string& name) {
+  if (::fsync(folder) != 0) return Failed("fsync", name);
+  return {};
+}
+
+/// Directories with changes of names that are not synced yet.
+class Unsynced {
+ public:
+  void Add(UniqueFd folder) {
+    if (folders_.size() < kEachMax) folders_.push_back(std::move(folder));
+    ++count_;
+  }
+  /// @param last  the innermost directory, which changed too.
+  Status Sync(int last) {
+    // A sync of one directory costs a write to the disk: for a deep path, syncing the whole file system is
+    // cheaper.
+    if (count_ > kEachMax)
+      return ::syncfs(last) == 0 ? Status() : Status(Failed("syncfs", "the bucket's folder"));
+    for (const UniqueFd& folder : folders_) {
+      if (::fsync(folder.get()) != 0) return Failed("fsync", "a folder of the bucket");
+    }
+    return ::fsync(last) == 0 ? Status() : Status(Failed("fsync", "a folder of the bucket"));
+  }
+
+ private:
+  static constexpr std::size_t kEachMax = 8;
+  std::vector<UniqueFd> folders_;
+  std::size_t count_ = 0;
+};
+
+/// Opens the directory `name`, making it if needed: then `parent` is left to `unsynced`.
+Result<UniqueFd> MakeFolder(UniqueFd parent, const std::string& name, Unsynced& unsynced) {
+  const std::span<const std::string> only(&name, 1);
+  Result<UniqueFd> folder = OpenFolderBeneath(parent.get(), only);
+  if (folder || folder.error().code != Code::kNotFound) return folder;
+  if (KindOf(parent.get(), name) == Kind::kFile) {
+    // The object "a" makes room for "a/b"; readers look under the second name when the first is not a file.
+    if (::renameat(parent.get(), name.c_str(), parent.get(), DisplacedName(name).c_str()) != 0) {
+      return Failed("rename", name);
+    }
+  } else if (KindOf(parent.get(), name) == Kind::kOther) {
+    return InTheWay(name);
+  }
+  const bool made = ::mkdirat(parent.get(), name.c_str(), kFolderMode) == 0;
+  if (!made && errno != EEXIST) return Failed("mkdir", name);
+  folder = OpenFolderBeneath(parent.get(), only);
+  if (!folder && folder.error().code == Code::kNotFound) return InTheWay(name);  // put there just now
+  if (!folder) return folder;
+  if (made && ::fchmod(folder->get(), kFolderMode) != 0) return Failed("chmod", name);
+  unsynced.Add(std::move(parent));
+  return folder;
+}
+
+/// After a directory was removed: the object with the directory's name may get its ordinary name again.
+void RestoreDisplaced(int parent, const std::string& name) {
+  ::renameat2(parent, DisplacedName(name).c_str(), parent, name.c_str(), RENAME_NOREPLACE);
+}
+
+void PruneFolders(int bucket, std::span<const std::string> folders) {
+  UniqueFd outermost;
+  for (; !folders.empty(); folders = folders.first(folders.size() - 1)) {
+    auto parent = OpenFolderBeneath(bucket, folders.first(folders.size() - 1));
+    if (!parent || ::unlinkat(parent->get(), folders.back().c_str(), AT_REMOVEDIR) != 0) break;
+    RestoreDisplaced(parent->get(), folders.back());
+    outermost = *std::move(parent);
+  }
+  if (outermost) ::fsync(outermost.get());
+}
+
+/// A bucket's directory may be on another file system: then the bytes are copied first, under a name that no
+/// object has.
+Status MoveAcross(int source_folder, const std::string& source_name, int target, const std::string& name) {
+  const std::string temporary = ".%tmp." + source_name;
+  TY_TRY(const UniqueFd source, OpenFileBeneath(source_folder, source_name));
+  UniqueFd copy(
+      ::openat(target, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kObjectMode));
+  if (!copy || ::fchmod(copy.get(), kObjectMode) != 0) return Failed("create", name);
+  Status done = CopyBytes(source.get(), 0, std::numeric_limits<std::uint64_t>::max(), copy.get());
+  if (done && ::fsync(copy.get()) != 0) done = Failed("fsync", name);
+  if (done && ::renameat(target, temporary.c_str(), target, name.c_str()) != 0) done = Failed("rename", name);
+  if (!done) {
+    ::unlinkat(target, temporary.c_str(), 0);
+    return done;
+  }
+  ::unlinkat(source_folder, source_name.c_str(), 0);
+  return {};
+}
+
+}  // namespace
+
+FileStamp StampOf(const struct stat& status) noexcept {
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  return {.size = static_cast<std::uint64_t>(status.st_size),
+          .mtime_ns = status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec,
+          .inode = status.st_ino};
+}
+
+Result<FileStamp> StampOf(int descriptor) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return Failed("stat", "an object's file");
+  return StampOf(status);
+}
+
+Result<UniqueFd> OpenObject(int bucket, const ObjectPath& path) {
+  TY_TRY(const UniqueFd folder, OpenFolderBeneath(bucket, path.folders));
+  Result<UniqueFd> file = OpenFileBeneath(folder.get(), path.file);
+  if (file || file.error().code != Code::kNotFound) return file;
+  return OpenFileBeneath(folder.get(), DisplacedName(path.file));
+}
+
+Status PlaceFile(int bucket, const ObjectPath& path, int source_folder, const std::string& source_name) {
+  TY_TRY(UniqueFd folder, OpenFolderBeneath(bucket, {}));
+  Unsynced unsynced;
+  for (const std::string& name : path.folders) {
+    TY_TRY(folder, MakeFolder(std::move(folder), name, unsynced));
+  }
+  const bool displaced = KindOf(folder.get(), path.file) == Kind::kFolder;
+  const std::string name = displaced ? DisplacedName(path.file) : path.file;
+  if (::renameat(source_folder, source_name.c_str(), folder.get(), name.c_str()) != 0) {
+    if (errno != EXDEV) return Failed("rename", path.file);
+    TY_RETURN_IF_ERROR(MoveAcross(source_folder, source_name, folder.get(), name));
+  }
+  if (!displaced) ::unlinkat(folder.get(), DisplacedName(path.file).c_str(), 0);
+  return unsynced.Sync(folder.get());
+}
+
+/// Removes the object's file.
+/// @return the folder that it was in, which is not synced yet.
+static Result<UniqueFd> Unlink(int bucket, const ObjectPath& path) {
+  TY_TRY(UniqueFd folder, OpenFolderBeneath(bucket, path.folders));
+  bool removed = false;
+  for (const std::string& name : {path.file, DisplacedName(path.file)}) {
+    if (KindOf(folder.get(), name) != Kind::kFile) continue;
+    if (::unlinkat(folder.get(), name.c_str(), 0) != 0) return Failed("remove", name);
+    removed = true;
+  }
+  if (!removed) return NoSuchObject();
+  return folder;
+}
+
+Status RemoveFile(int bucket, const ObjectPath& path) {
+  TY_TRY(const UniqueFd folder, Unlink(bucket, path));
+  TY_RETURN_IF_ERROR(Sync(folder.get(), path.file));
+  PruneFolders(bucket, path.folders);
+  return {};
+}
+
+Result<std::vector<bool>> RemoveFiles(int bucket, std::span<const ObjectPath> paths) {
+  std::vector<bool> removed;
+  std::map<std::vector<std::string>, UniqueFd> changed;
+  for (const ObjectPath& path : paths) {
+    Result<UniqueFd> folder = Unlink(bucket, path);
+    if (!folder && folder.error().code != Code::kNotFound) return std::unexpected(folder.error());
+    removed.push_back(folder.has_value());
+    if (folder) changed.try_emplace(path.folders, *std::move(folder));
+  }
+  for (const auto& [components, folder] : changed)
+    TY_RETURN_IF_ERROR(Sync(folder.get(), "a folder of the bucket"));
+  for (const auto& [components, folder] : changed) PruneFolders(bucket, components);
+  return removed;
+}
+
+}  // namespace trainyard::storage

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sys/types.h>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/async/unique_fd.h"
+#include "base/result.h"
+#include "stores/storage/path_escape.h"
+
+struct stat;
+
+/// File operations under one bucket's directory. Every step goes by beneath.h, so nothing outside the
+/// directory is ever reached and symbolic links are neither followed nor objects. Blocking; the functions
+/// that change names are called by one thread only.
+namespace trainyard::storage {
+
+/// Distinguishes versions of a file's contents without reading it.
+struct FileStamp {
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;  ///< since the epoch
+  std::uint64_t inode = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+[[nodiscard]] FileStamp StampOf(const struct stat& status) noexcept;
+[[nodiscard]] Result<FileStamp> StampOf(int descriptor);
+
+/// The object's file for reading. kNotFound: there is none, or what lies there is no regular file.
+[[nodiscard]] Result<UniqueFd> OpenObject(int bucket, const ObjectPath& path);
+
+/// Moves a file (already synced) to its place, replacing what was there, and syncs every directory that
+/// changed. Makes directories; a file in a directory's way moves to its DisplacedName. kFailedPrecondition: a
+/// symbolic link or special file is in the way; kResourceExhausted: the disk is full. On error the file stays
+/// where it was.
+[[nodiscard]] Status PlaceFile(int bucket, const ObjectPath& path, int source_folder,
+                               const std::string& source_name);
+
+/// Removes the object's file and then the directories that became empty, never the bucket. A displaced file
+/// whose directory is gone gets its ordinary name back. kNotFound: there is none.
+[[nodiscard]] Status RemoveFile(int bucket, const ObjectPath& path);
+/// The same for many, with one sync for each directory. Says for each whether it was there. After an error
+/// some may be gone.
+[[nodiscard]] Result<std::vector<bool>> RemoveFiles(int bucket, std::span<const ObjectPath> paths);
+
+/// Objects written by the server are readable by every replica, whatever user its program runs as: an image's
+/// USER reads it through /gcs. The mode is set, because the server's umask is for its other files. Other
+/// accounts of the machine are kept out by the data directory's own mode.
+inline constexpr mode_t kObjectMode = 0644;
+inline constexpr mode_t kFolderMode = 0755;
+
+}  // namespace trainyard::storage

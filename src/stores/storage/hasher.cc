@@ -1,0 +1,115 @@
+#include "stores/storage/hasher.h"
+
+#include <boost/asio/this_coro.hpp>
+#include <utility>
+
+#include "base/async/event.h"
+#include "base/async/on_pool.h"
+#include "stores/storage/checksum.h"
+#include "stores/storage/slices.h"
+
+namespace trainyard::storage {
+namespace {
+
+void SetDigests(OpenedObject& object, const Digests& digests) {
+  object.resource.set_md5_hash(digests.md5_hash);
+  object.resource.set_crc32c(digests.crc32c);
+}
+
+}  // namespace
+
+/// A read of a large file. Its end, for whatever reason, wakes the calls that wait for it.
+class Hasher::Turn {
+ public:
+  Turn(std::shared_ptr<Running> running, Key key, asio::any_io_executor executor)
+      : running_(std::move(running)), key_(std::move(key)) {
+    running_->emplace(key_, std::make_shared<Event>(std::move(executor)));
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    const auto found = running_->find(key_);
+    const std::shared_ptr<Event> over = found->second;  // shared with those who wait
+    running_->erase(found);
+    over->Set();
+  }
+
+ private:
+  std::shared_ptr<Running> running_;
+  Key key_;
+};
+
+Hasher::Hasher(BucketFiles& names, asio::thread_pool& names_pool) : names_(names), names_pool_(names_pool) {}
+
+Hasher::~Hasher() {
+  small_.join();
+  large_.join();
+}
+
+Hasher::Key Hasher::KeyOf(const OpenedObject& opened) {
+  return {opened.resource.bucket(), opened.resource.name(), opened.stamp.size, opened.stamp.mtime_ns,
+          opened.stamp.inode};
+}
+
+asio::awaitable<Result<OpenedObject>> Hasher::WithChecksums(OpenedObject opened) {
+  while (!HasChecksums(opened.resource)) {
+    if (opened.stamp.size <= kSliceBytes) {
+      std::vector<OpenedObject> one;
+      one.push_back(std::move(opened));
+      TY_CO_TRY(one, co_await HashSmall(std::move(one)));
+      co_return std::move(one.front());
+    }
+    const auto found = running_->find(KeyOf(opened));
+    if (found == running_->end()) co_return co_await HashLarge(std::move(opened));
+    const std::shared_ptr<Event> over = found->second;
+    co_await over->Wait();
+    // Stored by now, unless the read was cancelled: then this call reads.
+    auto look = [this, bucket = opened.resource.bucket(), object = opened.resource.name()] {
+      return names_.OpenObject(bucket, object, {});
+    };
+    TY_CO_TRY(OpenedObject again, co_await OnPool(names_pool_, std::move(look)));
+    if (again.stamp != opened.stamp)
+      co_return std::unexpected(Error{Code::kAborted, "the file changed while it was read", {}});
+    opened = std::move(again);
+  }
+  co_return std::move(opened);
+}
+
+asio::awaitable<Result<OpenedObject>> Hasher::HashLarge(OpenedObject opened) {
+  const Turn turn(running_, KeyOf(opened), co_await asio::this_coro::executor);
+  const auto object = std::make_shared<OpenedObject>(std::move(opened));  // shared with the pool
+  const auto checksum = std::make_shared<Checksum>();
+  auto add = [object, checksum](std::uint64_t offset, std::uint64_t length) {
+    return AddFile(*checksum, object->file.get(), offset, length);
+  };
+  TY_CO_RETURN_IF_ERROR(co_await InSlices(large_, object->stamp.size, add));
+  SetDigests(*object, checksum->Get());
+  std::vector<OpenedObject> one;
+  one.push_back(std::move(*object));
+  TY_CO_TRY(one, co_await Keep(std::move(one)));
+  co_return std::move(one.front());
+}
+
+asio::awaitable<Result<std::vector<OpenedObject>>> Hasher::HashSmall(std::vector<OpenedObject> opened) {
+  auto read = [opened = std::move(opened)]() mutable -> Result<std::vector<OpenedObject>> {
+    for (OpenedObject& object : opened) {
+      Checksum checksum;
+      TY_RETURN_IF_ERROR(AddFile(checksum, object.file.get(), 0, object.stamp.size));
+      SetDigests(object, checksum.Get());
+    }
+    return std::move(opened);
+  };
+  TY_CO_TRY(auto hashed, co_await OnPool(small_, std::move(read)));
+  co_return co_await Keep(std::move(hashed));
+}
+
+asio::awaitable<Result<std::vector<OpenedObject>>> Hasher::Keep(std::vector<OpenedObject> hashed) {
+  auto keep = [this, hashed = std::move(hashed)]() mutable {
+    // If it cannot be stored (full disk), it is computed again next time.
+    [[maybe_unused]] const Status kept = names_.KeepChecksums(hashed);
+    return std::move(hashed);
+  };
+  co_return co_await OnPool(names_pool_, std::move(keep));
+}
+
+}  // namespace trainyard::storage

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "stores/storage/bucket_files.h"
+
+namespace trainyard {
+class Event;
+}
+
+namespace trainyard::storage {
+
+namespace asio = boost::asio;
+
+/// Computes the checksums of files that were not uploaded, and stores them in the records. It has two threads
+/// of its own, one for files up to a slice and one for larger ones, slice by slice: uploads and small files
+/// never wait for a large one. A call for a large file that is being read waits for that read. Loop thread;
+/// the destructor waits for the slices under way.
+class Hasher {
+ public:
+  /// Both outlive it. @param names_pool  the thread of `names`.
+  Hasher(BucketFiles& names, asio::thread_pool& names_pool);
+  ~Hasher();
+
+  /// kAborted: the file changed while it was read.
+  asio::awaitable<Result<OpenedObject>> WithChecksums(OpenedObject opened);
+  /// Of many small files. All or nothing.
+  asio::awaitable<Result<std::vector<OpenedObject>>> HashSmall(std::vector<OpenedObject> opened);
+
+  /// The thread for large files, also for copying and joining them in slices.
+  [[nodiscard]] asio::thread_pool& large() noexcept { return large_; }
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::uint64_t, std::int64_t, std::uint64_t>;
+  using Running = std::map<Key, std::shared_ptr<Event>>;
+  class Turn;
+  static Key KeyOf(const OpenedObject& opened);
+  asio::awaitable<Result<OpenedObject>> HashLarge(OpenedObject opened);
+  asio::awaitable<Result<std::vector<OpenedObject>>> Keep(std::vector<OpenedObject> hashed);
+
+  BucketFiles& names_;
+  asio::thread_pool& names_pool_;
+  asio::thread_pool small_{1};
+  asio::thread_pool large_{1};
+  std::shared_ptr<Running> running_ = std::make_shared<Running>();  // a turn may outlive the hasher
+};
+
+}  // namespace trainyard::storage

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "stores/storage/checksum.h"
+#include "stores/storage/conditions.h"
+#include "stores/storage/folder.h"
+#include "trainyard/storage/v1/storage.pb.h"
+
+/// The fields of the resources: which ones clients may set, and which ones the server fills in. Pure: any
+/// thread. Source: discovery storage v1.
+namespace trainyard::storage {
+
+/// What a client asks of a new bucket. kInvalidArgument: the name, or a field that this server would have to
+/// ignore.
+[[nodiscard]] Status ValidateNewBucket(const v1::Bucket& bucket);
+/// The same of an object's resource on insert, copy, compose and update. Output fields may be there and are
+/// not looked at.
+[[nodiscard]] Status ValidateNewObject(const v1::Object& object);
+
+/// Removes settings that say "off" (versioning not enabled, no retention, an empty list of rules): that is
+/// how the server behaves anyway, so clients may send them.
+void DropNeutral(v1::Bucket& bucket);
+
+/// Puts back what no edit changes: name, place and the output fields.
+void RestoreFixed(const v1::Bucket& present, v1::Bucket& changed);
+
+/// Fills in a bucket's output fields and defaults.
+void CompleteBucket(v1::Bucket& bucket, SysTime created);
+
+/// What of `sent` a client may set, with the output fields of a new version.
+struct NewVersion {
+  std::int64_t generation = 0;
+  SysTime now;
+  std::uint64_t size = 0;
+  Digests digests;
+};
+[[nodiscard]] v1::Object CompleteObject(v1::Object sent, const NewVersion& version);
+
+/// The resource of a file that nobody uploaded: version and times are its modification time.
+[[nodiscard]] v1::Object DiscoveredObject(const std::string& bucket, const std::string& object,
+                                          const FileStamp& stamp);
+
+/// After a change of metadata: the next metageneration.
+void AdvanceMetageneration(v1::Object& object, SysTime now);
+void AdvanceMetageneration(v1::Bucket& bucket, SysTime now);
+
+/// Compares the checksums that the client sent with those of the content. kInvalidArgument if they differ.
+[[nodiscard]] Status CheckDigests(const v1::Object& sent, const Digests& digests);
+
+[[nodiscard]] Version VersionOf(const v1::Object& object);
+/// Buckets have no generation: 0.
+[[nodiscard]] Version VersionOf(const v1::Bucket& bucket);
+
+/// Changes what a client may change of an object: a pure function, called on another thread. Its error is
+/// returned and nothing is changed.
+using ObjectEdit = std::function<Status(v1::Object& object)>;
+
+/// The same of a bucket. What a client may not change is put back afterwards.
+using BucketEdit = std::function<Status(v1::Bucket& bucket)>;
+
+}  // namespace trainyard::storage

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/async/unique_fd.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "stores/storage/records.h"
+#include "stores/storage/staged_file.h"
+#include "stores/storage/unfinished_writes.h"
+
+namespace trainyard::storage {
+
+struct BucketOptions;
+
+/// The files of writes under way, DATA/uploads, and what they count for. What takes the records is for the
+/// thread of BucketFiles, whose they are; the rest for any thread.
+class Staging {
+ public:
+  Staging(const BucketOptions& options, const Clock& clock, UniqueFd folder);
+
+  /// Removes what writes of an earlier server left, but resumable uploads that are still valid: they count.
+  /// @param present  the bytes of the object that has the upload's name.
+  [[nodiscard]] Status Sweep(Records& records,
+                             const std::function<std::int64_t(const v1::Object& object)>& present);
+  /// Removes a resumable upload, or all of a bucket.
+  [[nodiscard]] Status End(Records& records, const std::string& id);
+  [[nodiscard]] Status EndAllOf(Records& records, const std::string& bucket);
+
+  [[nodiscard]] Status CheckSpace(const std::string& bucket) const;
+  /// Before `bytes` are written to the staged file of this id: is there room on the disk and in the quota?
+  [[nodiscard]] Status Grow(const std::string& id, const std::string& bucket, std::uint64_t bytes);
+  /// Grow, and the bytes.
+  [[nodiscard]] Status Append(StagedFile& staged, const std::string& bucket, std::string_view bytes);
+
+  [[nodiscard]] UnfinishedWrites& writes() noexcept { return writes_; }
+  [[nodiscard]] int folder() const noexcept { return folder_.get(); }
+
+ private:
+  const Clock* clock_;
+  std::function<Status(const std::string& bucket)> check_space_;
+  UniqueFd folder_;
+  UnfinishedWrites writes_;
+};
+
+/// Names in a directory, in order, without "." and "..".
+[[nodiscard]] Result<std::vector<std::string>> NamesIn(int folder);
+
+}  // namespace trainyard::storage

@@ -1,0 +1,143 @@
+#include "stores/storage/unfinished_writes.h"
+
+#include <utility>
+
+namespace trainyard::storage {
+namespace {
+
+std::unexpected<Error> HasEnded() {
+  return std::unexpected(Error{Code::kAborted, "the upload has ended; start a new one", {}});
+}
+
+}  // namespace
+
+std::string UnfinishedWrites::ProjectOf(const std::string& bucket) const {
+  return rules_.project_of ? rules_.project_of(bucket) : std::string();
+}
+
+void UnfinishedWrites::Change(State& state, const Target& target,
+                              const std::function<void(Replacing&)>& change) const {
+  Replacing& replacing = state.replacing[target];
+  const std::int64_t counted = replacing.counted();
+  change(replacing);
+  if (rules_.meter) rules_.meter->AddUnfinished(target.bucket, replacing.counted() - counted);
+  if (replacing.writes == 0) state.replacing.erase(target);
+}
+
+void UnfinishedWrites::Add(State& state, const std::string& id, Write write, std::int64_t present) const {
+  Change(state, write.target, [&write, present](Replacing& replacing) {
+    replacing.present = present;
+    replacing.bytes += write.bytes;
+    ++replacing.writes;
+  });
+  state.writes.emplace(id, std::move(write));
+}
+
+void UnfinishedWrites::Erase(State& state, std::map<std::string, Write>::iterator write) const {
+  Change(state, write->second.target, [bytes = write->second.bytes](Replacing& replacing) {
+    replacing.bytes -= bytes;
+    --replacing.writes;
+  });
+  state.writes.erase(write);
+}
+
+UnfinishedWrites::Counting UnfinishedWrites::Begin(std::string id, Target target, std::int64_t present) {
+  state_.With([&](State& state) { Add(state, id, {.target = std::move(target)}, present); });
+  return {*this, std::move(id)};
+}
+
+void UnfinishedWrites::Restore(const std::string& id, Target target, std::int64_t present, std::int64_t bytes,
+                               SysTime last_used) {
+  Write write{.target = std::move(target), .bytes = bytes, .is_upload = true, .last_used = last_used};
+  state_.With([&](State& state) { Add(state, id, std::move(write), present); });
+}
+
+Result<std::optional<std::string>> UnfinishedWrites::BeginUpload(const std::string& id, Target target,
+                                                                 std::int64_t present, SysTime now) {
+  const std::string project = ProjectOf(target.bucket);
+  return state_.With([&](State& state) -> Result<std::optional<std::string>> {
+    auto& writes = state.writes;
+    std::size_t count = 0;
+    auto oldest = writes.end();
+    for (auto each = writes.begin(); writes.size() >= kUploadsMax && each != writes.end(); ++each) {
+      if (!each->second.is_upload || ProjectOf(each->second.target.bucket) != project) continue;
+      ++count;
+      if (oldest == writes.end() || each->second.last_used < oldest->second.last_used) oldest = each;
+    }
+    std::optional<std::string> gives_way;
+    if (count >= kUploadsMax) {
+      if (now - oldest->second.last_used < kIdle) {
+        return std::unexpected(
+            Error{Code::kResourceExhausted,
+                  "Project " + project + " has " + std::to_string(count) +
+                      " unfinished resumable uploads, and may have " + std::to_string(kUploadsMax) +
+                      ". Finish or cancel some, then begin this one again. At the limit, one that got no "
+                      "request for an hour is ended in favour of a new one.",
+                  {}});
+      }
+      gives_way = oldest->first;
+    }
+    Add(state, id, {.target = std::move(target), .is_upload = true, .last_used = now}, present);
+    return gives_way;
+  });
+}
+
+Status UnfinishedWrites::Grow(const std::string& id, std::int64_t more, SysTime now) {
+  return state_.With([&](State& state) -> Status {
+    const auto found = state.writes.find(id);
+    if (found == state.writes.end()) return HasEnded();
+    Write& write = found->second;
+    Replacing grown = state.replacing[write.target];
+    const std::int64_t counted = grown.counted();
+    grown.bytes += more;
+    if (rules_.meter) TY_RETURN_IF_ERROR(rules_.meter->Check(write.target.bucket, grown.counted() - counted));
+    Change(state, write.target, [&grown](Replacing& replacing) { replacing = grown; });
+    write.bytes += more;
+    write.last_used = now;
+    return {};
+  });
+}
+
+Status UnfinishedWrites::CheckPlace(const std::string& id, std::int64_t present, std::int64_t size) {
+  return state_.With([&](State& state) -> Status {
+    const auto found = state.writes.find(id);
+    if (found == state.writes.end()) return HasEnded();
+    const Write& write = found->second;
+    // It keeps its count until it is placed, so that no other takes its room meanwhile.
+    const auto add = [&](std::int64_t bytes) {
+      Change(state, write.target, [bytes](Replacing& replacing) { replacing.bytes += bytes; });
+    };
+    Change(state, write.target, [present](Replacing& replacing) { replacing.present = present; });
+    add(-write.bytes);
+    Status fits = rules_.meter ? rules_.meter->Check(write.target.bucket, size - present) : Status();
+    add(write.bytes);
+    return fits;
+  });
+}
+
+void UnfinishedWrites::Placed(const std::string& id, std::int64_t present, std::int64_t size) {
+  state_.With([&](State& state) {
+    const auto found = state.writes.find(id);
+    if (found == state.writes.end()) return;
+    const Target target = found->second.target;
+    if (rules_.meter) rules_.meter->Add(target.bucket, size - present);
+    Change(state, target, [size](Replacing& replacing) { replacing.present = size; });
+    Erase(state, found);
+  });
+}
+
+void UnfinishedWrites::Removed(const Target& target, std::int64_t size) {
+  state_.With([&](State& state) {
+    if (rules_.meter) rules_.meter->Add(target.bucket, -size);
+    Change(state, target, [](Replacing& replacing) { replacing.present = 0; });
+  });
+}
+
+void UnfinishedWrites::End(const std::string& id) {
+  state_.With([&](State& state) {
+    const auto found = state.writes.find(id);
+    if (found != state.writes.end()) Erase(state, found);
+  });
+}
+
+}  // namespace trainyard::storage

@@ -1,0 +1,91 @@
+#include "stores/store/job_rules.h"
+
+#include <array>
+#include <limits>
+
+#include "base/check.h"
+
+namespace trainyard::store {
+
+namespace {
+
+std::string ListContext(std::string_view project) { return "jobs.list " + std::string(project); }
+
+std::string ChangesContext(std::string_view project) { return "jobs.watch " + std::string(project); }
+
+constexpr char kTrialMark = '/';  // in no job's id
+
+}  // namespace
+
+// Source of both texts: docs/spec "API", errors of jobs.create and jobs.get.
+Error JobExists() { return {Code::kAlreadyExists, "A job with this id already exists.", "job.job_id"}; }
+
+Error NoSuchJob() { return {Code::kNotFound, "The job cannot be found.", "name"}; }
+
+Error StaleRevision(const JobRecord& after) {
+  return {Code::kAborted,
+          "job " + after.job().job_id() + " is not at revision " + std::to_string(after.revision() - 1) +
+              " any more",
+          {}};
+}
+
+std::string UniqueName(const JobRecord& record) {
+  const std::string& job_id = record.job().job_id();
+  return record.has_trial() ? UniqueName(job_id, record.trial().trial_id()) : job_id;
+}
+
+std::string UniqueName(std::string_view job_id, std::string_view trial_id) {
+  return std::string(job_id) + kTrialMark + std::string(trial_id);
+}
+
+void CheckEventMatches(const JobRecord& after, const Event& event) {
+  TY_CHECK(event.seq() == after.revision());
+  TY_CHECK(after.revision() > 1);
+}
+
+void CompleteEvent(Event& event, std::int64_t uid, std::int64_t seq) {
+  event.set_seq(seq);
+  if (event.has_created() && event.created().has_record())
+    event.mutable_created()->mutable_record()->set_uid(uid);
+}
+
+std::string SealJobPageToken(const PageTokenKey& key, std::string_view project, std::int64_t uid) {
+  return SealPageToken(key, ListContext(project), {&uid, 1});
+}
+
+Result<std::int64_t> OpenJobPageToken(const PageTokenKey& key, std::string_view project,
+                                      std::string_view token) {
+  std::int64_t uid = std::numeric_limits<std::int64_t>::max();
+  if (token.empty()) return uid;
+  TY_RETURN_IF_ERROR(OpenPageToken(key, ListContext(project), token, {&uid, 1}));
+  return uid;
+}
+
+std::string SealResumeToken(const PageTokenKey& key, std::string_view project, ChangePlace place) {
+  const std::array position{place.number, place.lineage};
+  return SealPageToken(key, ChangesContext(project), position);
+}
+
+Result<std::int64_t> OpenResumeToken(const PageTokenKey& key, std::string_view project,
+                                     std::string_view token, ChangePlace last) {
+  std::array<std::int64_t, 2> position{};
+  if (!OpenPageToken(key, ChangesContext(project), token, position))
+    return std::unexpected(InvalidArgument(
+        "resume_token", "The resume token is not one of this project's: list the jobs again"));
+  const auto [number, lineage] = position;
+  if (number <= last.number && lineage == last.lineage) return number;
+  Error gone = FailedPrecondition(
+      "The server was restored from a backup that is older than the resume token: list the jobs again",
+      "resume_token");
+  gone.info = ErrorInfo{.reason = std::string(kListAgain), .domain = "trainyard"};
+  return std::unexpected(std::move(gone));
+}
+
+JobChange ChangeOf(std::string_view unique_name) {
+  const std::size_t mark = unique_name.find(kTrialMark);
+  if (mark == std::string_view::npos) return {.job_id = std::string(unique_name), .trial_id = {}};
+  return {.job_id = std::string(unique_name.substr(0, mark)),
+          .trial_id = std::string(unique_name.substr(mark + 1))};
+}
+
+}  // namespace trainyard::store

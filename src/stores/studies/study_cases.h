@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "rules/tuning/study.h"
+#include "stores/studies/study_store.h"
+#include "trainyard/ml/v1/study.pb.h"
+
+/// The use cases on a store, each a transaction that is durable when it returns. Blocking: on the thread of
+/// the store. Errors, beside those of the rules and the store: kNotFound with field "name" or "parent".
+namespace trainyard::studies {
+
+inline constexpr int kSuggestionsMax = 1000;                ///< of one request
+inline constexpr std::chrono::days kOperationsKeptFor{30};  ///< once they are done
+
+/// kAlreadyExists; as ValidateStudyId and ValidateConfig.
+[[nodiscard]] Result<ml::v1::Study> CreateStudy(StudyStore& store, const StudyName& name,
+                                                const ml::v1::Study& asked, SysTime now);
+[[nodiscard]] Result<ml::v1::Study> GetStudy(StudyStore& store, const StudyName& name);
+[[nodiscard]] Result<ml::v1::ListStudiesResponse> ListStudies(StudyStore& store, const std::string& project,
+                                                              const std::string& location);
+[[nodiscard]] Status DeleteStudy(StudyStore& store, const StudyName& name);
+
+[[nodiscard]] Result<ml::v1::Trial> CreateTrial(StudyStore& store, const StudyName& study,
+                                                const ml::v1::Trial& asked, SysTime now);
+[[nodiscard]] Result<ml::v1::Trial> GetTrial(StudyStore& store, const TrialName& name);
+[[nodiscard]] Result<ml::v1::ListTrialsResponse> ListTrials(StudyStore& store, const StudyName& study);
+[[nodiscard]] Result<ml::v1::ListOptimalTrialsResponse> ListOptimalTrials(StudyStore& store,
+                                                                          const StudyName& study);
+/// A study that was COMPLETED has points left again.
+[[nodiscard]] Status DeleteTrial(StudyStore& store, const TrialName& name);
+[[nodiscard]] Result<ml::v1::Trial> AddMeasurement(StudyStore& store, const TrialName& name,
+                                                   const ml::v1::AddTrialMeasurementRequest& asked,
+                                                   SysTime now);
+[[nodiscard]] Result<ml::v1::Trial> CompleteTrial(StudyStore& store, const TrialName& name,
+                                                  const ml::v1::CompleteTrialRequest& asked, SysTime now);
+[[nodiscard]] Result<ml::v1::Trial> StopTrial(StudyStore& store, const TrialName& name);
+
+}  // namespace trainyard::studies

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+#include "rules/tuning/study.h"
+#include "trainyard/ml/v1/study.pb.h"
+
+/// What a study searches. Pure: any thread. Source: discovery, GoogleCloudMlV1__StudyConfig.
+namespace trainyard::studies {
+
+inline constexpr int kStudyIdLengthMax = 128;
+inline constexpr int kParametersMax = 1000;
+
+/// kInvalidArgument with field "study_id": letters, digits, '_', '-' and '.', the first a letter or a digit.
+[[nodiscard]] Status ValidateStudyId(std::string_view id);
+
+/// kInvalidArgument with the field of the first thing that is wrong, "study_config.parameters[0].type".
+[[nodiscard]] Status ValidateConfig(const ml::v1::StudyConfig& config);
+
+/// Parents before their children. The configuration is valid.
+[[nodiscard]] tuning::StudySpec SpecOf(const ml::v1::StudyConfig& config, std::uint64_t seed);
+
+}  // namespace trainyard::studies

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/async/event.h"
+#include "base/async/task_group.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "stores/studies/study_insight.h"
+#include "stores/studies/study_name.h"
+#include "stores/studies/study_operations.h"
+#include "stores/studies/study_store.h"
+#include "trainyard/longrunning/operations.pb.h"
+#include "trainyard/ml/v1/study.pb.h"
+
+namespace trainyard::studies {
+
+class StudyWork;
+
+/// Studies as the API has them: see study_cases.h and study_operations.h for what each method does and its
+/// errors. Answers are durable. Suggestions are computed off the loop: one at a time for each study, in the
+/// order of the requests, several studies in parallel; the operation itself is answered at once. Loop thread
+/// only. Operations that are not done when it is destroyed are continued by the next service on the same
+/// file.
+class StudyService {
+ public:
+  /// `clock` outlives it. Errors as StudyStore::Open.
+  [[nodiscard]] static Result<std::unique_ptr<StudyService>> Open(boost::asio::any_io_executor loop,
+                                                                  const Clock& clock,
+                                                                  const std::string& path);
+  ~StudyService();
+  StudyService(const StudyService&) = delete;
+  StudyService& operator=(const StudyService&) = delete;
+
+  /// Continues the operations that the previous service did not finish. Call before the first request.
+  boost::asio::awaitable<Status> Recover();
+
+  boost::asio::awaitable<Result<ml::v1::Study>> CreateStudy(StudyName name, ml::v1::Study asked);
+  boost::asio::awaitable<Result<ml::v1::Study>> GetStudy(StudyName name);
+  boost::asio::awaitable<Result<std::string>> ListStudies(std::string project, std::string location);
+  boost::asio::awaitable<Status> DeleteStudy(StudyName name);
+
+  boost::asio::awaitable<Result<ml::v1::Trial>> CreateTrial(StudyName study, ml::v1::Trial asked);
+  boost::asio::awaitable<Result<ml::v1::Trial>> GetTrial(TrialName name);
+  /// Lists are returned as JSON: printing thousands of trials would block the loop for too long.
+  boost::asio::awaitable<Result<std::string>> ListTrials(StudyName study);
+  boost::asio::awaitable<Result<std::string>> ListOptimalTrials(StudyName study);
+  boost::asio::awaitable<Status> DeleteTrial(TrialName name);
+  /// What its insight is computed of, and whether there may be another one: see study_insight.h.
+  boost::asio::awaitable<Result<StudyRevision>> Revision(StudyName study);
+  boost::asio::awaitable<Result<StudyEvidence>> Evidence(StudyName study);
+  boost::asio::awaitable<Result<ml::v1::Trial>> AddMeasurement(TrialName name,
+                                                               ml::v1::AddTrialMeasurementRequest asked);
+  boost::asio::awaitable<Result<ml::v1::Trial>> CompleteTrial(TrialName name,
+                                                              ml::v1::CompleteTrialRequest asked);
+  boost::asio::awaitable<Result<ml::v1::Trial>> StopTrial(TrialName name);
+
+  boost::asio::awaitable<Result<longrunning::Operation>> Suggest(StudyName study,
+                                                                 ml::v1::SuggestTrialsRequest asked);
+  boost::asio::awaitable<Result<longrunning::Operation>> CheckEarlyStopping(TrialName name);
+  /// Waits up to half a second for one that is not done: clients poll at once, and then only after a second
+  /// or more.
+  boost::asio::awaitable<Result<longrunning::Operation>> GetOperation(OperationName name);
+  boost::asio::awaitable<Status> CancelOperation(OperationName name);
+
+ private:
+  StudyService(boost::asio::any_io_executor loop, const Clock& clock, StudyStore store, StudyStore reader);
+  void Enqueue(const StoredOperation& operation);
+  boost::asio::awaitable<void> RunStudy(std::int64_t study_uid);
+  boost::asio::awaitable<Status> RunOperation(std::int64_t study_uid, std::int64_t id);
+  /// False: run it again. Errors: those of the store.
+  boost::asio::awaitable<Result<bool>> TryOperation(std::int64_t study_uid, std::int64_t id);
+  std::shared_ptr<StudyWork> WorkFor(const OperationTask& task);
+
+  boost::asio::any_io_executor loop_;
+  const Clock& clock_;
+  StudyStore store_;                                         ///< on the thread of writer_
+  StudyStore reader_;                                        ///< on the thread of readers_
+  std::map<std::int64_t, std::deque<std::int64_t>> queues_;  ///< operations by study; the first one runs
+  /// One event for each operation in queues_, set when it leaves the queue. Shared with the waiting calls.
+  std::map<std::int64_t, std::shared_ptr<Event>> ends_;
+  struct Kept {
+    std::shared_ptr<StudyWork> work;  ///< shared with the pool while it computes
+    std::int64_t used = 0;
+  };
+  std::map<std::int64_t, Kept> works_;  ///< the most recently used studies
+  std::int64_t uses_ = 0;
+  boost::asio::thread_pool writer_{1};
+  boost::asio::thread_pool readers_{1};
+  boost::asio::thread_pool computers_{2};
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::studies

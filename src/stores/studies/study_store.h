@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/sqlite/database.h"
+#include "stores/studies/study_name.h"
+#include "trainyard/longrunning/operations.pb.h"
+#include "trainyard/ml/v1/study.pb.h"
+
+namespace trainyard::studies {
+
+struct StoredStudy {
+  std::int64_t uid = 0;  ///< never reused: a later study of the same name has another one
+  std::uint64_t seed = 0;
+  std::int64_t deletions = 0;  ///< of trials, so far
+  int next_trial = 1;          ///< ids of trials are never reused
+  ml::v1::Study study;
+};
+
+struct StoredTrial {
+  int id = 0;
+  bool stopped = false;  ///< it was STOPPING before it was COMPLETED
+  ml::v1::Trial trial;
+};
+
+struct StoredOperation {
+  enum class Kind { kSuggest = 1, kCheckStopping = 2 };
+  std::int64_t id = 0;  ///< 0: not stored yet
+  Kind kind = Kind::kSuggest;
+  std::int64_t study_uid = 0;
+  std::string project;
+  std::string location;
+  std::string client_id;  ///< kSuggest
+  int count = 0;          ///< kSuggest
+  int trial = 0;          ///< kCheckStopping
+  SysTime created;
+  longrunning::Operation operation;
+
+  [[nodiscard]] OperationName Name() const { return {.project = project, .location = location, .id = id}; }
+};
+
+/// Studies, trials and operations in one SQLite file. Plain reads and writes, no rules. Writes that belong
+/// together go between Begin() and Commit(). One thread at a time; a second thread uses a store of its own,
+/// from OpenReader. Errors: as sqlite::SqliteError; kDataLoss for a row that cannot be read.
+class StudyStore {
+ public:
+  [[nodiscard]] static Result<StudyStore> Open(const std::string& path);
+  /// A read-only store. Sees what the writing store has committed.
+  [[nodiscard]] static Result<StudyStore> OpenReader(const std::string& path);
+
+  [[nodiscard]] Result<sqlite::Transaction> Begin() { return sqlite::Transaction::Begin(database_); }
+
+  /// kAlreadyExists; sets the uid.
+  [[nodiscard]] Status AddStudy(const StudyName& name, StoredStudy& study);
+  [[nodiscard]] Status PutStudy(const StoredStudy& study);
+  [[nodiscard]] Result<std::optional<StoredStudy>> FindStudy(const StudyName& name);
+  [[nodiscard]] Result<std::optional<StoredStudy>> FindStudy(std::int64_t uid);
+  /// In the order in which they were made.
+  [[nodiscard]] Result<std::vector<StoredStudy>> ListStudies(const std::string& project,
+                                                             const std::string& location);
+  /// Deletes the study and its trials. Its operations stay.
+  [[nodiscard]] Status DropStudy(std::int64_t uid);
+
+  [[nodiscard]] Status PutTrial(std::int64_t study_uid, const StoredTrial& trial);
+  [[nodiscard]] Result<std::optional<StoredTrial>> FindTrial(std::int64_t study_uid, std::int64_t id);
+  /// Lists are in the order of ids.
+  [[nodiscard]] Result<std::vector<StoredTrial>> ListTrials(std::int64_t study_uid);
+  [[nodiscard]] Result<std::vector<StoredTrial>> ListTrials(std::int64_t study_uid,
+                                                            ml::v1::Trial::State state);
+  [[nodiscard]] Status DropTrial(std::int64_t study_uid, int id);
+
+  /// Each write of a trial gets a revision higher than all others of the study, so that a reader can ask for
+  /// what changed since.
+  struct Changes {
+    std::int64_t revision = 0;  ///< of the newest; `after` if there is none
+    std::vector<StoredTrial> trials;
+  };
+  /// The highest one; 0 without trials.
+  [[nodiscard]] Result<std::int64_t> TrialsRevision(std::int64_t study_uid);
+  [[nodiscard]] Result<Changes> TrialsChanged(std::int64_t study_uid, std::int64_t after);
+
+  /// Sets the id, and the operation's name.
+  [[nodiscard]] Status AddOperation(StoredOperation& operation);
+  [[nodiscard]] Status PutOperation(const StoredOperation& operation);
+  [[nodiscard]] Result<std::optional<StoredOperation>> FindOperation(std::int64_t id);
+  /// Those that are not done, in the order in which they were made.
+  [[nodiscard]] Result<std::vector<StoredOperation>> PendingOperations();
+  /// Deletes finished operations that are older.
+  [[nodiscard]] Status DropOperations(SysTime created_before);
+
+ private:
+  StudyStore(sqlite::Database database, std::vector<sqlite::Statement> statements)
+      : database_(std::move(database)), statements_(std::move(statements)) {}
+  static Result<StudyStore> Open(const sqlite::DatabaseOptions& options);
+
+  sqlite::Database database_;
+  std::vector<sqlite::Statement> statements_;
+};
+
+}  // namespace trainyard::studies

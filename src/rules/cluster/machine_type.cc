@@ -8,7 +8,7 @@ namespace trainyard::cluster {
 namespace {
 
 constexpr MachineType kMachineTypes[] = {
-#include "cluster/machine_types.inc"
+#include "rules/cluster/machine_types.inc"
 };
 
 struct GpuCell {
@@ -16,7 +16,7 @@ struct GpuCell {
   Accelerators gpus;
 };
 constexpr GpuCell kGpuMatrix[] = {
-#include "cluster/gpu_matrix.inc"
+#include "rules/cluster/gpu_matrix.inc"
 };
 
 struct AcceleratorUnits {
@@ -24,7 +24,7 @@ struct AcceleratorUnits {
   double units_per_hour;
 };
 constexpr AcceleratorUnits kAcceleratorUnits[] = {
-#include "cluster/accelerator_units.inc"
+#include "rules/cluster/accelerator_units.inc"
 };
 
 constexpr double kBytesPerGb = 1024.0 * 1024.0 * 1024.0;

@@ -12,7 +12,7 @@ constexpr std::uint32_t Bits(std::initializer_list<AcceleratorConfig::Type> type
 }
 
 constexpr Region kRegions[] = {
-#include "cluster/regions.inc"
+#include "rules/cluster/regions.inc"
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct TierRow {
   std::int32_t count;
 };
 constexpr TierRow kTiers[] = {
-#include "cluster/scale_tiers.inc"
+#include "rules/cluster/scale_tiers.inc"
 };
 
 ReplicaGroup MakeGroup(replica::v1::TaskType type, std::int64_t count, const MachineType& machine,

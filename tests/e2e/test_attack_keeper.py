@@ -4,7 +4,6 @@ import contextlib
 import os
 import pathlib
 import socket
-import struct
 import subprocess
 
 import pytest
@@ -13,17 +12,16 @@ from test_keeper import Keeper
 from trainyard_server import PROGRAM
 
 RUN = pathlib.Path("/run/trainyard")  # of the installed service
-HELLO, START, STARTED, REFUSED = 1, 3, 131, 255
 PERMISSION_DENIED = 7
-MAGIC = 0x504B5954
+HELLO = bytes([1 << 3 | 2, 4, 1 << 3, 1, 2 << 3, 1])  # proto/trainyard/keeper/v1/keeper.proto: version_min 1, version_max 1
+REFUSED = 4 << 3 | 2  # the tag of the answer's field
 
 
-def text(words):
-    return struct.pack("<I", len(words)) + words.encode()
-
-
-def texts(all_words):
-    return struct.pack("<I", len(all_words)) + b"".join(text(words) for words in all_words)
+def field(number, content):
+    """One of a message, as protobuf writes texts and messages."""
+    size = len(content)
+    length = [size] if size < 0x80 else [size & 0x7F | 0x80, size >> 7]
+    return bytes([number << 3 | 2, *length]) + content
 
 
 @contextlib.contextmanager
@@ -32,18 +30,20 @@ def connected(keeper):
         client.settimeout(60)
         client.connect(str(keeper.socket))
         with contextlib.suppress(BrokenPipeError):
-            client.send(struct.pack("<HIHH", HELLO, MAGIC, 1, 1))
+            client.send(HELLO)
         yield client
 
 
 def start(keeper, program, *arguments):
-    """The answer's type and, of a refusal, its code."""
-    request = struct.pack("<H", START) + text("attack") + text(program) + texts(["x", *arguments]) + texts(["LD_PRELOAD=/evil.so"])
+    """The tag of the answer and, of a refusal, its code."""
+    request = field(1, b"attack") + field(2, program.encode())
+    request += b"".join(field(3, word.encode()) for word in ["x", *arguments]) + field(4, b"LD_PRELOAD=/evil.so")
     with connected(keeper) as client:
         client.recv(1000)
-        client.send(request + struct.pack("<I", 0))
+        client.send(field(3, request))
         answer = client.recv(1000)
-    return struct.unpack_from("<H", answer)[0], struct.unpack_from("<I", answer, 2)[0]
+    code = 3 if answer[1] < 0x80 else 4  # after the length of the refusal and the code's tag
+    return answer[0], answer[code]
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_it_answers_the_servers_unit_only(tmp_path):
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
                 client.connect(str(place))
                 with contextlib.suppress(BrokenPipeError):
-                    client.send(struct.pack("<HIHH", HELLO, MAGIC, 1, 1))
+                    client.send(HELLO)
                 with contextlib.suppress(ConnectionResetError):
                     assert client.recv(100) == b"", "no hello is answered"
             assert "and only trainyard-of-nobody.service may ask" in process.stderr.readline()

@@ -28,18 +28,19 @@ class KeeperCall {
     if (!connected) return std::unexpected(DoesNotAnswer(socket));
     TY_RETURN_IF_ERROR(CheckPeer(socket, connected->get()));
     KeeperCall call(socket, *std::move(connected));
-    TY_TRY(const auto hello, call.Ask<keeper::HelloAnswer>(keeper::Hello()));
-    call.instance_ = hello.instance;
+    keeper::Request hello;
+    *hello.mutable_hello() = keeper::Greeting();
+    TY_TRY(const keeper::Answer answer, call.Ask(hello, keeper::Answer::kHello));
+    call.instance_ = answer.hello().instance();
     return call;
   }
 
   [[nodiscard]] std::uint64_t instance() const noexcept { return instance_; }
 
   /// `received`: takes the descriptor that comes with the answer.
-  template <class Wanted>
-  Result<Wanted> Ask(const keeper::Request& request, std::span<const int> descriptors = {},
-                     UniqueFd* received = nullptr) {
-    const Status sent = keeper::SendPacket(connection_.get(), keeper::PrintRequest(request), descriptors);
+  Result<keeper::Answer> Ask(const keeper::Request& request, keeper::Answer::AnswerCase wanted,
+                             std::span<const int> descriptors = {}, UniqueFd* received = nullptr) {
+    const Status sent = keeper::SendPacket(connection_.get(), request.SerializeAsString(), descriptors);
     if (!sent && sent.error().code == Code::kUnavailable) return std::unexpected(DoesNotAnswer(socket_));
     if (!sent) return std::unexpected(sent.error());
     pollfd answered{.fd = connection_.get(), .events = POLLIN, .revents = 0};
@@ -48,11 +49,12 @@ class KeeperCall {
     auto packet = keeper::ReceivePacket(connection_.get());
     if (!packet) return std::unexpected(DoesNotAnswer(socket_));
     TY_TRY(keeper::Answer answer, keeper::ParseAnswer(packet->bytes));
-    if (const auto* refused = std::get_if<keeper::Refused>(&answer))
-      return std::unexpected(Error{static_cast<Code>(refused->code), refused->message, {}});
+    if (answer.has_refused())
+      return std::unexpected(
+          Error{static_cast<Code>(answer.refused().code()), answer.refused().message(), {}});
     if (received != nullptr && !packet->descriptors.empty())
       *received = std::move(packet->descriptors.front());
-    if (auto* wanted = std::get_if<Wanted>(&answer)) return std::move(*wanted);
+    if (answer.answer_case() == wanted) return answer;
     return std::unexpected(Internal("the keeper at " + socket_ + " answers something else"));
   }
 
@@ -85,9 +87,10 @@ Error Passing(Error error) {
 }
 
 Result<MachineLimits> AskLimits(KeeperCall& call, const std::string& attempts_dir) {
-  const keeper::LimitsRequest request{.installation = replica::InstallationName(attempts_dir)};
-  TY_TRY(const auto limits, call.Ask<keeper::LimitsAnswer>(request));
-  return DescribeLimits(limits.support, limits.advice);
+  keeper::Request request;
+  request.mutable_limits()->set_installation(replica::InstallationName(attempts_dir));
+  TY_TRY(const keeper::Answer answer, call.Ask(request, keeper::Answer::kLimits));
+  return DescribeLimits(keeper::SupportOf(answer.limits()), answer.limits().advice());
 }
 
 }  // namespace
@@ -148,22 +151,24 @@ void KeeperStarter::Note(const Result<MachineLimits>& found) {
 
 Result<UniqueFd> KeeperStarter::Start(const SupervisorStart& start) {
   TY_TRY(const SupervisorStreams streams, OpenStreams(start));
-  keeper::StartRequest request{.name = start.name,
-                               .program = start.program,
-                               .arguments = start.argv,
-                               .environment = SupervisorVariables(),
-                               .numbers = {}};
+  keeper::Request message;
+  keeper::StartRequest& request = *message.mutable_start();
+  request.set_name(start.name);
+  request.set_program(start.program);
+  request.mutable_arguments()->Assign(start.argv.begin(), start.argv.end());
+  const std::vector<std::string> variables = SupervisorVariables();
+  request.mutable_environment()->Assign(variables.begin(), variables.end());
   std::vector<int> descriptors;
   for (const auto& [ours, theirs] : streams.descriptors) {
     descriptors.push_back(ours);
-    request.numbers.push_back(static_cast<std::uint8_t>(theirs));
+    request.add_numbers(static_cast<std::uint32_t>(theirs));
   }
   TY_TRY(KeeperCall call, KeeperCall::Begin(socket_));
   UniqueFd pidfd;
-  const auto started = call.Ask<keeper::Started>(request, descriptors, &pidfd);
+  const auto started = call.Ask(message, keeper::Answer::kStarted, descriptors, &pidfd);
   if (!started) return std::unexpected(Passing(started.error()));
   if (!pidfd) return std::unexpected(Internal("the keeper gave no pidfd"));
-  TY_RETURN_IF_ERROR(replica::SignLock(start.lock, static_cast<pid_t>(started->pid)));
+  TY_RETURN_IF_ERROR(replica::SignLock(start.lock, static_cast<pid_t>(started->started().pid())));
   return pidfd;
 }
 

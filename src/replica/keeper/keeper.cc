@@ -49,8 +49,11 @@ Result<UniqueFd> TakeLock(const std::string& socket) {
   return std::unexpected(ErrnoError(errno, "lock " + socket + ".lock"));
 }
 
-Refused Refusal(const Error& error) {
-  return {.code = static_cast<std::uint32_t>(error.code), .message = error.message};
+Answer Refusal(const Error& error) {
+  Answer answer;
+  answer.mutable_refused()->set_code(static_cast<std::uint32_t>(error.code));
+  answer.mutable_refused()->set_message(error.message);
+  return answer;
 }
 
 /// Nobody waits for the answer any more: what was asked for is not wanted.
@@ -171,9 +174,8 @@ void Keeper::Accept() {
   clients_.push_back({.socket = std::move(socket), .heard = steady_clock::now()});
 }
 
-bool Keeper::Answer(const Client& client, const keeper::Answer& answer,
-                    std::span<const int> descriptors) const {
-  return SendPacket(client.socket.get(), PrintAnswer(answer), descriptors).has_value();
+bool Keeper::Send(const Client& client, const Answer& answer, std::span<const int> descriptors) const {
+  return SendPacket(client.socket.get(), answer.SerializeAsString(), descriptors).has_value();
 }
 
 bool Keeper::Serve(Client& client) {
@@ -182,39 +184,44 @@ bool Keeper::Serve(Client& client) {
   client.heard = steady_clock::now();
   const Result<Request> request = ParseRequest(packet->bytes);
   if (!client.greeted) {
-    const Hello* hello = request ? std::get_if<Hello>(&*request) : nullptr;
-    if (hello == nullptr) return false;
-    if (hello->version_min > kVersion || hello->version_max < 1) {
+    if (!request || !request->has_hello()) return false;
+    const Hello& hello = request->hello();
+    if (hello.version_min() > kVersion || hello.version_max() < 1) {
       const std::string text = "this keeper speaks version " + std::to_string(kVersion) + " of its protocol";
-      std::ignore = Answer(client, Refusal(Error{Code::kUnimplemented, text, {}}));
+      std::ignore = Send(client, Refusal(Error{Code::kUnimplemented, text, {}}));
       return false;
     }
     client.greeted = true;
-    return Answer(client,
-                  HelloAnswer{.version = std::min(kVersion, hello->version_max), .instance = instance_});
+    Answer answer;
+    answer.mutable_hello()->set_version(std::min(kVersion, hello.version_max()));
+    answer.mutable_hello()->set_instance(instance_);
+    return Send(client, answer);
   }
-  if (!request) return Answer(client, Refusal(request.error()));
-  if (const auto* limits = std::get_if<LimitsRequest>(&*request)) {
-    if (!IsGroupName(limits->installation) || limits->installation == kOwnLeaf)
-      return Answer(client, Refusal(InvalidArgument("installation", "this is no name for a group")));
-    return Answer(client, supervisors_.groups().Limits(limits->installation));
-  }
-  if (const auto* start = std::get_if<StartRequest>(&*request)) return Start(client, *start, *packet);
-  return Answer(client, Refusal(InvalidArgument("", "Hello was said before")));
+  if (!request) return Send(client, Refusal(request.error()));
+  if (request->has_start()) return Start(client, request->start(), *packet);
+  if (!request->has_limits()) return Send(client, Refusal(InvalidArgument("", "Hello was said before")));
+  const std::string& installation = request->limits().installation();
+  if (!IsGroupName(installation) || installation == kOwnLeaf)
+    return Send(client, Refusal(InvalidArgument("installation", "this is no name for a group")));
+  Answer answer;
+  *answer.mutable_limits() = supervisors_.groups().Limits(installation);
+  return Send(client, answer);
 }
 
 bool Keeper::Start(const Client& client, const StartRequest& request, const Packet& packet) {
-  if (stop_deadline_) return Answer(client, Refusal(Unavailable("the keeper is stopping")));
+  if (stop_deadline_) return Send(client, Refusal(Unavailable("the keeper is stopping")));
   if (HasHungUp(client.socket.get())) return false;
   const Result<StartRequest> admitted = Admit(request);
   const Result<SupervisorList::New> started =
       admitted ? supervisors_.Start(*admitted, packet.descriptors) : std::unexpected(admitted.error());
   if (!started) {
-    Diagnose(DiagnosticLevel::kWarning, request.name + " is not started: " + started.error().message);
-    return Answer(client, Refusal(started.error()));
+    Diagnose(DiagnosticLevel::kWarning, request.name() + " is not started: " + started.error().message);
+    return Send(client, Refusal(started.error()));
   }
   const int pidfd = started->pidfd;
-  return Answer(client, Started{.pid = static_cast<std::uint32_t>(started->pid)}, std::span(&pidfd, 1));
+  Answer answer;
+  answer.mutable_started()->set_pid(static_cast<std::uint32_t>(started->pid));
+  return Send(client, answer, std::span(&pidfd, 1));
 }
 
 /// A second signal changes nothing: systemd kills whoever takes too long.

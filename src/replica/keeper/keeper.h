@@ -70,8 +70,8 @@ class Keeper {
   void Accept();
   /// False: the connection is over.
   [[nodiscard]] bool Serve(Client& client);
-  [[nodiscard]] bool Answer(const Client& client, const keeper::Answer& answer,
-                            std::span<const int> descriptors = {}) const;
+  [[nodiscard]] bool Send(const Client& client, const Answer& answer,
+                          std::span<const int> descriptors = {}) const;
   [[nodiscard]] bool Start(const Client& client, const StartRequest& request, const Packet& packet);
   void BeginStop();
   /// Why it may not; empty: it may.

@@ -93,11 +93,14 @@ class KeeperTest : public testing::Test {
   }
 
   static StartRequest Shell(const std::string& script, const std::string& name = "one") {
-    return {.name = name,
-            .program = fs::canonical("/bin/sh"),
-            .arguments = {"sh", "-c", script},
-            .environment = {"PATH=/usr/bin:/bin", "WORD=given"},
-            .numbers = {1}};
+    StartRequest request;
+    request.set_name(name);
+    request.set_program(fs::canonical("/bin/sh").string());
+    for (const std::string& word : {std::string("sh"), std::string("-c"), script})
+      request.add_arguments(word);
+    for (const char* line : {"PATH=/usr/bin:/bin", "WORD=given"}) request.add_environment(line);
+    request.add_numbers(1);
+    return request;
   }
   Result<Answer> Start(KeeperClient& client, const StartRequest& request, const Pipe& output) {
     const int descriptor = output.writing.get();
@@ -105,9 +108,18 @@ class KeeperTest : public testing::Test {
     if (UniqueFd pidfd = client.TakeDescriptor()) started_.push_back(std::move(pidfd));
     return answer;
   }
-  static bool IsStarted(const Result<Answer>& answer) {
-    return answer && std::holds_alternative<Started>(*answer);
+  static LimitsRequest Limits(const std::string& installation) {
+    LimitsRequest request;
+    request.set_installation(installation);
+    return request;
   }
+  static Hello Versions(std::uint32_t min, std::uint32_t max) {
+    Hello hello;
+    hello.set_version_min(min);
+    hello.set_version_max(max);
+    return hello;
+  }
+  static bool IsStarted(const Result<Answer>& answer) { return answer && answer->has_started(); }
   static void EndAndExpect(ChildProcess& keeper, int code) {
     EXPECT_TRUE(keeper.Kill(SIGTERM));
     EXPECT_EQ(keeper.WaitFor(kEndMax), (ExitStatus{.code = code}));
@@ -135,13 +147,12 @@ TEST_F(KeeperTest, StartsAProgramWithWhatItIsGivenAndNothingElse) {
 TEST_F(KeeperTest, AnswersHelloWithTheHighestVersionOfBoth) {
   ChildProcess keeper = StartKeeper();
   KeeperClient later(socket(), false);
-  const auto answer = later.Ask(Hello{.version_min = 1, .version_max = 9});
+  const auto answer = later.Ask(Versions(1, 9));
   ASSERT_TRUE(answer);
-  EXPECT_EQ(std::get<HelloAnswer>(*answer).version, 1);
-  EXPECT_EQ(std::get<HelloAnswer>(*KeeperClient(socket()).hello()).instance,
-            std::get<HelloAnswer>(*answer).instance);
+  EXPECT_EQ(answer->hello().version(), 1U);
+  EXPECT_EQ(KeeperClient(socket()).hello()->hello().instance(), answer->hello().instance());
   KeeperClient too_new(socket(), false);
-  EXPECT_EQ(RefusalOf(too_new.Ask(Hello{.version_min = 2, .version_max = 3})), Code::kUnimplemented);
+  EXPECT_EQ(RefusalOf(too_new.Ask(Versions(2, 3))), Code::kUnimplemented);
   EXPECT_FALSE(too_new.Receive());
 }
 
@@ -163,21 +174,21 @@ TEST_F(KeeperTest, RefusesADoubledStart) {
 TEST_F(KeeperTest, SurvivesWhoeverSpeaksNonsense) {
   ChildProcess keeper = StartKeeper();
   for (const std::string& bytes : {std::string("\1"), std::string("GET / HTTP/1.1\r\n\r\n"),
-                                   PrintRequest(LimitsRequest{.installation = "a"}), std::string(3, '\0')}) {
+                                   AsRequest(Limits("a")).SerializeAsString(), std::string(3, '\0')}) {
     KeeperClient hostile(socket(), false);
     ASSERT_TRUE(hostile.Send(bytes));
     EXPECT_FALSE(hostile.Receive()) << "who does not greet is not answered";
   }
   KeeperClient client(socket());
-  ASSERT_TRUE(client.Send(std::string("\x7F\0 later", 8)));
+  ASSERT_TRUE(client.Send("\x7A\x05later"));
   EXPECT_EQ(RefusalOf(client.Receive()), Code::kUnimplemented);
-  ASSERT_TRUE(client.Send(PrintRequest(Shell("true")).substr(0, 20)));
+  ASSERT_TRUE(client.Send(AsRequest(Shell("true")).SerializeAsString().substr(0, 20)));
   EXPECT_EQ(RefusalOf(client.Receive()), Code::kInvalidArgument);
-  EXPECT_EQ(RefusalOf(client.Ask(Hello())), Code::kInvalidArgument);
-  EXPECT_EQ(RefusalOf(client.Ask(LimitsRequest{.installation = "../x"})), Code::kInvalidArgument);
+  EXPECT_EQ(RefusalOf(client.Ask(Greeting())), Code::kInvalidArgument);
+  EXPECT_EQ(RefusalOf(client.Ask(Limits("../x"))), Code::kInvalidArgument);
   StartRequest request = Shell("true");
   EXPECT_EQ(RefusalOf(client.Ask(request)), Code::kInvalidArgument) << "a number without a descriptor";
-  request.name = "a/b";
+  request.set_name("a/b");
   EXPECT_EQ(RefusalOf(client.Ask(request)), Code::kInvalidArgument);
   Pipe output;
   EXPECT_TRUE(IsStarted(Start(client, Shell("echo still here"), output)));
@@ -206,8 +217,9 @@ TEST_F(KeeperTest, StartsNothingButItsOwnProgramAsASupervisor) {
   Pipe output;
   EXPECT_EQ(RefusalOf(Start(client, Shell("echo started"), output)), Code::kPermissionDenied);
   StartRequest own = Shell("");
-  own.program = fs::canonical("/proc/self/exe");
-  own.arguments = {"trainyard", "--gtest_list_tests"};
+  own.set_program(fs::canonical("/proc/self/exe").string());
+  own.clear_arguments();
+  for (const char* word : {"trainyard", "--gtest_list_tests"}) own.add_arguments(word);
   EXPECT_EQ(RefusalOf(Start(client, own, output)), Code::kPermissionDenied);
   EXPECT_EQ(output.ReadAll(), "");
 }
@@ -260,13 +272,13 @@ TEST_F(KeeperTest, ExecutesOnlyProgramsThatNobodyElseCanChange) {
   for (const std::string& path :
        {program, folder_.path(), std::string("/nonexistent"), std::string("bin/sh")}) {
     StartRequest request = Shell("true");
-    request.program = path;
+    request.set_program(path);
     const auto answer = Start(client, request, output);
     EXPECT_NE(RefusalOf(answer), Code::kUnknown) << path;
   }
   chmod(program.c_str(), 0755);
   StartRequest request = Shell("true");
-  request.program = program;
+  request.set_program(program);
   EXPECT_TRUE(IsStarted(Start(client, request, output)));
 }
 
@@ -277,7 +289,7 @@ TEST_F(KeeperTest, StartsNothingForWhoHasHungUp) {
   ASSERT_TRUE(keeper.Kill(SIGSTOP));
   Pipe output;
   const int descriptor = output.writing.get();
-  ASSERT_TRUE(client.Send(PrintRequest(Shell("echo too late")), std::span(&descriptor, 1)));
+  ASSERT_TRUE(client.Send(AsRequest(Shell("echo too late")).SerializeAsString(), std::span(&descriptor, 1)));
   client.HangUp();
   ASSERT_TRUE(keeper.Kill(SIGCONT));
   EXPECT_EQ(output.ReadAll(), "");
@@ -329,7 +341,7 @@ TEST_F(KeeperTest, KilledItLeavesThemAloneAndTheNextOneStartsOthers) {
   EXPECT_EQ(poll(&alive, 1, 0), 0);
   ChildProcess next = StartKeeper();
   KeeperClient again(socket());
-  EXPECT_NE(*again.hello(), *client.hello()) << "another instance";
+  EXPECT_NE(again.hello()->hello().instance(), client.hello()->hello().instance()) << "another instance";
   Pipe second;
   EXPECT_TRUE(IsStarted(Start(again, Shell("echo new", "two"), second)));
   EXPECT_EQ(second.ReadAll(), "new\n");

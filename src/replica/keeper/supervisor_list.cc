@@ -19,16 +19,17 @@ namespace {
 
 /// Above the numbers that a supervisor's descriptors have: the program is executed by its own.
 constexpr int kProgramNumberMin = 100;
-constexpr std::uint8_t kNumberMax = 15;
+constexpr std::uint32_t kNumberMax = 15;
 
 Status Check(const StartRequest& request, std::size_t descriptors) {
   const auto refuse = [](const char* field, const char* why) {
     return std::unexpected(InvalidArgument(field, why));
   };
-  if (!IsGroupName(request.name)) return refuse("name", "this is no name for a group");
-  if (request.arguments.empty()) return refuse("arguments", "there is no argv[0]");
-  if (request.numbers.size() != descriptors) return refuse("numbers", "not as many as descriptors");
-  for (const std::uint8_t number : request.numbers) {
+  if (!IsGroupName(request.name())) return refuse("name", "this is no name for a group");
+  if (request.arguments().empty()) return refuse("arguments", "there is no argv[0]");
+  if (static_cast<std::size_t>(request.numbers_size()) != descriptors)
+    return refuse("numbers", "not as many as descriptors");
+  for (const std::uint32_t number : request.numbers()) {
     if (number > kNumberMax) return refuse("numbers", "a descriptor's number is above 15");
   }
   return {};
@@ -67,27 +68,29 @@ Result<SupervisorList::New> SupervisorList::Start(const StartRequest& request,
                                                   const std::vector<UniqueFd>& descriptors) {
   TY_RETURN_IF_ERROR(Check(request, descriptors.size()));
   Reap();
-  if (std::ranges::find(alive_, request.name, &Supervisor::name) != alive_.end())
-    return std::unexpected(Error{Code::kAlreadyExists, "a supervisor of " + request.name + " is alive", {}});
-  TY_TRY(const UniqueFd program, OpenProgram(request.program));
-  TY_TRY(const UniqueFd group, groups_.Make(request.name));
-  SpawnOptions options{.argv = request.arguments,
-                       .program = "/proc/self/fd/" + std::to_string(program.get()),
-                       .environment = request.environment,
-                       .descriptors = {},
-                       .group = ProcessGroup::kSession,
-                       .cgroup = group.get(),
-                       .usual_oom_score = true,
-                       .action = "start " + request.program + " as"};
+  if (std::ranges::find(alive_, request.name(), &Supervisor::name) != alive_.end())
+    return std::unexpected(
+        Error{Code::kAlreadyExists, "a supervisor of " + request.name() + " is alive", {}});
+  TY_TRY(const UniqueFd program, OpenProgram(request.program()));
+  TY_TRY(const UniqueFd group, groups_.Make(request.name()));
+  SpawnOptions options{
+      .argv = {request.arguments().begin(), request.arguments().end()},
+      .program = "/proc/self/fd/" + std::to_string(program.get()),
+      .environment = std::vector<std::string>(request.environment().begin(), request.environment().end()),
+      .descriptors = {},
+      .group = ProcessGroup::kSession,
+      .cgroup = group.get(),
+      .usual_oom_score = true,
+      .action = "start " + request.program() + " as"};
   for (std::size_t i = 0; i < descriptors.size(); ++i)
-    options.descriptors.emplace_back(descriptors[i].get(), request.numbers[i]);
+    options.descriptors.emplace_back(descriptors[i].get(), request.numbers(static_cast<int>(i)));
   Result<ChildProcess> started = ChildProcess::Spawn(std::move(options));
   if (!started) {
-    groups_.Remove(request.name);
+    groups_.Remove(request.name());
     return std::unexpected(std::move(started).error());
   }
   const pid_t pid = started->pid();
-  alive_.push_back({.name = request.name, .pid = pid, .pidfd = std::move(*started).Detach()});
+  alive_.push_back({.name = request.name(), .pid = pid, .pidfd = std::move(*started).Detach()});
   return New{.pid = pid, .pidfd = alive_.back().pidfd.get()};
 }
 

@@ -76,19 +76,19 @@ Result<StartRequest> AsSupervisor(StartRequest request, const std::string& progr
                                  "the keeper starts nothing but " + program + " as a supervisor, and " + why,
                                  {}});
   };
-  if (request.program != program) return refuse("not " + request.program);
-  const std::vector<std::string>& words = request.arguments;
+  if (request.program() != program) return refuse("not " + request.program());
+  const auto& words = request.arguments();
   if (words.size() < 3 || words.size() > kArgumentsMax || words[1] != "replica")
     return refuse("these are not the arguments of one");
-  if (!std::all_of(words.begin() + 2, words.end() - 1, IsOption) || !IsFolder(words.back()))
+  if (!std::all_of(words.begin() + 2, words.end() - 1, IsOption) || !IsFolder(*words.rbegin()))
     return refuse("these are not the arguments of one");
   std::vector<std::string> environment = variables;
-  for (std::string& line : request.environment) {
+  for (std::string& line : *request.mutable_environment()) {
     if (!IsSetting(NameOf(line)) || !line.contains('=')) continue;
     std::erase_if(environment, [&line](const std::string& own) { return NameOf(own) == NameOf(line); });
     environment.push_back(std::move(line));
   }
-  request.environment = std::move(environment);
+  request.mutable_environment()->Assign(environment.begin(), environment.end());
   return request;
 }
 

@@ -10,7 +10,7 @@
 namespace trainyard::keeper {
 
 /// Options of a supervisor, and its attempt's folder.
-inline constexpr std::size_t kArgumentsMax = 16;
+inline constexpr int kArgumentsMax = 16;
 
 /// What is started for such a request: the keeper's own program as a supervisor, `trainyard replica
 /// [--NAME=NUMBER]... /ATTEMPT`. Its variables are the keeper's own; of the request's only those that say

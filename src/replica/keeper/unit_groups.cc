@@ -73,29 +73,27 @@ UnitGroups UnitGroups::Find() {
 }
 
 LimitsAnswer UnitGroups::Limits(const std::string& installation) const {
-  LimitsAnswer answer;
   const auto view = CgroupView::Own();
-  if (!view) {
-    answer.support = replica::NoLimits(true, view.error().message);
-    return answer;
-  }
+  if (!view) return AsAnswer(replica::NoLimits(true, view.error().message), "");
+  replica::LimitSupport support;
+  std::string advice;
   switch (replica::CgroupVersion(*view)) {
     case 0:
-      answer.support = replica::NoLimits(true, "no cgroup file system is mounted");
-      answer.advice = "Mount cgroup2 at /sys/fs/cgroup";
+      support = replica::NoLimits(true, "no cgroup file system is mounted");
+      advice = "Mount cgroup2 at /sys/fs/cgroup";
       break;
-    case 1: answer.support = replica::TryVersion1(*view, installation); break;
+    case 1: support = replica::TryVersion1(*view, installation); break;
     default:
       if (exist()) {
-        answer.support = replica::DivideGroup(base_, installation, kOwnLeaf);
+        support = replica::DivideGroup(base_, installation, kOwnLeaf);
       } else {
-        answer.support =
+        support =
             replica::NoLimits(false, "the keeper's group " + replica::OwnGroup(*view) + " is not delegated");
-        answer.advice = kDelegate;
+        advice = kDelegate;
       }
   }
-  replica::LeaveOutProcesses(answer.support);
-  return answer;
+  replica::LeaveOutProcesses(support);
+  return AsAnswer(support, advice);
 }
 
 std::string UnitGroups::PathOf(std::string_view name) const {

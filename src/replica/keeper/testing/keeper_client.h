@@ -17,7 +17,7 @@ class KeeperClient {
  public:
   explicit KeeperClient(const std::string& socket, bool greets = true) {
     if (auto connected = ConnectForPackets(socket)) connection_ = *std::move(connected);
-    if (greets && connection_) hello_ = Ask(Hello());
+    if (greets && connection_) hello_ = Ask(Greeting());
   }
 
   [[nodiscard]] int socket() const { return connection_.get(); }
@@ -37,8 +37,10 @@ class KeeperClient {
     if (!packet->descriptors.empty()) descriptor_ = std::move(packet->descriptors.front());
     return ParseAnswer(packet->bytes);
   }
-  Result<Answer> Ask(const Request& request, std::span<const int> descriptors = {}) {
-    if (!Send(PrintRequest(request), descriptors)) return std::unexpected(Unavailable("not sent"));
+  template <class Message>
+  Result<Answer> Ask(Message message, std::span<const int> descriptors = {}) {
+    if (!Send(AsRequest(std::move(message)).SerializeAsString(), descriptors))
+      return std::unexpected(Unavailable("not sent"));
     return Receive();
   }
   /// What came with the last answer that had one.
@@ -52,8 +54,7 @@ class KeeperClient {
 
 /// The code of a refusal; kUnknown: it is none.
 inline Code RefusalOf(const Result<Answer>& answer) {
-  const auto* refused = answer ? std::get_if<Refused>(&*answer) : nullptr;
-  return refused == nullptr ? Code::kUnknown : static_cast<Code>(refused->code);
+  return answer && answer->has_refused() ? static_cast<Code>(answer->refused().code()) : Code::kUnknown;
 }
 
 }  // namespace trainyard::keeper

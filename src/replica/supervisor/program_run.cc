@@ -1,6 +1,5 @@
 #include "replica/supervisor/program_run.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,17 +65,30 @@ Status ProgramRun::Launch(Time now) {
   return {};
 }
 
-void ProgramRun::Step(Time now) {
-  if (usage_) usage_->Step(now);
-  if (tags_) SendAll(tags_->TakeDue(now));
-  if (!metrics_) return;
-  metrics_->Step(now);
-  if (metrics_->TakeDue(now) && around_.link.attached()) SendMetrics();  // else when it is attached again
-}
-
-ProgramRun::Time ProgramRun::deadline() const noexcept {
-  return std::min({usage_ ? usage_->deadline() : Time::max(), metrics_ ? metrics_->deadline() : Time::max(),
-                   tags_ ? tags_->deadline() : Time::max()});
+std::vector<Watch> ProgramRun::Watches() {
+  std::vector<Watch> watches;
+  if (usage_)
+    watches.push_back({.fd = usage_->fd(),
+                       .deadline = usage_->deadline(),
+                       .on_ready = [this](short, Time) { usage_->OnReadable(); },
+                       .step = [this](Time now) { usage_->Step(now); }});
+  if (tags_)
+    watches.push_back({.fd = tags_->fd(),
+                       .deadline = tags_->deadline(),
+                       .on_ready = [this](short, Time now) { tags_->OnReadable(now); },
+                       .step = [this](Time now) { SendAll(tags_->TakeDue(now)); }});
+  if (metrics_)
+    watches.push_back(
+        {.fd = metrics_->fd(),
+         .deadline = metrics_->deadline(),
+         .on_ready = [this](short, Time) { metrics_->OnReadable(); },
+         .step =
+             [this](Time now) {
+               metrics_->Step(
+                   now);  // what is due for a server that is away is sent when it is attached again
+               if (metrics_->TakeDue(now) && around_.link.attached()) SendMetrics();
+             }});
+  return watches;
 }
 
 void ProgramRun::OnAttached() {
@@ -96,18 +108,6 @@ void ProgramRun::SendMetrics() {
   if (const std::string warning = metrics_->TakeWarning(); !warning.empty())
     around_.log.Say(LogEntry::WARNING, warning);
   SendAll({metrics_->Report()});
-}
-
-void ProgramRun::OnGpusReadable() {
-  if (usage_) usage_->OnReadable();
-}
-
-void ProgramRun::OnMetricsReadable() {
-  if (metrics_) metrics_->OnReadable();
-}
-
-void ProgramRun::OnTagsReadable(Time now) {
-  if (tags_) tags_->OnReadable(now);
 }
 
 std::vector<v1::MetricReport> ProgramRun::TagReports() const {

@@ -14,6 +14,7 @@
 #include "replica/supervisor/tag_watch.h"
 #include "replica/supervisor/usage_watch.h"
 #include "replica/supervisor/user_process.h"
+#include "replica/supervisor/watch.h"
 
 namespace trainyard::replica {
 
@@ -40,22 +41,13 @@ class ProgramRun {
   void Terminate() noexcept { process_->Terminate(); }
   void Kill() noexcept { process_->Kill(); }
 
-  /// Measures and reports what is due. Call in every round.
-  void Step(Time now);
-  /// When Step has something to do without any event.
-  [[nodiscard]] Time deadline() const noexcept;
+  /// The program's use of the machine, and what it reports.
+  [[nodiscard]] std::vector<Watch> Watches();
   /// The server is there (again): tells it what was reported so far.
   void OnAttached();
 
   /// Readable when the process has ended: Reap(). -1 after that.
   [[nodiscard]] int pidfd() const noexcept { return reaped_ ? -1 : process_->pidfd(); }
-  /// -1: there is none.
-  [[nodiscard]] int gpus_fd() const noexcept { return usage_ ? usage_->fd() : -1; }
-  [[nodiscard]] int metrics_fd() const noexcept { return metrics_ ? metrics_->fd() : -1; }
-  void OnGpusReadable();
-  void OnMetricsReadable();
-  [[nodiscard]] int tags_fd() const noexcept { return tags_ ? tags_->fd() : -1; }
-  void OnTagsReadable(Time now);
   /// What was reported under any tag so far: what a server that is attached later has to know.
   [[nodiscard]] std::vector<v1::MetricReport> TagReports() const;
 

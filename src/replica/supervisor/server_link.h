@@ -9,11 +9,10 @@
 #include "base/result.h"
 #include "net/http/response_reader.h"
 #include "programs/attempt/frame.h"
+#include "replica/supervisor/watch.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
-
-using SteadyTime = std::chrono::steady_clock::time_point;
 
 /// Reconnecting begins with the short pause, which doubles up to the long one; a change in the socket's
 /// directory starts over.

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <ctime>
+#include <iterator>
 #include <utility>
 
 #include "base/async/diagnostics.h"
@@ -78,6 +78,7 @@ v1::FromReplica MetricsFrame(const v1::MetricReport& report) {
 
 /// Between two looks at whether the attempt's directory is there.
 constexpr milliseconds kDirectoryLook{2'000};
+constexpr milliseconds kPollMax{3'600'000};
 constexpr std::string_view kShutdownReason = "the system asked the supervisor to end";
 
 /// The program ended as one does that is told to and does not handle it: itself, or below a runtime or a
@@ -383,7 +384,9 @@ void Supervisor::StepTimers() {
   // What it wrote waits in the pipes for a full disk, however long that takes.
   if (lifecycle_.state == State::kDraining && !output_.may_read()) Take(Event::kOutputSeen);
   if (is_due() && lifecycle_.state != State::kRecording) Take(Event::kDeadlinePassed);
-  if (run_) run_->Step(now_);
+  if (run_) {
+    for (const Watch& watch : run_->Watches()) watch.step(now_);
+  }
   if (lifecycle_.state == State::kDraining && run_->output_ended()) Take(Event::kOutputOver);
   output_.Step(now_, lifecycle_.is_ending());
   if (MayRecord() && (is_due() || lifecycle_.deadline == SteadyTime::max())) Take(Event::kLinesStored);
@@ -394,61 +397,58 @@ bool Supervisor::MayRecord() const noexcept {
   return lifecycle_.state == State::kRecording && !log_.pending();
 }
 
-int Supervisor::PollWait() const {
-  SteadyTime next = std::min({look_at_, link_.deadline(), sender_.deadline(), output_.deadline()});
-  if (lifecycle_.state != State::kRecording || MayRecord()) next = std::min(next, lifecycle_.deadline);
-  if (run_) next = std::min(next, run_->deadline());
-  const auto wait = std::chrono::ceil<milliseconds>(next - now_);
-  return static_cast<int>(std::clamp<milliseconds::rep>(wait.count(), 0, 3'600'000));
+std::vector<Watch> Supervisor::Watches() {
+  std::vector<Watch> watches;
+  const auto when_readable = [&watches](int fd, auto act) {
+    watches.push_back({.fd = fd, .on_ready = [act](short, SteadyTime) { act(); }});
+  };
+  // Output first: what a process wrote before it ended is read before its end is noticed.
+  for (const Stream stream : kStreams) {
+    if (run_ && output_.may_read())
+      when_readable(run_->output_fd(stream), [this, stream] {
+        if (output_.may_read() && run_->ReadOutput(stream)) Take(Event::kOutputSeen);
+      });
+  }
+  when_readable(signals_.get(), [this] { OnSignals(); });
+  if (preparation_)
+    when_readable(preparation_->fd(), [this] {
+      if (preparation_) OnPreparation();
+    });
+  if (run_) {
+    std::ranges::move(run_->Watches(), std::back_inserter(watches));
+    when_readable(run_->pidfd(), [this] {
+      OnSignals();  // first: it may have ended by the same one
+      Take(Event::kProcessEnded);
+    });
+  }
+  when_readable(link_.folder_fd(), [this] { link_.OnFolderChanged(now_); });
+  watches.push_back({.fd = link_.fd(),
+                     .events = link_.events(),
+                     .deadline = link_.deadline(),
+                     .on_ready = [this](short ready, SteadyTime now) { link_.OnReady(ready, now); }});
+  const bool has_state_deadline = lifecycle_.state != State::kRecording || MayRecord();
+  for (const SteadyTime deadline : {look_at_, sender_.deadline(), output_.deadline(),
+                                    has_state_deadline ? lifecycle_.deadline : SteadyTime::max()})
+    watches.push_back({.deadline = deadline});
+  return watches;
 }
 
 void Supervisor::Round() {
   StepTimers();
   if (lifecycle_.state == State::kDone) return;
-  enum {
-    kSignals,
-    kLink,
-    kFolder,
-    kPreparing,
-    kProcess,
-    kGpus,
-    kMetrics,
-    kTags,
-    kFirstStream,
-    kCount = kFirstStream + kStreamCount
-  };
-  std::array<pollfd, kCount> ready;
-  for (pollfd& one : ready) one = {.fd = -1, .events = POLLIN, .revents = 0};
-  ready[kSignals].fd = signals_.get();
-  ready[kLink] = {.fd = link_.fd(), .events = link_.events(), .revents = 0};
-  ready[kFolder].fd = link_.folder_fd();
-  if (preparation_) ready[kPreparing].fd = preparation_->fd();
-  if (run_) {
-    ready[kProcess].fd = run_->pidfd();
-    ready[kGpus].fd = run_->gpus_fd();
-    ready[kMetrics].fd = run_->metrics_fd();
-    ready[kTags].fd = run_->tags_fd();
-    for (std::size_t i = 0; output_.may_read() && i < kStreamCount; ++i)
-      ready[kFirstStream + i].fd = run_->output_fd(kStreams[i]);
+  const std::vector<Watch> watches = Watches();
+  std::vector<pollfd> polled;
+  SteadyTime next = SteadyTime::max();
+  for (const Watch& watch : watches) {
+    polled.push_back({.fd = watch.fd, .events = watch.events, .revents = 0});
+    next = std::min(next, watch.deadline);
   }
-  if (poll(ready.data(), ready.size(), PollWait()) < 0) return;
+  const auto wait = std::clamp<milliseconds>(std::chrono::ceil<milliseconds>(next - now_), {}, kPollMax);
+  if (poll(polled.data(), polled.size(), static_cast<int>(wait.count())) < 0) return;
   now_ = std::chrono::steady_clock::now();
-  // Output first: what a process wrote before it ended is read before its end is noticed.
-  for (std::size_t i = 0; i < kStreamCount; ++i) {
-    if (ready[kFirstStream + i].revents == 0 || !output_.may_read()) continue;
-    if (run_->ReadOutput(kStreams[i])) Take(Event::kOutputSeen);
+  for (std::size_t i = 0; i < watches.size(); ++i) {
+    if (polled[i].revents != 0) watches[i].on_ready(polled[i].revents, now_);
   }
-  if (ready[kSignals].revents != 0) OnSignals();
-  if (ready[kPreparing].revents != 0 && preparation_) OnPreparation();
-  if (ready[kGpus].revents != 0) run_->OnGpusReadable();
-  if (ready[kMetrics].revents != 0) run_->OnMetricsReadable();
-  if (ready[kTags].revents != 0) run_->OnTagsReadable(now_);
-  if (ready[kProcess].revents != 0) {
-    OnSignals();  // first: it may have ended by the same one
-    Take(Event::kProcessEnded);
-  }
-  if (ready[kFolder].revents != 0 && link_.folder_fd() >= 0) link_.OnFolderChanged(now_);
-  if (ready[kLink].revents != 0) link_.OnReady(ready[kLink].revents, now_);
 }
 
 }  // namespace trainyard::replica

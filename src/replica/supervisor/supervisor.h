@@ -91,7 +91,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   [[nodiscard]] bool IsAbandoned();
   [[nodiscard]] bool is_due() const noexcept;
   [[nodiscard]] bool MayRecord() const noexcept;
-  [[nodiscard]] int PollWait() const;
+  [[nodiscard]] std::vector<Watch> Watches();
 
   Setup setup_;
   ProgramSource& source_;

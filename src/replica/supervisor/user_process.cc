@@ -32,8 +32,22 @@ struct Pipes {
   std::array<UniqueFd, kStreamCount> theirs;
 };
 
-Result<Pipes> OpenPipes() {
-  Pipes pipes;
+/// A program on its way. Each step of the launch makes one of the members, and the member's destructor undoes
+/// the step: whatever step fails, those before it are undone in reverse order.
+struct Launching {
+  Program& program;
+  const ProgramStart& start;
+  Pipes pipes{};
+  Cgroup cgroup{};
+  EndGroup end_group{};
+  std::optional<ReplicaNetwork> network{};  ///< nothing: the machine's
+  UniqueFd users{};                         ///< a user namespace; none: the program runs as we do
+  Isolation isolation = Isolation::kNone;
+  std::optional<Sandbox> sandbox{};
+};
+
+Status OpenPipes(Launching& launching) {
+  Pipes& pipes = launching.pipes;
   for (std::size_t i = 0; i < kStreamCount; ++i) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
@@ -42,10 +56,11 @@ Result<Pipes> OpenPipes() {
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);  // best effort
   }
-  return pipes;
+  return {};
 }
 
-Status WriteHosts(const ProgramStart& start) {
+Status WriteHosts(Launching& launching) {
+  const ProgramStart& start = launching.start;
   const auto machine = ReadFile("/etc/hosts");
   TY_TRY(const UniqueFd file, OpenFile(start.dir.Hosts(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
   return WriteAll(file.get(), HostsFile(machine ? *machine : "127.0.0.1\tlocalhost\n", start.cluster,
@@ -86,16 +101,18 @@ CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest, Isolation isolation) {
 
 /// None for a replica whose limits need none, or where this machine has none: the server has said that when
 /// it started.
-Result<Cgroup> MakeLimits(const ProgramStart& start) {
-  const CgroupLimits wanted = CgroupLimitsOf(start.manifest, start.required.isolation);
-  if (!wanted.any()) return Cgroup();
-  return MakeReplicaCgroup(start.manifest, wanted);
+Status MakeLimits(Launching& launching) {
+  const v1::Manifest& manifest = launching.start.manifest;
+  const CgroupLimits wanted = CgroupLimitsOf(manifest, launching.start.required.isolation);
+  if (!wanted.any()) return {};
+  TY_TRY(launching.cgroup, MakeReplicaCgroup(manifest, wanted));
+  return {};
 }
 
-/// Nothing for a replica in the machine's own network.
-Result<std::optional<ReplicaNetwork>> MakeNetwork(const ProgramStart& start) {
+Status MakeNetwork(Launching& launching) {
+  const ProgramStart& start = launching.start;
   const v1::Manifest& manifest = start.manifest;
-  if (manifest.network() != v1::Manifest::ISOLATED) return std::nullopt;
+  if (manifest.network() != v1::Manifest::ISOLATED) return {};
   std::vector<ReplicaNetwork::Door> doors;
   if (const int port = manifest.places().relay_port(); port != 0)
     doors.push_back({.port = port, .socket = manifest.places().replica_socket()});
@@ -108,85 +125,82 @@ Result<std::optional<ReplicaNetwork>> MakeNetwork(const ProgramStart& start) {
                                          .address = manifest.address(),
                                          .doors = std::move(doors),
                                          .lock_fd = start.lock_fd});
-  if (network) return std::optional(std::move(*network));
+  if (network) {
+    launching.network.emplace(std::move(*network));
+    return {};
+  }
   Error error = std::move(network).error();
   if (!IsShortage(error)) error.code = Code::kFailedPrecondition;
   error.message = "cannot make its network: " + error.message;
   return std::unexpected(std::move(error));
 }
 
-/// What is around every program, whatever it is.
-struct Surroundings {
-  Pipes pipes;
-  Cgroup cgroup;
-  std::optional<ReplicaNetwork> network;
-  UniqueFd users;  ///< a user namespace; none: the program runs as we do
-  EndGroup end_group = {};
-};
-
-/// Nothing for a program that runs as we do.
-Result<UniqueFd> MakeUsers(const ProgramStart& start) {
-  const v1::Manifest& manifest = start.manifest;
-  if (!manifest.has_users()) return UniqueFd();
+Status MakeUsers(Launching& launching) {
+  const v1::Manifest& manifest = launching.start.manifest;
+  if (!manifest.has_users()) return {};
   if (manifest.program().has_container())
     return std::unexpected(FailedPrecondition("containers cannot have users of their own (--job-users)"));
-  return MakeUserNamespace({manifest.users().first(), manifest.users().count()});
+  TY_TRY(launching.users, MakeUserNamespace({manifest.users().first(), manifest.users().count()}));
+  return {};
 }
 
 /// What is the program's alone belongs to its root: its directories, and its pipes as they have names in
 /// /proc.
-Status GiveAway(const ProgramStart& start, const Pipes& pipes) {
-  const v1::Manifest& manifest = start.manifest;
+Status GiveAway(Launching& launching) {
+  const v1::Manifest& manifest = launching.start.manifest;
   if (!manifest.has_users()) return {};
   const uid_t root = manifest.users().first();
-  for (const std::string& folder : {start.dir.Work(), start.dir.Home(), start.dir.Tmp()}) {
+  const AttemptDir& dir = launching.start.dir;
+  for (const std::string& folder : {dir.Work(), dir.Home(), dir.Tmp()}) {
     if (lchown(folder.c_str(), root, root) != 0)
       return std::unexpected(ErrnoError(errno, "give away " + folder));
   }
-  for (const UniqueFd& pipe : pipes.theirs) {
+  for (const UniqueFd& pipe : launching.pipes.theirs) {
     if (fchown(pipe.get(), root, root) != 0) return std::unexpected(ErrnoError(errno, "give away a pipe"));
   }
   return {};
 }
 
-Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, Surroundings& around,
-                            Isolation isolation) {
-  TY_TRY(SandboxPlan plan, program.Plan(start, isolation));
-  plan.isolation = isolation;
+Result<SandboxPlan> PlanFor(Launching& launching) {
+  const ProgramStart& start = launching.start;
+  TY_TRY(SandboxPlan plan, launching.program.Plan(start, launching.isolation));
+  plan.isolation = launching.isolation;
   plan.host_name = start.manifest.host_name();
   // What a group of version 2 bounds it also counts; a namespace that bounds it as well would hide that.
-  if (around.cgroup.directory() < 0) plan.processes_max = start.manifest.limits().pids();
-  plan.stdout_fd = around.pipes.theirs[std::to_underlying(Stream::kStdout)].get();
-  plan.stderr_fd = around.pipes.theirs[std::to_underlying(Stream::kStderr)].get();
-  plan.structured_fd = around.pipes.theirs[std::to_underlying(Stream::kStructured)].get();
-  plan.procs_fds = around.cgroup.ProcsFds();
-  plan.cgroup_directory = around.cgroup.directory();
+  if (launching.cgroup.directory() < 0) plan.processes_max = start.manifest.limits().pids();
+  const auto& pipes = launching.pipes.theirs;
+  plan.stdout_fd = pipes[std::to_underlying(Stream::kStdout)].get();
+  plan.stderr_fd = pipes[std::to_underlying(Stream::kStderr)].get();
+  plan.structured_fd = pipes[std::to_underlying(Stream::kStructured)].get();
+  plan.procs_fds = launching.cgroup.ProcsFds();
+  plan.cgroup_directory = launching.cgroup.directory();
   plan.lock_fd = start.lock_fd;
-  plan.users = around.users.get();
-  around.end_group = Mark(start.dir, start.manifest.attempt_id(), around.cgroup, plan, false);
+  plan.users = launching.users.get();
+  if (launching.network) {
+    plan.network = launching.network->network();
+    plan.network_owner = launching.network->owner();
+  }
+  launching.end_group = Mark(start.dir, start.manifest.attempt_id(), launching.cgroup, plan, false);
   return plan;
 }
 
 /// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
 /// not run; else it has what the machine was found to allow, or does not run.
-Isolation IsolationOf(const ProgramStart& start, const Surroundings& around) {
-  return around.network || around.users ? BestIsolation() : start.required.isolation;
-}
-
-Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surroundings& around,
-                              Isolation isolation) {
-  if (isolation > program.WeakestIsolation()) {
+Status StartIsolated(Launching& launching) {
+  const RequiredIsolation& required = launching.start.required;
+  launching.isolation = launching.network || launching.users ? BestIsolation() : required.isolation;
+  if (launching.isolation > launching.program.WeakestIsolation()) {
     return std::unexpected(FailedPrecondition(
-        "this machine does not allow the namespaces that a container needs (" + start.required.reason + ")"));
+        "this machine does not allow the namespaces that a container needs (" + required.reason + ")"));
   }
-  TY_TRY(SandboxPlan plan, PlanFor(program, start, around, isolation));
-  if (around.network) {
-    plan.network = around.network->network();
-    plan.network_owner = around.network->owner();
-  }
+  TY_TRY(SandboxPlan plan, PlanFor(launching));
   Result<Sandbox> sandbox = Sandbox::Start(plan);
-  if (sandbox || IsShortage(sandbox.error()) || sandbox.error().code == Code::kAborted) return sandbox;
+  if (sandbox) {
+    launching.sandbox.emplace(std::move(*sandbox));
+    return {};
+  }
   Error error = std::move(sandbox).error();
+  if (IsShortage(error) || error.code == Code::kAborted) return std::unexpected(std::move(error));
   if (error.code != Code::kFailedPrecondition) {
     // What the kernel refuses stays so; a place that is gone, as on a disk that died, may be back for another
     // try.
@@ -197,6 +211,9 @@ Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surro
   }
   return std::unexpected(std::move(error));
 }
+
+constexpr std::array kLaunchSteps = {WriteHosts, OpenPipes, MakeLimits,   MakeNetwork,
+                                     MakeUsers,  GiveAway,  StartIsolated};
 
 }  // namespace
 
@@ -220,28 +237,22 @@ Status UserProcess::MakeFolders(const AttemptDir& dir) {
 
 Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& start,
                                         std::vector<std::string>& degraded) {
-  TY_RETURN_IF_ERROR(WriteHosts(start));
-  TY_TRY(Pipes pipes, OpenPipes());
-  TY_TRY(Cgroup cgroup, MakeLimits(start));
-  TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
-  TY_TRY(UniqueFd users, MakeUsers(start));
-  TY_RETURN_IF_ERROR(GiveAway(start, pipes));
-  Surroundings around{std::move(pipes), std::move(cgroup), std::move(network), std::move(users)};
-  const Isolation isolation = IsolationOf(start, around);
-  TY_TRY(Sandbox sandbox, StartIsolated(program, start, around, isolation));
-  if (const std::string_view missing = Missing(isolation); !missing.empty()) {
+  Launching launching{.program = program, .start = start};
+  for (const auto step : kLaunchSteps) TY_RETURN_IF_ERROR(step(launching));
+  if (const std::string_view missing = Missing(launching.isolation); !missing.empty()) {
     degraded.push_back("This machine lacks some isolation (" + start.required.reason +
                        "): " + std::string(missing) + ".");
   }
-  if (const int error = sandbox.doors_error(); error != 0) {
+  if (const int error = launching.sandbox->doors_error(); error != 0) {
     degraded.push_back(
         "TensorFlow's gs://, gsutil and others do not work here: the replica's connections could not "
         "be led to the server (seccomp: " +
         std::string(std::strerror(error)) + ").");
   }
-  for (std::string& line : program.Lacks(start, isolation)) degraded.push_back(std::move(line));
-  return UserProcess(std::move(around.cgroup), std::move(around.end_group), std::move(around.network),
-                     std::move(sandbox), std::move(around.pipes.ours));
+  for (std::string& line : program.Lacks(start, launching.isolation)) degraded.push_back(std::move(line));
+  return UserProcess(std::move(launching.cgroup), std::move(launching.end_group),
+                     std::move(launching.network), *std::move(launching.sandbox),
+                     std::move(launching.pipes.ours));
 }
 
 Status UserProcess::CountMemory(const v1::Manifest& manifest) {

@@ -1,34 +1,35 @@
 #include "stores/storage/glob.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
+#include <vector>
 
 namespace trainyard::storage {
 namespace {
+
+constexpr std::size_t kWeightStates = 64;
 
 std::unexpected<Error> Malformed(std::string_view why) {
   return std::unexpected(InvalidArgument({}, "Invalid value for 'matchGlob': " + std::string(why)));
 }
 
-/// One code point; a byte that begins none stands for itself.
-char32_t TakeCodePoint(std::string_view& text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (length == 1 || text.size() < length) {
-    text.remove_prefix(1);
-    return lead;
-  }
-  char32_t point = lead & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) point = point << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  text.remove_prefix(length);
-  return point;
-}
-
-/// A code point, or one escaped by a backslash.
-Result<char32_t> TakeLiteral(std::string_view& text) {
+/// The character at the beginning, or the one behind a backslash, as RE2 writes it in a class or alone.
+Result<std::pair<char32_t, std::string>> TakeLiteral(std::string_view& text) {
   if (text.front() == '\\') text.remove_prefix(1);
   if (text.empty()) return Malformed("it ends in a backslash");
-  return TakeCodePoint(text);
+  const auto lead = static_cast<unsigned char>(text.front());
+  std::size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (text.size() < length) length = 1;
+  char32_t point = length == 1 ? lead : lead & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) point = point << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  text.remove_prefix(length);
+  std::array<char, 16> printed{};
+  std::snprintf(printed.data(), printed.size(), "\\x{%X}", static_cast<unsigned>(point));
+  return std::pair(point, std::string(printed.data()));
 }
 
 /// Where the brace that opens at `open` closes; npos if it does not.
@@ -92,175 +93,83 @@ Result<std::vector<std::string>> Expand(std::string_view text) {
   }
 }
 
-/// What follows "[", up to and with the "]".
-Result<std::pair<std::vector<std::pair<char32_t, char32_t>>, bool>> TakeBrackets(std::string_view& text) {
-  std::vector<std::pair<char32_t, char32_t>> ranges;
+/// A class of RE2 for what follows "[", up to and with the "]".
+Result<std::string> TakeBrackets(std::string_view& text) {
   const bool negated = text.starts_with('!') || text.starts_with('^');
   if (negated) text.remove_prefix(1);
-  while (!text.empty() && (text.front() != ']' || ranges.empty())) {
-    TY_TRY(const char32_t first, TakeLiteral(text));
-    char32_t last = first;
+  std::string ranges;
+  for (bool first_one = true; !text.empty() && (text.front() != ']' || first_one); first_one = false) {
+    TY_TRY(const auto first, TakeLiteral(text));
+    auto last = first;
     if (text.size() >= 2 && text[0] == '-' && text[1] != ']') {
       text.remove_prefix(1);
       TY_TRY(last, TakeLiteral(text));
     }
-    ranges.emplace_back(first, last);
+    if (first.first <= last.first) ranges += first.second + "-" + last.second;  // "[z-a]" is nothing
   }
   if (text.empty()) return Malformed("a bracket is not closed");
   text.remove_prefix(1);
-  return std::pair(std::move(ranges), negated);
+  if (ranges.empty()) return std::string(negated ? "." : "[^\\x{0}-\\x{10FFFF}]");
+  return (negated ? "[^" : "[") + ranges + "]";
 }
 
-constexpr std::size_t kWordBits = 64;
-
-void Set(std::vector<std::uint64_t>& states, std::size_t state) {
-  states[state / kWordBits] |= std::uint64_t{1} << (state % kWordBits);
-}
-
-/// Word `i` of those states that `which` has, moved on by `distance`, which is less than a word.
-std::uint64_t MovedOn(const std::vector<std::uint64_t>& states, const std::vector<std::uint64_t>& which,
-                      std::size_t i, unsigned distance) {
-  const std::uint64_t carried = i == 0 ? 0 : (states[i - 1] & which[i - 1]) >> (kWordBits - distance);
-  return (states[i] & which[i]) << distance | carried;
-}
-
-}  // namespace
-
-Result<Glob::Tokens> Glob::ParseOne(std::string_view text) {
-  Tokens tokens;
+/// One alternative in RE2's words. Adds its characters to `states`.
+Result<std::string> Translate(std::string_view text, std::size_t& states) {
+  constexpr std::string_view kSkipped = "(?:.*/)?";
+  std::string expression;
   bool segment_begins = true;
-  while (!text.empty()) {
+  for (; !text.empty(); ++states) {
     const bool was_beginning = std::exchange(segment_begins, text.front() == '/');
     if (text.starts_with("**")) {
       text.remove_prefix(std::min(text.find_first_not_of('*'), text.size()));
-      if (was_beginning && text.starts_with('/')) {
-        // Two in a row mean the same as one.
-        if (tokens.size() >= 3 && tokens[tokens.size() - 3].kind == Token::Kind::kSkipTwo) {
-          text.remove_prefix(1);
-          segment_begins = true;
-          continue;
-        }
-        tokens.push_back({.kind = Token::Kind::kSkipTwo});
+      if (!was_beginning || !text.starts_with('/')) {
+        expression += ".*";
+        continue;
       }
-      tokens.push_back({.kind = Token::Kind::kAny});
-    } else if (text.front() == '*') {
       text.remove_prefix(1);
-      tokens.push_back({.kind = Token::Kind::kStar});
-    } else if (text.front() == '?') {
+      segment_begins = true;
+      if (!expression.ends_with(kSkipped)) expression += kSkipped;  // two in a row mean the same as one
+    } else if (text.front() == '*' || text.front() == '?') {
+      expression += text.front() == '*' ? "[^/]*" : "[^/]";
       text.remove_prefix(1);
-      tokens.push_back({.ranges = {{U'/', U'/'}}, .negated = true});
     } else if (text.front() == '[') {
       text.remove_prefix(1);
-      TY_TRY(auto brackets, TakeBrackets(text));
-      tokens.push_back({.ranges = std::move(brackets.first), .negated = brackets.second});
+      TY_TRY(const std::string brackets, TakeBrackets(text));
+      expression += brackets;
     } else {
-      TY_TRY(const char32_t point, TakeLiteral(text));
-      tokens.push_back({.ranges = {{point, point}}});
+      TY_TRY(const auto literal, TakeLiteral(text));
+      expression += literal.second;
     }
   }
-  return tokens;
+  ++states;
+  return expression;
 }
+
+}  // namespace
 
 Result<Glob> Glob::Parse(std::string_view text) {
   if (text.size() > kBytesMax) return Malformed("it is longer than an object's name");
   Glob glob;
   glob.literal_head_ = text.substr(0, text.find_first_of("*?[{\\"));
   TY_TRY(const auto texts, Expand(text));
-  std::vector<Tokens> alternatives;
+  std::string expression;
   std::size_t states = 0;
   for (const std::string& one : texts) {
-    TY_TRY(Tokens tokens, ParseOne(one));
-    states += tokens.size() + 1;
+    TY_TRY(const std::string translated, Translate(one, states));
     if (states > kStatesMax)
       return Malformed("its alternatives have more than " + std::to_string(kStatesMax) +
                        " characters together; ask for some of them at a time");
-    alternatives.push_back(std::move(tokens));
+    expression += (expression.empty() ? "(?:" : ")|(?:") + translated;
   }
-  const std::size_t words = (states + kWordBits - 1) / kWordBits;
-  for (States* all : {&glob.initial_, &glob.final_, &glob.stars_, &glob.anys_, &glob.skips_})
-    all->resize(words);
-  glob.AddClasses(alternatives);
-  glob.AddStates(alternatives);
+  re2::RE2::Options options;
+  options.set_dot_nl(true);
+  options.set_log_errors(false);
+  glob.expression_ = std::make_shared<const re2::RE2>(expression + ")", options);
+  if (!glob.expression_->ok()) return Malformed("it is no pattern of UTF-8 characters");
+  glob.weight_ = (states + kWeightStates - 1) / kWeightStates;
   return glob;
 }
 
-void Glob::AddClasses(const std::vector<Tokens>& alternatives) {
-  class_starts_ = {0, U'/', U'/' + 1};
-  for (const Tokens& tokens : alternatives) {
-    for (const Token& token : tokens) {
-      for (const auto& [first, last] : token.ranges) {
-        class_starts_.push_back(first);
-        class_starts_.push_back(last + 1);
-      }
-    }
-  }
-  std::ranges::sort(class_starts_);
-  class_starts_.erase(std::ranges::unique(class_starts_).begin(), class_starts_.end());
-  accepting_.assign(class_starts_.size(), States(initial_.size()));
-}
-
-void Glob::AddStates(const std::vector<Tokens>& alternatives) {
-  std::size_t state = 0;
-  for (const Tokens& tokens : alternatives) {
-    Set(initial_, state);
-    for (const Token& token : tokens) {
-      switch (token.kind) {
-        case Token::Kind::kOne: Accept(token, state); break;
-        case Token::Kind::kStar: Set(stars_, state); break;
-        case Token::Kind::kAny: Set(anys_, state); break;
-        case Token::Kind::kSkipTwo: Set(skips_, state); break;
-      }
-      ++state;
-    }
-    Set(final_, state++);
-  }
-  EnterSkipped(initial_);
-}
-
-void Glob::Accept(const Token& token, std::size_t state) {
-  std::vector<bool> listed(accepting_.size());
-  for (const auto& [first, last] : token.ranges) {
-    if (first > last) continue;  // "[z-a]" is nothing
-    for (std::size_t i = ClassOf(first); i < listed.size() && class_starts_[i] <= last; ++i) listed[i] = true;
-  }
-  for (std::size_t i = 0; i < listed.size(); ++i) {
-    if (listed[i] != token.negated) Set(accepting_[i], state);
-  }
-}
-
-std::size_t Glob::ClassOf(char32_t point) const {
-  const auto after = std::ranges::upper_bound(class_starts_, point);
-  return static_cast<std::size_t>(after - class_starts_.begin()) - 1;
-}
-
-/// Adds the states reached by matching nothing. After a star comes no star and no skip, and after a skip no
-/// other (ParseOne merges them), so one pass finds all.
-void Glob::EnterSkipped(States& states) const {
-  // From the last word down: a word is made of itself and the one before, as they were.
-  for (std::size_t i = states.size(); i-- > 0;)
-    states[i] |= MovedOn(states, skips_, i, 1) | MovedOn(states, skips_, i, 3);
-  for (std::size_t i = states.size(); i-- > 0;)
-    states[i] |= MovedOn(states, stars_, i, 1) | MovedOn(states, anys_, i, 1);
-}
-
-bool Glob::Matches(std::string_view name) const {
-  States states = initial_;
-  while (!name.empty()) {
-    const char32_t point = TakeCodePoint(name);
-    const States& accepting = accepting_[ClassOf(point)];
-    std::uint64_t alive = 0;
-    for (std::size_t i = states.size(); i-- > 0;) {
-      const std::uint64_t stays = states[i] & (point == U'/' ? anys_[i] : anys_[i] | stars_[i]);
-      states[i] = stays | MovedOn(states, accepting, i, 1);
-      alive |= states[i];
-    }
-    if (alive == 0) return false;
-    EnterSkipped(states);
-  }
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    if ((states[i] & final_[i]) != 0) return true;
-  }
-  return false;
-}
+bool Glob::Matches(std::string_view name) const { return re2::RE2::FullMatch(name, *expression_); }
 
 }  // namespace trainyard::storage

@@ -48,7 +48,8 @@ struct NamePage {
 /// continue with that. kInvalidArgument: the page token is not one of ours, or the glob is malformed. Source:
 /// discovery, objects.list.
 [[nodiscard]] Result<NamePage> ListNames(int bucket, const NameQuery& query);
-/// In units of Glob::WorkOf, about 0.1 s. A name that is looked at counts kNameWork besides.
+/// In units of Glob::WorkOf, about 0.1 s; half a second for the costliest patterns. A name that is looked at
+/// counts kNameWork besides.
 inline constexpr std::size_t kPageWorkMax = 20'000'000;
 inline constexpr std::size_t kNameWork = 100;
 

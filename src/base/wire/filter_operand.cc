@@ -76,7 +76,10 @@ const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobu
   return nullptr;
 }
 
-bool MatchesGlob(std::string_view text, std::string_view pattern) {
+bool MatchesGlob(std::string_view text, std::string_view pattern, bool any_case) {
+  const auto is_same = [any_case](char a, char b) {
+    return a == b || (any_case && ToLower(a) == ToLower(b));
+  };
   // On a mismatch the last star takes one more character. No recursion, at most text * pattern steps.
   std::size_t t = 0;
   std::size_t p = 0;
@@ -86,7 +89,7 @@ bool MatchesGlob(std::string_view text, std::string_view pattern) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       after_star = t;
-    } else if (p < pattern.size() && ToLower(pattern[p]) == ToLower(text[t])) {
+    } else if (p < pattern.size() && is_same(pattern[p], text[t])) {
       ++p;
       ++t;
     } else if (star != std::string_view::npos) {

@@ -23,8 +23,8 @@ namespace trainyard::wire {
 [[nodiscard]] const google::protobuf::EnumValueDescriptor* FindEnumValue(
     const google::protobuf::EnumDescriptor& type, std::string_view text);
 
-/// Whether `text` matches `pattern`, in which `*` matches any text. Ignores case.
-[[nodiscard]] bool MatchesGlob(std::string_view text, std::string_view pattern);
+/// Whether `text` matches `pattern`, in which `*` matches any text.
+[[nodiscard]] bool MatchesGlob(std::string_view text, std::string_view pattern, bool any_case = true);
 
 /// `field:*`
 [[nodiscard]] bool AsksForPresence(const Comparison& comparison);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/text/hex.h"
+#include "base/wire/filter_operand.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -134,30 +135,6 @@ Status CheckRegistryReference(std::string_view text, std::string_view reference)
   }
 }
 
-/// Matches with one position to go back to: linear in practice, at worst the product of the lengths.
-bool Matches(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t taken = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 /// The image without ":TAG" and "@DIGEST". A port stays: its colon is followed by a slash.
 std::string_view WithoutTag(std::string_view image) {
   image = image.substr(0, image.find('@'));
@@ -177,7 +154,7 @@ Status CheckImageReference(std::string_view text) {
 }
 
 bool MatchesImage(std::string_view pattern, std::string_view image) {
-  return Matches(pattern, WithoutTag(pattern) == pattern ? WithoutTag(image) : image);
+  return wire::MatchesGlob(WithoutTag(pattern) == pattern ? WithoutTag(image) : image, pattern, false);
 }
 
 }  // namespace trainyard::jobs

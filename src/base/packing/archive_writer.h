@@ -16,6 +16,7 @@ struct Entry {
   std::string name;  ///< UTF-8; safe, as EntryNames makes it
   std::int64_t bytes = 0;
   SysTime modified;
+  bool executable = false;  ///< zip alone keeps it
 };
 
 /// Makes an archive piece by piece: Begin, Add as often as needed, End; for each entry. Each call appends to

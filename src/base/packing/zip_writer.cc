@@ -23,6 +23,7 @@ constexpr std::uint16_t kNamesAreUtf8 = 0x0800;
 constexpr std::uint16_t kDeflated = 8;
 constexpr std::uint16_t kExtra64 = 1;
 constexpr std::uint32_t kFileAttributes = 0100644U << 16;
+constexpr std::uint32_t kProgramAttributes = 0100755U << 16;
 constexpr std::uint32_t kFolderAttributes = (040755U << 16) | 0x10;
 constexpr std::size_t kOutBytes = std::size_t{128} << 10;
 
@@ -59,8 +60,8 @@ struct Member {
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;
   bool is_64 = false;  ///< its sizes may need more than 32 bits
+  std::uint32_t attributes = kFileAttributes;
 
-  [[nodiscard]] bool IsFolder() const { return name.ends_with('/'); }
   [[nodiscard]] bool IsPacked() const { return bytes > 0; }
   [[nodiscard]] std::uint16_t Flags() const { return kNamesAreUtf8 | (IsPacked() ? kSizesFollow : 0); }
 };
@@ -113,7 +114,7 @@ void PutCentralHeader(const Member& member, std::string& out) {
   Put16(0, out);  // comment, disk, kind
   Put16(0, out);
   Put16(0, out);
-  Put32(member.IsFolder() ? kFolderAttributes : kFileAttributes, out);
+  Put32(member.attributes, out);
   Put32(std::min(member.offset, kMax32), out);
   out += member.name;
   if (extra.empty()) return;
@@ -179,7 +180,10 @@ class ZipWriter final : public ArchiveWriter {
                 .bytes = bytes,
                 .offset = offset_,
                 // Deflate makes what cannot be compressed a little longer.
-                .is_64 = bytes + (bytes >> 8) >= kMax32};
+                .is_64 = bytes + (bytes >> 8) >= kMax32,
+                .attributes = entry.name.ends_with('/') ? kFolderAttributes
+                              : entry.executable        ? kProgramAttributes
+                                                        : kFileAttributes};
     left_ = bytes;
     const std::size_t before = out.size();
     PutLocalHeader(current_, out);

@@ -8,6 +8,7 @@
 #include "control/run/pause.h"
 #include "control/run/service_log.h"
 #include "control/run/trouble.h"
+#include "rules/jobs/lost_logs.h"
 
 namespace trainyard::control {
 
@@ -18,29 +19,12 @@ using replica::v1::LogChunk;
 
 constexpr std::uint64_t kStampMax = std::uint64_t{1} << 61;  // a stamp beyond this is not a time
 
-/// Lines `from` to `to` - 1, as the store takes them. `near` is a stamp of theirs, if it is one.
-LogChunk Replacement(std::int64_t from, std::int64_t to, std::uint64_t near, const std::string& text) {
-  std::uint64_t stamp = near < kStampMax ? near | 1 : 1;
-  replica::v1::LogLines lines;
-  LogChunk chunk;
-  chunk.set_first_line(from);
-  chunk.set_line_count(static_cast<std::int32_t>(to - from));
-  chunk.set_first_stamp(stamp);
-  for (std::int64_t line = from; line < to; ++line, stamp += 2) {
-    replica::v1::LogLine& out = *lines.add_line();
-    out.set_stamp(stamp);
-    out.set_severity(LogEntry::ERROR);
-    if (line == from) out.set_text(text);
-    chunk.set_last_stamp(stamp);
-  }
-  lines.SerializeToString(chunk.mutable_lines());
-  return chunk;
-}
-
-/// `to` is beyond `from`. In pieces: a log that was made anew lacks all lines of an attempt that lives.
+/// Replaces lines `from` to `to` - 1; `near` is a stamp of theirs, if it is one. `to` is beyond `from`. In
+/// pieces: a log that was made anew lacks all lines of an attempt that lives.
 boost::asio::awaitable<Result<logs::StoredLines>> Replace(logs::LogStore& logs, logs::LogSource source,
                                                           std::int64_t from, std::int64_t to,
                                                           std::uint64_t near, std::string why) {
+  const std::uint64_t stamp = near < kStampMax ? near : 0;
   std::string what = to - from == 1
                          ? "Line " + std::to_string(from + 1) + " is"
                          : "Lines " + std::to_string(from + 1) + " to " + std::to_string(to) + " are";
@@ -48,8 +32,8 @@ boost::asio::awaitable<Result<logs::StoredLines>> Replace(logs::LogStore& logs, 
   Diagnose(DiagnosticLevel::kError, source.source + ": " + text);
   Result<logs::StoredLines> stored;
   for (std::int64_t begin = from; begin < to && stored; begin += kReplacedLinesMax) {
-    LogChunk chunk =
-        Replacement(begin, std::min(to, begin + kReplacedLinesMax), near, begin == from ? text : "");
+    LogChunk chunk = jobs::ChunkOfLostLines(begin, std::min(to, begin + kReplacedLinesMax), stamp,
+                                            begin == from ? text : "");
     stored = co_await logs.Append(source, std::move(chunk));
   }
   co_return stored;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "programs/attempt/spool_record.h"
+#include "rules/jobs/lost_logs.h"
 
 namespace trainyard::replica {
 
@@ -45,23 +46,9 @@ v1::LogChunk MissingLines(LineRange lines, std::uint64_t next_stamp) {
           ? "Line " + std::to_string(last) + " is not in this log: the disk lost it before the server had it."
           : "Lines " + std::to_string(lines.begin + 1) + " to " + std::to_string(last) +
                 " are not in this log: the disk lost them before the server had them.";
-  v1::LogLines made;
-  v1::LogChunk chunk;
-  chunk.set_first_line(lines.begin);
-  chunk.set_line_count(static_cast<std::int32_t>(count));
   // The lost lines had stamps, which are odd and grow: before the next one there is room for as many.
   const std::uint64_t span = 2 * static_cast<std::uint64_t>(lines.end - lines.begin);
-  std::uint64_t stamp = (next_stamp - std::min(next_stamp, span)) | 1;
-  chunk.set_first_stamp(stamp);
-  for (std::int64_t line = lines.begin; line < last; ++line, stamp += 2) {
-    v1::LogLine& out = *made.add_line();
-    out.set_stamp(stamp);
-    out.set_severity(logging::v2::LogEntry::ERROR);
-    if (line == lines.begin) out.set_text(text);
-    chunk.set_last_stamp(stamp);
-  }
-  made.SerializeToString(chunk.mutable_lines());
-  return chunk;
+  return jobs::ChunkOfLostLines(lines.begin, last, next_stamp - std::min(next_stamp, span), text);
 }
 
 }  // namespace trainyard::replica

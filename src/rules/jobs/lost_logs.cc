@@ -25,4 +25,23 @@ std::string WithLostLogs(const control::v1::JobRecord& record, std::string messa
   return message;
 }
 
+replica::v1::LogChunk ChunkOfLostLines(std::int64_t begin, std::int64_t end, std::uint64_t stamp,
+                                       const std::string& text) {
+  stamp |= 1;
+  replica::v1::LogLines lines;
+  replica::v1::LogChunk chunk;
+  chunk.set_first_line(begin);
+  chunk.set_line_count(static_cast<std::int32_t>(end - begin));
+  chunk.set_first_stamp(stamp);
+  for (std::int64_t line = begin; line < end; ++line, stamp += 2) {
+    replica::v1::LogLine& out = *lines.add_line();
+    out.set_stamp(stamp);
+    out.set_severity(logging::v2::LogEntry::ERROR);
+    if (line == begin) out.set_text(text);
+    chunk.set_last_stamp(stamp);
+  }
+  lines.SerializeToString(chunk.mutable_lines());
+  return chunk;
+}
+
 }  // namespace trainyard::jobs

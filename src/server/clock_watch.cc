@@ -25,7 +25,6 @@ using retention::ClockReading;
 using std::chrono::nanoseconds;
 
 constexpr std::size_t kFileBytesMax = 64 << 10;
-constexpr std::size_t kBootIdBytesMax = 128;
 /// What a kill between two writes may take from the time that another start of the machine is compared with.
 constexpr std::chrono::minutes kSaveEvery{10};
 constexpr mode_t kOwnersFile = 0600;
@@ -97,11 +96,9 @@ void Say(const ClockJump& jump) {
 ClockReading ClockWatch::ReadKernel() {
   timespec up{};
   ::clock_gettime(CLOCK_BOOTTIME, &up);
-  static const std::string boot =
-      ReadFile("/proc/sys/kernel/random/boot_id", kBootIdBytesMax).value_or("");  // empty: never the same
   return {.wall = std::chrono::system_clock::now(),
           .since_boot = std::chrono::seconds(up.tv_sec) + nanoseconds(up.tv_nsec),
-          .boot = boot};
+          .boot = BootId()};
 }
 
 ClockWatch::ClockWatch(const std::string& data, Read read)

@@ -93,6 +93,15 @@ Status ReplaceFile(const std::filesystem::path& path, std::string_view contents,
   return Replace(path, contents, mode, false);
 }
 
+const std::string& BootId() {
+  static const std::string id = [] {
+    std::string text = ReadFile("/proc/sys/kernel/random/boot_id").value_or("");
+    while (text.ends_with('\n')) text.pop_back();
+    return text;
+  }();
+  return id;
+}
+
 Status MakeFolders(const std::filesystem::path& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0) return {};
   int reason = errno;

@@ -40,6 +40,9 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 /// The path without links, as mounts need it; the path itself if there is no such file.
 [[nodiscard]] std::string RealPath(const std::string& path);
 
+/// The kernel's name of this start of the machine, without a newline. Empty: it cannot be read.
+[[nodiscard]] const std::string& BootId();
+
 /// mkdir -p: makes a directory and what is missing above it, with `mode` less the umask. Directories that are
 /// there stay as they are.
 [[nodiscard]] Status MakeFolders(const std::filesystem::path& path, mode_t mode = 0777);

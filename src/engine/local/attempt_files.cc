@@ -77,7 +77,7 @@ Result<UniqueFd> MakeAttempt(const AttemptDir& dir, const Manifest& manifest) {
       return std::unexpected(Error{Code::kAlreadyExists, "the attempt was started before", {}});
     return NotNow(ErrnoError(errno, "mkdir " + dir.path));
   }
-  Result<UniqueFd> lock = replica::TakeLock(dir);
+  Result<UniqueFd> lock = replica::LockAttempt(dir);
   if (!lock) return NotNow(std::move(lock).error());
   if (const Status written = replica::WriteManifest(dir, manifest); !written) return NotNow(written.error());
   return lock;

@@ -30,7 +30,7 @@ class FormerAttemptsTest : public testing::Test {
     const replica::AttemptDir dir{folder_ + "/" + id};
     std::filesystem::create_directories(dir.path);
     std::ofstream(dir.Lock()) << "";
-    auto lock = replica::TakeLock(dir);
+    auto lock = replica::LockAttempt(dir);
     EXPECT_TRUE(lock);
     return *std::move(lock);
   }
@@ -64,7 +64,7 @@ TEST_F(FormerAttemptsTest, ARemovedLockIsNoProofOfAnEnd) {
   ASSERT_EQ(pipe(says), 0);
   const pid_t supervisor = fork();
   if (supervisor == 0) {
-    const auto lock = replica::TakeLock(dir);
+    const auto lock = replica::LockAttempt(dir);
     static_cast<void>(write(says[1], "x", lock ? 1 : 0));
     for (;;) pause();
   }

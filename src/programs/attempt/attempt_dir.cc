@@ -53,7 +53,7 @@ Status WriteManifest(const AttemptDir& dir, const v1::Manifest& manifest) {
   return WriteAll(file.get(), manifest.SerializeAsString());
 }
 
-Result<UniqueFd> TakeLock(const AttemptDir& dir) {
+Result<UniqueFd> LockAttempt(const AttemptDir& dir) {
   TY_TRY(UniqueFd file, OpenFile(dir.Lock(), O_RDWR | O_CREAT, 0600));
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return std::unexpected(Error{Code::kAlreadyExists, "the attempt is alive", {}});
@@ -62,7 +62,7 @@ Result<UniqueFd> TakeLock(const AttemptDir& dir) {
   return file;
 }
 
-Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited) {
+Result<UniqueFd> LockAttempt(const AttemptDir& dir, int inherited) {
   struct stat file{};
   if (stat(dir.Lock().c_str(), &file) == 0 &&
       IsFile(AT_FDCWD, "/proc/self/fd/" + std::to_string(inherited), file)) {
@@ -70,7 +70,7 @@ Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited) {
     return UniqueFd(inherited);
   }
   close(inherited);
-  return TakeLock(dir);
+  return LockAttempt(dir);
 }
 
 Status SignLock(int lock, pid_t supervisor) {

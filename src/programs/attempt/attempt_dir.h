@@ -59,10 +59,10 @@ inline constexpr const char* kRemoveContainer = "--remove-container";
 [[nodiscard]] Status WriteManifest(const AttemptDir& dir, const v1::Manifest& manifest);
 
 /// Takes the attempt's lock. kAlreadyExists: the attempt is alive.
-[[nodiscard]] Result<UniqueFd> TakeLock(const AttemptDir& dir);
+[[nodiscard]] Result<UniqueFd> LockAttempt(const AttemptDir& dir);
 /// The lock as an attempt host hands it to the supervisor that it starts (so that the attempt is alive from
-/// that moment on): `inherited` if it is the lock file, otherwise TakeLock.
-[[nodiscard]] Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited);
+/// that moment on): `inherited` if it is the lock file, otherwise LockAttempt.
+[[nodiscard]] Result<UniqueFd> LockAttempt(const AttemptDir& dir, int inherited);
 /// Writes the supervisor's pid into the lock: the attempt host as soon as it knows it, the supervisor itself.
 [[nodiscard]] Status SignLock(int lock, pid_t supervisor);
 /// Whether something holds the lock: then the attempt is alive. A directory without a lock file is not

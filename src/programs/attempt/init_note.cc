@@ -27,15 +27,6 @@ bool ParseWhole(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-const std::string& BootId() {
-  static const std::string id = [] {
-    std::string text = ReadFile("/proc/sys/kernel/random/boot_id").value_or("");
-    while (text.ends_with('\n')) text.pop_back();
-    return text;
-  }();
-  return id;
-}
-
 std::optional<std::uint64_t> StartTime(pid_t pid) {
   const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
   return stat ? StartTimeFromStat(*stat) : std::nullopt;

@@ -37,11 +37,6 @@ std::string WordsIn(const fs::path& path) { return ReadFile(path, kWordsMax).val
 
 }  // namespace
 
-std::string ThisMachine() {
-  std::string boot = WordsIn("/proc/sys/kernel/random/boot_id");
-  return boot.substr(0, boot.find('\n'));
-}
-
 Result<std::unique_ptr<BuildClaim>> BuildClaim::Try(const fs::path& path, const std::string& machine,
                                                     const ClaimLimits& limits) {
   UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));

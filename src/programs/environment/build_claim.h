@@ -23,9 +23,6 @@ struct ClaimLimits {
   std::chrono::milliseconds look{500};             ///< between two looks at somebody else's
 };
 
-/// The machine since its start: where flock(2) holds for sure.
-[[nodiscard]] std::string ThisMachine();
-
 /// A file that appears at once (O_EXCL), and whose time of change moves for as long as its builder lives. The
 /// destructor removes it, unless somebody has taken it over. One thread.
 class BuildClaim {

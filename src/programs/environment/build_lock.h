@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "base/async/file.h"
 #include "base/async/unique_fd.h"
 #include "base/result.h"
 #include "programs/environment/build_claim.h"
@@ -22,11 +23,11 @@ class BuildLock {
   [[nodiscard]] static Result<BuildLock> Acquire(const std::filesystem::path& path,
                                                  const std::function<void()>& on_wait,
                                                  const std::stop_token& stop,
-                                                 const std::string& machine = ThisMachine(),
+                                                 const std::string& machine = BootId(),
                                                  const ClaimLimits& limits = {});
   /// Does not wait. kCancelled: somebody builds, or another machine did until it died a moment ago.
   [[nodiscard]] static Result<BuildLock> Try(const std::filesystem::path& path,
-                                             const std::string& machine = ThisMachine());
+                                             const std::string& machine = BootId());
 
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
   /// Before what was built is declared complete. kUnavailable: this machine stood still for so long that

@@ -114,7 +114,7 @@ TEST_F(BuildLockTest, WhoWasTakenForDeadLeavesTheOthersClaimAlone) {
   EXPECT_TRUE(living->Confirm());
 }
 
-TEST(ThisMachine, IsKnown) { EXPECT_EQ(ThisMachine().size(), 36U); }
+TEST(ThisMachine, IsKnown) { EXPECT_EQ(BootId().size(), 36U); }
 
 }  // namespace
 }  // namespace trainyard::environment

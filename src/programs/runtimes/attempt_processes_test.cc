@@ -29,7 +29,7 @@ class Attempt {
     supervisor_ = ::fork();
     if (supervisor_ == 0) {
       ::close(stop_[1]);
-      const auto lock = TakeLock(dir);
+      const auto lock = LockAttempt(dir);
       const bool signed_lock = lock && SignLock(lock->get(), ::getpid());
       if (signed_lock && ::fork() == 0) {
         const int made = ::socket(AF_INET, SOCK_STREAM, 0);

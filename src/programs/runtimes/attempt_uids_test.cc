@@ -33,7 +33,7 @@ class AttemptUids : public testing::Test {
     supervisor_ = ::fork();
     if (supervisor_ == 0) {
       ::close(stop_[1]);
-      const auto lock = TakeLock(dir);
+      const auto lock = LockAttempt(dir);
       const bool signed_lock = lock && SignLock(lock->get(), ::getpid());
       const pid_t program = signed_lock ? ::fork() : -1;
       if (program == 0) {

@@ -94,7 +94,7 @@ Result<Supervisor::Setup> SetUp(Arguments arguments) {
   TY_TRY(v1::Manifest manifest, ReadManifest(dir));
   TY_RETURN_IF_ERROR(ReadSecretValues(STDIN_FILENO, manifest));
   TY_RETURN_IF_ERROR(EmptyStandardInput());
-  TY_TRY(UniqueFd lock, TakeLock(dir, kInheritedLockFd));
+  TY_TRY(UniqueFd lock, LockAttempt(dir, kInheritedLockFd));
   TY_RETURN_IF_ERROR(SignLock(lock.get(), getpid()));
   TY_TRY(Spool spool, MakeSpool(dir));
   return Supervisor::Setup{.dir = std::move(dir),

@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-
 #include "control/run/manifest.h"
 #include "control/testing/world.h"
 
@@ -7,14 +5,7 @@
 namespace trainyard::control {
 namespace {
 
-using engine::FakeScript;
 using ml::v1::AcceleratorConfig;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 class AcceleratorsTest : public World {
  protected:

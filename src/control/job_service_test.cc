@@ -1,7 +1,5 @@
 #include "control/job_service.h"
 
-#include <gmock/gmock.h>
-
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <set>
@@ -12,13 +10,6 @@
 
 namespace trainyard::control {
 namespace {
-
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 class JobServiceTest : public World {
  protected:

@@ -1,16 +1,8 @@
-#include <gmock/gmock.h>
-
 #include "control/testing/world.h"
 
 /// Room that a cluster gives late, refuses and takes back.
 namespace trainyard::control {
 namespace {
-
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::HasSubstr;
-using testing::SizeIs;
 
 class RevocationTest : public World {
  protected:

@@ -1,6 +1,5 @@
 #include "control/intake/image_choice.h"
 
-#include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 
 #include <future>
@@ -14,10 +13,7 @@
 namespace trainyard::control {
 namespace {
 
-using ml::v1::Job;
 using ml::v1::TrainingInput;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 struct Row {
   const char* name;

@@ -1,7 +1,5 @@
 #include "control/intake/job_maker.h"
 
-#include <gmock/gmock.h>
-
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
 #include <map>
@@ -11,10 +9,6 @@
 
 namespace trainyard::control {
 namespace {
-
-using ml::v1::Job;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 class JobMakerTest : public World {
  protected:

@@ -1,13 +1,7 @@
-#include <gmock/gmock.h>
-
 #include "control/testing/world.h"
 
 namespace trainyard::control {
 namespace {
-
-using ml::v1::Job;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 class JobCheckTest : public World {
  protected:

@@ -1,7 +1,5 @@
 #include "control/run/job_attempts.h"
 
-#include <gmock/gmock.h>
-
 #include "control/run/manifest.h"
 #include "control/testing/world.h"
 
@@ -10,14 +8,6 @@ namespace trainyard::control {
 namespace {
 
 using engine::AttemptState;
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 class JobAttemptsTest : public World {
  protected:

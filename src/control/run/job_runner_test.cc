@@ -1,25 +1,10 @@
 #include "control/run/job_runner.h"
 
-#include <gmock/gmock.h>
-
 #include "control/testing/world.h"
 #include "rules/jobs/restart_policy.h"
 
 namespace trainyard::control {
 namespace {
-
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::ExitRecord;
-using replica::v1::Manifest;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-
-using Names = std::vector<std::string>;
 
 const Names kLinesUpToRunning = {"Validating job requirements...",
                                  "Job creation request has been successfully validated.",

@@ -1,7 +1,5 @@
 #include "control/run/job_secrets.h"
 
-#include <gmock/gmock.h>
-
 #include <fstream>
 
 #include "control/testing/world.h"
@@ -9,12 +7,8 @@
 namespace trainyard::control {
 namespace {
 
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::Manifest;
 using testing::AllOf;
 using testing::Each;
-using testing::SizeIs;
 
 class JobSecretsTest : public World {
  protected:

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 
 #include <fstream>
 
@@ -10,17 +9,6 @@ namespace trainyard::control {
 namespace {
 
 using engine::AttemptState;
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-
-using Names = std::vector<std::string>;
 
 FakeScript Runs() { return {.lines = {"a", "b"}, .exit = std::nullopt}; }
 

@@ -1,21 +1,12 @@
 #include "control/run/replica_gateway.h"
 
-#include <gmock/gmock.h>
-
 #include "control/run/manifest.h"
 #include "control/testing/world.h"
 
 namespace trainyard::control {
 namespace {
 
-using engine::FakeScript;
 using engine::FromReplica;
-using ml::v1::Job;
-using replica::v1::ExitRecord;
-using replica::v1::Manifest;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 /// The test plays the supervisor of a job's one replica.
 class ReplicaGatewayTest : public World {

@@ -1,15 +1,11 @@
 #include "control/run/store_lines.h"
 
-#include <gmock/gmock.h>
-
 #include "control/testing/world.h"
 
 namespace trainyard::control {
 namespace {
 
 using replica::v1::LogChunk;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 class StoreLinesTest : public World {
  protected:

@@ -8,9 +8,6 @@
 namespace trainyard::control {
 namespace {
 
-using engine::FakeScript;
-using ml::v1::Job;
-
 const std::string kAttempt = "1-master-replica-0-1";
 
 /// A running job, and what its attempt can be given.

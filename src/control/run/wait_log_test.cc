@@ -1,15 +1,11 @@
 #include "control/run/wait_log.h"
 
-#include <gmock/gmock.h>
-
 #include "control/testing/world.h"
 
 namespace trainyard::control {
 namespace {
 
 using jobs::Waiting;
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 class WaitLogTest : public World {
  protected:

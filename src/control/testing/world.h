@@ -1,6 +1,6 @@
 #pragma once
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
@@ -29,6 +29,18 @@
 /// pretended replicas. Room is this machine's, or with TRAINYARD_TEST_ALLOCATOR=cluster that of a pretended
 /// cluster. KillServer() and StartServer() are a kill -9 and a new server on the same data.
 namespace trainyard::control {
+
+using engine::FakeScript;
+using ml::v1::Job;
+using replica::v1::ExitRecord;
+using replica::v1::Manifest;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using Names = std::vector<std::string>;
 
 class FakeClock final : public Clock {
  public:

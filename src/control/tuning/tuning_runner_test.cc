@@ -1,7 +1,5 @@
 #include "control/tuning/tuning_runner.h"
 
-#include <gmock/gmock.h>
-
 #include <set>
 
 #include "control/run/manifest.h"
@@ -12,16 +10,7 @@
 namespace trainyard::control {
 namespace {
 
-using engine::FakeScript;
 using ml::v1::HyperparameterOutput;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
 
 /// The value of "--x=VALUE".
 double X(const Manifest& manifest) {

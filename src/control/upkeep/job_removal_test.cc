@@ -1,17 +1,10 @@
 #include "control/upkeep/job_removal.h"
 
-#include <gmock/gmock.h>
-
 #include "control/run/service_log.h"
 #include "control/testing/world.h"
 
 namespace trainyard::control {
 namespace {
-
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::HasSubstr;
 
 class JobRemovalTest : public World {
  protected:

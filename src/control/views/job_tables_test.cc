@@ -1,17 +1,9 @@
 #include "control/views/job_tables.h"
 
-#include <gmock/gmock.h>
-
 #include "control/testing/world.h"
 
 namespace trainyard::control {
 namespace {
-
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 class JobTablesTest : public World {
  protected:

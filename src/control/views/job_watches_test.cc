@@ -1,16 +1,10 @@
 #include "control/views/job_watches.h"
 
-#include <gmock/gmock.h>
-
 #include "control/testing/world.h"
 
 namespace trainyard::control {
 namespace {
 
-using engine::FakeScript;
-using ml::v1::Job;
-using replica::v1::Manifest;
-using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
 constexpr std::chrono::seconds kWaitMax{20};

@@ -1,4 +1,4 @@
-#include "rules/validation/compatibility.h"
+#include "rules/validation/testing/compatibility.h"
 
 #include <gtest/gtest.h>
 

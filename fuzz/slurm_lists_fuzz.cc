@@ -5,10 +5,10 @@
 
 #include "base/check.h"
 #include "rules/slurm/commands.h"
+#include "rules/slurm/gang.h"
 #include "rules/slurm/job_list.h"
 #include "rules/slurm/job_name.h"
 #include "rules/slurm/node_list.h"
-#include "rules/slurm/reason.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace slurm = trainyard::slurm;

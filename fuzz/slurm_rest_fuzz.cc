@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "rules/slurm/commands.h"
-#include "rules/slurm/reason.h"
+#include "rules/slurm/gang.h"
 #include "rules/slurm/rest_answers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

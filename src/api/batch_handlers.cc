@@ -10,7 +10,7 @@
 #include "api/batch_parts.h"
 #include "api/storage/storage_handlers_error.h"
 #include "base/wire/error_body.h"
-#include "net/access/body_rules.h"
+#include "net/access/gate.h"
 #include "net/http/incoming.h"
 #include "net/http/response_writer.h"
 #include "net/http/text.h"

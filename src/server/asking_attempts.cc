@@ -9,7 +9,7 @@
 #include "api/iam/token_handlers.h"
 #include "base/async/on_pool.h"
 #include "control/run/access_token.h"
-#include "net/access/forwarded.h"
+#include "net/access/forwarded_rules.h"
 #include "programs/runtimes/attempt_processes.h"
 #include "rules/iam/refusal.h"
 

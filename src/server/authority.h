@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "control/job_service.h"
 #include "control/run/token_service.h"
-#include "net/access/authority.h"
+#include "net/access/door.h"
 #include "server/asking_attempts.h"
 #include "stores/identity/identities.h"
 

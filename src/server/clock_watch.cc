@@ -13,7 +13,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/wire/time.h"
-#include "rules/retention/clock_word.h"
+#include "rules/retention/clock_jumps.h"
 
 namespace trainyard::server {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "rules/retention/clock_word.h"
+#include "rules/retention/clock_jumps.h"
 
 namespace trainyard::server {
 namespace {

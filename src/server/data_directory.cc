@@ -16,7 +16,6 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
-#include "base/async/take_lock.h"
 #include "server/lock_holders.h"
 
 namespace trainyard::server {

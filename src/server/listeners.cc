@@ -12,7 +12,7 @@
 #include "api/iam/token_handlers.h"
 #include "api/own/metrics_handlers.h"
 #include "base/systemd/service_variables.h"
-#include "net/access/forwarded.h"
+#include "net/access/forwarded_rules.h"
 #include "net/front/google_names.h"
 #include "net/front/host_dispatch.h"
 #include "net/mux/pump.h"

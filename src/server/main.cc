@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "engine/agent/run_agent.h"
 #include "programs/sandbox/network/connect_guard.h"
-#include "replica/keeper/run_keeper.h"
+#include "replica/keeper/keeper.h"
 #include "replica/shell/replica_shell.h"
 #include "replica/supervisor/run_replica.h"
 #include "server/doctor/doctor.h"

@@ -18,7 +18,7 @@
 
 #include "base/async/diagnostics.h"
 #include "base/sqlite/full_disk.h"
-#include "base/systemd/start_extension.h"
+#include "base/systemd/notify_socket.h"
 #include "engine/local/machine_checks.h"
 #include "server/disk_advice.h"
 #include "server/first_administrator.h"

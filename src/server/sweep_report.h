@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "rules/retention/policy.h"
-#include "rules/retention/what_goes.h"
+#include "rules/retention/keep.h"
 
 namespace trainyard::server {
 

@@ -11,9 +11,9 @@
 
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
-#include "programs/environment/old_environments.h"
+#include "programs/environment/built_runtime.h"
 #include "rules/cluster/attempt_id.h"
-#include "rules/retention/what_goes.h"
+#include "rules/retention/keep.h"
 
 namespace trainyard::server {
 

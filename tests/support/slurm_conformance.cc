@@ -27,7 +27,7 @@
 #include "engine/testing/allocator_conformance.h"
 #include "engine/testing/loop.h"
 #include "net/http/connection_budget.h"
-#include "rules/slurm/reason.h"
+#include "rules/slurm/gang.h"
 #include "server/cluster/cluster.h"
 
 namespace trainyard::server {

@@ -10,7 +10,7 @@
 #include "base/wire/error_body.h"
 #include "control/run/access_token.h"
 #include "control/run/token_service.h"
-#include "net/access/challenge.h"
+#include "net/access/door.h"
 
 namespace trainyard::api {
 

@@ -1,6 +1,7 @@
 #include "base/async/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 namespace trainyard {
@@ -37,6 +39,8 @@ Status Replace(const std::filesystem::path& path, std::string_view contents, mod
   if (!written) ::unlink(temporary.c_str());
   return written;
 }
+
+constexpr std::chrono::milliseconds kPoll{20};  ///< flock(2) has no time limit of its own
 
 }  // namespace
 
@@ -136,6 +140,17 @@ Status SyncDirectory(const std::filesystem::path& path) {
   TY_TRY(const UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
   if (::fsync(folder.get()) != 0) return std::unexpected(FileError(errno, "fsync", path));
   return {};
+}
+
+Result<bool> TakeLock(int descriptor, std::chrono::milliseconds wait_max) {
+  const auto deadline = std::chrono::steady_clock::now() + wait_max;
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return std::unexpected(ErrnoError(errno, "lock"));
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kPoll);
+  }
+  return true;
 }
 
 }  // namespace trainyard

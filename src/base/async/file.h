@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -12,6 +13,7 @@
 
 /// Small blocking file operations. Any thread, but on the loop only for files that are small and local.
 /// Errors carry the path and the system's words; a full disk is kResourceExhausted, a missing file kNotFound.
+
 namespace trainyard {
 
 inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
@@ -52,5 +54,12 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 
 /// fsync of a folder: makes the names in it durable.
 [[nodiscard]] Status SyncDirectory(const std::filesystem::path& path);
+
+/// Between a fork and its exec, a child has its parent's descriptors, and with them its locks, even if the
+/// parent was killed meanwhile: a lock that is free again within this time was nobody's.
+inline constexpr std::chrono::milliseconds kForkWindowMax{2'000};
+
+/// flock(2), exclusive, of an open file. Blocks for `wait_max` at most. False: somebody has it all the time.
+[[nodiscard]] Result<bool> TakeLock(int descriptor, std::chrono::milliseconds wait_max = kForkWindowMax);
 
 }  // namespace trainyard

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/configuration/key.h"
@@ -24,5 +25,11 @@ struct Effective {
 /// "KEY: VALUE\n", or a list on several lines; `comment` is put after the first. Pure: any thread.
 [[nodiscard]] std::string PrintSetting(const Key& key, std::span<const Value> values,
                                        std::string_view comment);
+
+/// A file to edit: `preamble` (lines of a comment), then every key with what it does, the form of its value
+/// and its default, as a comment. Keys in `active` stand without the comment sign, with that value. Pure: any
+/// thread.
+[[nodiscard]] std::string PrintCommented(std::string_view preamble, std::span<const Key> keys,
+                                         std::span<const Setting> active);
 
 }  // namespace trainyard::configuration

@@ -1,6 +1,7 @@
 #include "base/process/child_process.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -12,6 +13,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <utility>
 
 namespace trainyard {
@@ -107,6 +110,23 @@ Status ChildProcess::Kill(int signal) {
     return std::unexpected(ErrnoError(errno, "kill"));
   }
   return {};
+}
+
+pid_t ForkInGroup(int cgroup) noexcept {
+  if (cgroup < 0) return fork();
+  clone_args arguments{};
+  arguments.flags = CLONE_INTO_CGROUP;
+  arguments.exit_signal = SIGCHLD;
+  arguments.cgroup = static_cast<std::uint64_t>(cgroup);
+  const long pid = syscall(SYS_clone3, &arguments, sizeof(arguments));
+  if (pid >= 0 || (errno != ENOSYS && errno != EPERM)) return static_cast<pid_t>(pid);
+  // A container's filter of system calls may not know clone3.
+  const pid_t child = fork();
+  if (child != 0) return child;
+  const int procs = openat(cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+  if (procs < 0 || write(procs, "0", 1) < 0) _exit(127);
+  close(procs);
+  return child;
 }
 
 }  // namespace trainyard

@@ -15,7 +15,6 @@
 
 #include "base/process/child_process.h"
 #include "base/process/descriptor_limit.h"
-#include "base/process/fork_in_group.h"
 #include "base/process/variables.h"
 
 /// ChildProcess::Spawn, by posix_spawn, which shares the memory until exec (vfork): the server may be large,

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/async/file.h"
-#include "base/sqlite/copy.h"
+#include "base/sqlite/snapshot.h"
 
 namespace trainyard::sqlite {
 

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "base/async/unique_fd.h"
+#include "base/systemd/service_variables.h"
 
 namespace trainyard::systemd {
 
@@ -63,6 +65,20 @@ Status Notify(std::string_view state, std::span<const int> descriptors) {
   if (sent < 0)
     return std::unexpected(Unavailable(std::string("cannot tell ") + path + ": " + std::strerror(errno)));
   return {};
+}
+
+StartExtension::StartExtension() {
+  if (IsNotified()) thread_ = std::jthread([this](const std::stop_token& stop) { Extend(stop); });
+}
+
+void StartExtension::Extend(const std::stop_token& stop) {
+  const std::string request = NotifyExtend(kExtension);
+  const auto give_up_at = std::chrono::steady_clock::now() + kWaitMax;
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested() && std::chrono::steady_clock::now() < give_up_at) {
+    std::ignore = Notify(request);  // if the manager is gone, nobody limits the start
+    ended_.wait_for(lock, stop, kPeriod, [] { return false; });
+  }
 }
 
 }  // namespace trainyard::systemd

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/wire/field_name.h"
 #include "base/wire/json_indent.h"
 #include "base/wire/json_tree.h"
 #include "base/wire/utf8.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/overloaded.h"
-#include "base/wire/field_name.h"
+#include "base/wire/field_selector.h"
 #include "base/wire/filter.h"
 #include "base/wire/filter_operand.h"
 

@@ -31,7 +31,7 @@ namespace trainyard::wire {
                                std::string_view root = {});
 
 /// camelCase, unset and zero fields left out, maps by key, two spaces a level, newline at the end. Never
-/// fails: values that the mapping cannot express are printed as json_printable.h says; bytes of a string that
+/// fails: values that the mapping cannot express are printed as Printable (json.cc) says; bytes of a string that
 /// are not UTF-8 are left out.
 [[nodiscard]] std::string PrintJson(const google::protobuf::Message& message);
 

@@ -3,7 +3,7 @@
 #include "base/async/file.h"
 #include "cli/admin/admin_commands.h"
 #include "cli/admin/admin_server.h"
-#include "rules/retention/clock_word.h"
+#include "rules/retention/clock_jumps.h"
 
 namespace trainyard::cli {
 

@@ -13,7 +13,7 @@
 #include "rules/iam/principal.h"
 #include "rules/jobs/prepare.h"
 #include "rules/jobs/trial.h"
-#include "rules/validation/algorithm_job.h"
+#include "rules/validation/validate.h"
 #include "stores/storage/content_digests.h"
 
 namespace trainyard::control {

@@ -9,7 +9,7 @@
 
 #include "rules/iam/refusal.h"
 #include "rules/iam/resource.h"
-#include "rules/jobs/job_count.h"
+#include "rules/jobs/job_row.h"
 #include "rules/jobs/timeline.h"
 
 namespace trainyard::control {

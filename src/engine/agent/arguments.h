@@ -14,7 +14,7 @@ namespace trainyard::agent {
 struct Arguments {
   std::string server_host;
   std::uint16_t server_port = 0;
-  std::string fingerprint;  ///< of the server's certificate or its authority's (base/tls/pinned_chain.h)
+  std::string fingerprint;  ///< of the server's certificate or its authority's (base/tls/certificate.h)
   int slot = -1;            ///< from 0, in the order of the grant's request
   std::string node;         ///< as the cluster calls it
   std::vector<std::string> gpus;  ///< as CUDA_VISIBLE_DEVICES names them

@@ -13,7 +13,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
 #include "base/async/random_bytes.h"
-#include "base/tls/pinned_chain.h"
+#include "base/tls/certificate.h"
 #include "net/http/client_socket.h"
 #include "net/http/deadline.h"
 

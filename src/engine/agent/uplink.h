@@ -49,7 +49,7 @@ class Uplink {
   struct Server {
     std::string host;
     std::uint16_t port = 0;
-    std::string fingerprint;  ///< base/tls/pinned_chain.h
+    std::string fingerprint;  ///< base/tls/certificate.h
   };
 
   /// The observer outlives it.

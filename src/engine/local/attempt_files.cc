@@ -137,7 +137,7 @@ static std::string LastWords(const AttemptDir& dir) {
 
 static std::string WhyLost(const AttemptDir& dir, bool there) {
   if (!there) return "its directory " + dir.path + " was removed or replaced while it ran";
-  if (access(dir.Exit().c_str(), F_OK) == 0) return "its exit record " + dir.Exit() + " is damaged";
+  if (::access(dir.Exit().c_str(), F_OK) == 0) return "its exit record " + dir.Exit() + " is damaged";
   return kLostMessage + LastWords(dir);
 }
 
@@ -208,7 +208,7 @@ void KillLockHolders(const AttemptDir& dir) {
 /// What a container wrote may be owned by ids that only a process in their user namespace can be: one of ours
 /// removes it.
 static void RemoveContainer(const AttemptDir& dir) {
-  if (geteuid() == 0 || access(dir.Container().c_str(), F_OK) != 0) return;
+  if (geteuid() == 0 || ::access(dir.Container().c_str(), F_OK) != 0) return;
   SpawnOptions options{.argv = {"trainyard", "replica", replica::kRemoveContainer, dir.path},
                        .program = "/proc/self/exe",
                        .environment = OwnVariables(),

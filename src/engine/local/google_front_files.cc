@@ -15,7 +15,6 @@
 #include "engine/local/machine_checks.h"
 #include "net/front/boto_file.h"
 #include "net/front/ca_bundle.h"
-#include "net/front/java_trust_store.h"
 #include "programs/runtimes/google_channels.h"
 
 namespace trainyard::engine {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/process/tool_isolation.h"
+#include "base/process/run_tool.h"
 #include "base/result.h"
 #include "engine/local/job_users.h"
 #include "engine/local/node_settings.h"

@@ -4,7 +4,7 @@
 
 #include "base/async/on_pool.h"
 #include "engine/slurm/node_place.h"
-#include "net/http/own_address.h"
+#include "net/http/listening_socket.h"
 
 namespace trainyard::engine {
 

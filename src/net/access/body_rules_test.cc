@@ -1,4 +1,4 @@
-#include "net/access/body_rules.h"
+#include "net/access/gate.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,6 @@
 #include "base/check.h"
 #include "base/wire/error_body.h"
 #include "net/access/caller.h"
-#include "net/access/challenge.h"
 #include "net/access/kept_streams.h"
 #include "rules/iam/refusal.h"
 #include "rules/iam/service_name.h"

@@ -1,17 +1,51 @@
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "net/access/audit_line.h"
-#include "net/access/authority.h"
 #include "net/access/failed_logins.h"
+#include "net/http/message.h"
 #include "net/http/router.h"
+#include "rules/iam/login.h"
 #include "rules/iam/method_table.h"
+#include "rules/iam/resource.h"
 
 namespace trainyard::access {
+
+/// What the door asks of those who know: who it is, and what they hold. Loop thread only.
+class Authority {
+ public:
+  virtual ~Authority() = default;
+
+  /// By the token that the request shows, else by its connection where connections say it. kUnauthenticated:
+  /// nobody, or nobody that is known (iam::NotLoggedIn, iam::BadToken).
+  virtual boost::asio::awaitable<Result<iam::Login>> WhoAsks(const http::Request& request) = 0;
+
+  /// Whether what the login proves still holds: it has not expired, its token is not revoked, its attempt has
+  /// not ended. From memory.
+  virtual boost::asio::awaitable<bool> StillHolds(iam::Login login) const = 0;
+
+  /// What a principal has on a resource.
+  struct Standing {
+    bool is_granted = false;  ///< the permission
+    bool is_seen = false;     ///< it has some role there, so that a refusal may say that it is there
+  };
+  virtual boost::asio::awaitable<Standing> StandingOf(std::string principal, std::string permission,
+                                                      iam::Resource resource) = 0;
+};
+
+// The WWW-Authenticate field of a 401. It has a realm, because httplib2 refuses a field without a parameter.
+// Source: RFC 6750 section 3.
+
+inline constexpr std::string_view kChallenge = R"(Bearer realm="trainyard")";  ///< nothing was shown
+inline constexpr std::string_view kInvalidTokenChallenge =
+    R"(Bearer realm="trainyard", error="invalid_token")";
 
 /// The one place that every request passes after it was routed: who asks, what the route wants, the decision,
 /// its line in the audit log. What a body names is asked for by handlers, through Request::caller. Loop

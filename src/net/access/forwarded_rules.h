@@ -1,15 +1,18 @@
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "net/http/message.h"
 
 /// What proxies say of those that they speak for: only those are believed that the operator named. Pure: any
 /// thread. Source: RFC 7239 section 8.1 on what such fields are worth; MDN, "X-Forwarded-For", "Selecting an
 /// IP address".
+
 namespace trainyard::access {
 
 /// The addresses that share the first `bits` bits. An IPv4 address in IPv6's form (::ffff:192.0.2.1) is that
@@ -41,5 +44,14 @@ inline constexpr int kForwardedHopsMax = 16;
 /// the peer is not trusted, or it is neither "http" nor "https".
 [[nodiscard]] std::string_view SchemeBehind(const boost::asio::ip::address& peer, std::string_view fields,
                                             std::string_view own, const TrustedProxies& trusted);
+
+/// Whether a proxy passed the request on: it comes from a trusted one, or has a field that proxies add. Then
+/// the account of its connection is the proxy's and says nothing about who asks. A proxy that adds no field
+/// and is not named (--trusted-proxy) cannot be told from a client.
+[[nodiscard]] bool IsForwarded(const http::Request& request, const TrustedProxies& trusted);
+
+/// For http::ServerOptions::look_behind_proxy: what X-Forwarded-For and X-Forwarded-Proto of trusted proxies
+/// say. X-Forwarded-Host is not taken: such a proxy passes the Host on. Null where none is trusted.
+[[nodiscard]] std::function<void(http::Request& request)> LookBehind(TrustedProxies trusted);
 
 }  // namespace trainyard::access

@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "net/access/forwarded.h"
-
 namespace trainyard::access {
 namespace {
 

@@ -1,15 +1,47 @@
 #include "net/access/gate.h"
 
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "base/ascii.h"
 #include "base/wire/host_name.h"
-#include "net/access/body_rules.h"
-#include "net/access/forwarded.h"
-#include "net/access/page_rules.h"
+#include "net/access/forwarded_rules.h"
 #include "net/http/text.h"
 
 namespace trainyard::access {
 
 namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kYaml = "application/yaml";
+constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+
+/// "Application/JSON ; charset=utf-8" -> "Application/JSON"
+std::string_view TypeOf(std::string_view content_type) {
+  return TrimSpace(content_type.substr(0, content_type.find(';')));
+}
+
+constexpr std::string_view kHttp = "http://";
+constexpr std::string_view kHttps = "https://";
+
+std::string_view WithoutPort(std::string_view authority, std::string_view port) {
+  if (authority.ends_with(port)) authority.remove_suffix(port.size());
+  return authority;
+}
+
+/// Whether the Origin field names the authority of the Host field. A browser leaves the scheme's own port out
+/// of both.
+bool IsOwnOrigin(std::string_view origin, std::string_view host) {
+  for (const auto& [scheme, port] : {std::pair(kHttp, ":80"), std::pair(kHttps, ":443")}) {
+    if (!origin.starts_with(scheme)) continue;
+    const std::string_view authority = origin.substr(scheme.size());
+    return !authority.empty() && EqualsIgnoringCase(WithoutPort(authority, port), WithoutPort(host, port));
+  }
+  return false;
+}
 
 using boost::asio::awaitable;
 using http::Method;
@@ -39,6 +71,74 @@ BodyFacts BodyFactsOf(const Request& request, const std::string& xml_storage_hos
 }
 
 }  // namespace
+
+bool TakesAnyBody(const BodyFacts& facts) noexcept {
+  constexpr std::array<std::string_view, 2> kUploads = {"/upload/", "/resumable/"};
+  constexpr std::array<std::string_view, 3> kForms = {"/token", "/v1/token", "/v1/introspect"};
+  const auto leads = [&](std::string_view folder) { return facts.path.starts_with(folder); };
+  if (std::ranges::any_of(kUploads, leads)) return true;
+  if (facts.is_xml_storage && !facts.path.starts_with("/storage/")) return true;
+  return facts.path == "/batch" || facts.path.starts_with("/batch/") ||
+         std::ranges::find(kForms, facts.path) != kForms.end();
+}
+
+Status CheckBodyType(const BodyFacts& facts) {
+  if (!facts.has_body || TakesAnyBody(facts)) return {};
+  const std::string_view type = TypeOf(facts.content_type);
+  if (facts.path.ends_with(":validate") && EqualsIgnoringCase(type, kYaml)) return {};
+  if (EqualsIgnoringCase(type, kJson) || (facts.overrides_get && EqualsIgnoringCase(type, kForm))) return {};
+  return std::unexpected(InvalidArgument(
+      "",
+      std::string("The body of this method is JSON and must say so, with Content-Type: application/json; ") +
+          (type.empty() ? "the request has no Content-Type" : "the request has another Content-Type")));
+}
+
+Status CheckMetadataFlavor(std::string_view path, std::string_view flavor) {
+  if (!path.starts_with("/computeMetadata") || flavor == "Google") return {};
+  return std::unexpected(Error{Code::kPermissionDenied, "Missing Metadata-Flavor:Google header", ""});
+}
+
+bool IsForeignPage(const PageFacts& facts) {
+  if (facts.has_origin && !IsOwnOrigin(facts.origin, facts.host)) return true;
+  return !facts.sec_fetch_site.empty() && facts.sec_fetch_site != "same-origin" &&
+         facts.sec_fetch_site != "none";
+}
+
+bool IsPublicPath(std::string_view path) noexcept {
+  return path == "/" || path == "/healthz" || path == "/$discovery/rest" || path == "/ui" ||
+         path.starts_with("/ui/") || path.starts_with("/discovery/v1/apis");
+}
+
+Status CheckPage(const PageFacts& facts) {
+  if (!IsForeignPage(facts) || (facts.is_read && IsPublicPath(facts.path))) return {};
+  return std::unexpected(Error{Code::kPermissionDenied,
+                               "A web page of another origin made this request, as its field Origin or "
+                               "Sec-Fetch-Site says, and such pages may not use this server. Send it from a "
+                               "program, without these fields",
+                               ""});
+}
+
+Status CheckHost(std::string_view host_field, const AllowedHosts& allowed) {
+  const std::optional<std::string> name = wire::HostNameOf(host_field);
+  if (!name) {
+    return std::unexpected(
+        Error{Code::kPermissionDenied,
+              "The Host field is missing or malformed. Ask for this server by its address, "
+              "such as localhost",
+              ""});
+  }
+  if (wire::IsLoopbackName(*name) || std::ranges::find(allowed.names, *name) != allowed.names.end())
+    return {};
+  const auto ends_name = [&](const std::string& suffix) { return name->ends_with(suffix); };
+  if (std::ranges::any_of(allowed.suffixes, ends_name)) return {};
+  return std::unexpected(
+      Error{Code::kPermissionDenied,
+            "This server does not answer under the name '" + *name +
+                "', because any web page could give that name its address. Ask for localhost, or "
+                "start the server with --host-name " +
+                *name,
+            ""});
+}
 
 http::Admit Gate::Admit() const {
   return [this](const Request& request) { return Check(*this, request); };

@@ -3,14 +3,79 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/result.h"
 #include "net/access/account_rules.h"
 #include "net/access/forwarded_rules.h"
-#include "net/access/host_rules.h"
 #include "net/access/peer_uid.h"
 #include "net/http/server_options.h"
 
 namespace trainyard::access {
+
+// Header fields that a request must have and that a web page cannot send without the server's consent. Pure:
+// any thread.
+
+/// What a request's header says about its body.
+struct BodyFacts {
+  std::string_view path;          ///< raw
+  std::string_view content_type;  ///< the Content-Type field; empty: none
+  bool has_body = false;          ///< a length above 0, or chunks
+  bool overrides_get = false;     ///< a POST with X-HTTP-Method-Override: GET: the body is a form
+  bool is_xml_storage = false;    ///< below the host name of storage: paths are objects of the XML API
+};
+
+/// Whether the body may be of any type: uploads, batches (multipart/mixed), grants of tokens (a form).
+[[nodiscard]] bool TakesAnyBody(const BodyFacts& facts) noexcept;
+
+/// A body of any other method must be declared as JSON, or as YAML where a job is only looked at: a form of
+/// another site can send text/plain, and neither of these.
+/// kInvalidArgument, naming Content-Type.
+[[nodiscard]] Status CheckBodyType(const BodyFacts& facts);
+
+/// Paths of the metadata server need `Metadata-Flavor: Google`, as with Google's own: neither a redirect nor
+/// a page can add it. kPermissionDenied.
+[[nodiscard]] Status CheckMetadataFlavor(std::string_view path, std::string_view flavor);
+
+// What web pages may ask. Pure: any thread. Sources: RFC 6454 (Origin), W3C "Fetch Metadata Request
+// Headers".
+
+/// What a request's header says about the page that made it. Programs send none of these fields.
+struct PageFacts {
+  bool is_read = false;             ///< GET or HEAD, not an upgrade
+  std::string_view path;            ///< raw
+  std::string_view host;            ///< the Host field
+  bool has_origin = false;          ///< there is an Origin field, even an empty one
+  std::string_view origin;          ///< "https://localhost:8470", "null"
+  std::string_view sec_fetch_site;  ///< "same-origin", "same-site", "cross-site", "none"; empty: not sent
+};
+
+/// Whether a page of another origin made the request. The same site with another port is another origin: any
+/// account may serve "localhost:3000". The scheme does not count: a proxy before the server may end TLS.
+[[nodiscard]] bool IsForeignPage(const PageFacts& facts);
+
+/// What everybody may read: the descriptions of the APIs, whether the server is up, the console's files, and
+/// "/".
+[[nodiscard]] bool IsPublicPath(std::string_view path) noexcept;
+
+/// A page of another origin may read what is public; anything else is kPermissionDenied.
+[[nodiscard]] Status CheckPage(const PageFacts& facts);
+
+// Under which names a server answers. Pure: any thread.
+
+/// Names of this machine itself (wire::IsLoopbackName) are always accepted and need not be listed.
+struct AllowedHosts {
+  /// In lower case, without a port: the listener's own address, and what --host-name gives.
+  std::vector<std::string> names;
+  /// Suffixes, such as ".metadata.trainyard": any name that ends with one is accepted.
+  std::vector<std::string> suffixes;
+};
+
+/// Refuses what a page reaches by DNS rebinding: a Host field that is missing or names another host. The port
+/// does not matter. kPermissionDenied, naming the flag that allows the name.
+[[nodiscard]] Status CheckHost(std::string_view host_field, const AllowedHosts& allowed);
 
 /// Whether a running attempt uses this account, for example as its container's USER. Called only for accounts
 /// that no other rule accepts.

@@ -1,4 +1,4 @@
-#include "net/access/page_rules.h"
+#include "net/access/gate.h"
 
 #include <gtest/gtest.h>
 

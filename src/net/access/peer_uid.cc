@@ -1,12 +1,111 @@
 #include "net/access/peer_uid.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/async/diagnostics.h"
-#include "net/access/proc_net.h"
+#include "base/async/file.h"
+#include "base/text/hex.h"
 
 namespace trainyard::access {
+
+namespace {
+
+using http::Peer;
+using http::PeerAddress;
+
+constexpr std::size_t kWordBytes = 4;
+
+/// "0100007f:2116": each word of the address as a number in the machine's own order, then the port. The
+/// kernel prints it in upper case.
+std::string Printed(const PeerAddress& address, std::size_t bytes) {
+  std::string text;
+  for (std::size_t at = 0; at < bytes; at += kWordBytes) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, address.bytes.data() + at, kWordBytes);
+    text += text::HexNumber(word, 8);
+  }
+  return text + ":" + text::HexNumber(address.port, 4);
+}
+
+/// Takes the next word off the front of a line.
+std::string_view TakeWord(std::string_view& line) {
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  line.remove_prefix(begin);
+  const std::string_view word = line.substr(0, line.find(' '));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+/// An IPv4 address as an IPv6 socket shows it: a client may use IPv4 through such a socket.
+PeerAddress Mapped(const PeerAddress& address) {
+  PeerAddress mapped{.bytes = {}, .port = address.port};
+  mapped.bytes[10] = mapped.bytes[11] = 0xff;
+  std::copy_n(address.bytes.begin(), kWordBytes, mapped.bytes.begin() + 12);
+  return mapped;
+}
+
+std::optional<std::uint32_t> Number(std::string_view word) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+}
+
+/// The socket, if the line describes the connection and a process holds the socket.
+std::optional<OwnedSocket> InLine(std::string_view line, std::string_view local, std::string_view remote) {
+  constexpr std::string_view kListening = "0A";
+  TakeWord(line);  // number
+  if (!EqualsIgnoringCase(TakeWord(line), local) || !EqualsIgnoringCase(TakeWord(line), remote))
+    return std::nullopt;
+  if (TakeWord(line) == kListening) return std::nullopt;
+  for (int skipped = 0; skipped < 3; ++skipped) TakeWord(line);  // queues, timer, retransmits
+  const std::string_view owner = TakeWord(line);
+  TakeWord(line);  // timeout
+  const std::string_view inode = TakeWord(line);
+  const auto uid = Number(owner);
+  const auto number = Number(inode);
+  if (!uid || number.value_or(0) == 0) return std::nullopt;
+  return OwnedSocket{.uid = *uid, .number = *number};
+}
+
+std::optional<OwnedSocket> Find(std::string_view text, const PeerAddress& local, const PeerAddress& remote,
+                                std::size_t bytes) {
+  const std::string of_local = Printed(local, bytes);
+  const std::string of_remote = Printed(remote, bytes);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (const auto found = InLine(text.substr(0, end), of_local, of_remote)) return found;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<OwnedSocket> FindInTable(std::string_view text, const Peer& peer) {
+  constexpr std::size_t kV6Bytes = 16;
+  if (peer.kind != Peer::Kind::kTcp4) return Find(text, peer.remote, peer.local, kV6Bytes);
+  if (const auto found = Find(text, peer.remote, peer.local, kWordBytes)) return found;
+  return Find(text, Mapped(peer.remote), Mapped(peer.local), kV6Bytes);
+}
+
+Result<std::optional<OwnedSocket>> FindInProc(const Peer& peer) {
+  constexpr std::array<const char*, 2> kTables = {"/proc/net/tcp", "/proc/net/tcp6"};
+  for (const char* table : kTables) {
+    const Result<std::string> text = ReadFile(table);
+    if (!text && text.error().code == Code::kNotFound) continue;
+    if (!text) return std::unexpected(text.error());
+    if (const auto found = FindInTable(*text, peer)) return found;
+  }
+  return std::nullopt;
+}
 
 PeerUids::PeerUids() {
   Result<SocketDiag> diag = SocketDiag::Open();

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -81,6 +83,17 @@ Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path) {
   }
   if (::listen(socket.get(), kBacklog) != 0) return std::unexpected(BindError(errno, path.string()));
   return ListeningSocket{std::move(socket), 0};
+}
+
+/// Nobody else's address can be bound.
+bool IsOwnAddress(const boost::asio::ip::address& address) {
+  using boost::asio::ip::tcp;
+  boost::asio::io_context unused;
+  tcp::acceptor socket(unused);
+  boost::system::error_code error;
+  socket.open(address.is_v4() ? tcp::v4() : tcp::v6(), error);
+  if (!error) socket.bind({address, 0}, error);
+  return !error;
 }
 
 }  // namespace trainyard::http

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/ip/address.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -8,6 +9,7 @@
 #include "base/result.h"
 
 /// Listening sockets, before asio owns them. Blocks only for the system calls; any thread.
+
 namespace trainyard::http {
 
 struct ListeningSocket {
@@ -19,5 +21,8 @@ struct ListeningSocket {
 [[nodiscard]] Result<ListeningSocket> ListenOnTcp(const std::string& host, std::uint16_t port);
 /// See Server::ListenUnix.
 [[nodiscard]] Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path);
+
+/// Whether it is an address of this machine, its loopback among them. Any thread.
+[[nodiscard]] bool IsOwnAddress(const boost::asio::ip::address& address);
 
 }  // namespace trainyard::http

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "base/async/file.h"
-#include "programs/environment/name_hash.h"
+#include "programs/environment/content_hash.h"
 
 namespace trainyard::replica {
 

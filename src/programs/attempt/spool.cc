@@ -2,20 +2,48 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <string>
 
 #include "base/async/file.h"
 #include "base/check.h"
-#include "programs/attempt/spool_record.h"
+#include "rules/jobs/lost_logs.h"
 
 namespace trainyard::replica {
 
 namespace {
+
+std::uint32_t Checksum(std::string_view content) noexcept {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
+}
+
+void AppendWord(std::uint32_t word, std::string& out) {
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(word >> shift);
+}
+
+std::uint32_t Word(std::string_view bytes, std::size_t at) noexcept {
+  std::uint32_t word = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    word |= std::uint32_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+  return word;
+}
+
+/// Whether a record may begin there, without its checksum, text takes time: its content is a chunk, and
+/// begins with the tag of the first field that is not 0.
+bool MayBegin(std::string_view bytes) {
+  constexpr char kFirstLineTag = v1::LogChunk::kFirstLineFieldNumber << 3;
+  constexpr char kLineCountTag = v1::LogChunk::kLineCountFieldNumber << 3;
+  const char tag = bytes[kSpoolHeaderBytes];
+  return tag == kFirstLineTag || tag == kLineCountTag;
+}
 
 Status WriteAt(int file, std::string_view bytes, std::int64_t at) {
   while (!bytes.empty()) {
@@ -51,6 +79,61 @@ Result<std::string> ReadSegment(const std::string& path) {
 }
 
 }  // namespace
+
+std::string SpoolRecord(std::string_view content) {
+  std::string record;
+  record.reserve(kSpoolHeaderBytes + content.size());
+  AppendWord(static_cast<std::uint32_t>(content.size()), record);
+  AppendWord(Checksum(content), record);
+  return record.append(content);
+}
+
+std::size_t SpoolContentSize(std::string_view header) noexcept { return Word(header, 0); }
+
+bool SpoolContentIntact(std::string_view header, std::string_view content) noexcept {
+  return content.size() == Word(header, 0) && Checksum(content) == Word(header, 4);
+}
+
+bool TakeSpoolRecord(std::string_view& bytes, std::string_view& content) noexcept {
+  if (bytes.size() < kSpoolHeaderBytes) return false;
+  const std::size_t size = SpoolContentSize(bytes);
+  if (bytes.size() - kSpoolHeaderBytes < size) return false;
+  const std::string_view found = bytes.substr(kSpoolHeaderBytes, size);
+  if (!SpoolContentIntact(bytes, found)) return false;
+  content = found;
+  bytes.remove_prefix(kSpoolHeaderBytes + size);
+  return true;
+}
+
+std::optional<FoundChunk> FindChunk(std::string_view bytes, LineRange lines) {
+  FoundChunk found;
+  for (; found.begin + kSpoolHeaderBytes < bytes.size(); ++found.begin) {
+    std::string_view rest = bytes.substr(found.begin);
+    std::string_view content;
+    if (!MayBegin(rest) || !TakeSpoolRecord(rest, content)) continue;
+    if (!found.chunk.ParseFromArray(content.data(), static_cast<int>(content.size()))) continue;
+    const std::int64_t first = found.chunk.first_line();
+    if (first < lines.begin || found.chunk.line_count() <= 0 || first >= lines.end ||
+        found.chunk.line_count() > lines.end - first)
+      continue;
+    found.size = kSpoolHeaderBytes + content.size();
+    return found;
+  }
+  return std::nullopt;
+}
+
+v1::LogChunk MissingLines(LineRange lines, std::uint64_t next_stamp) {
+  const std::int64_t count = std::min(lines.end - lines.begin, kMissingLinesMax);
+  const std::int64_t last = lines.begin + count;
+  const std::string text =
+      count == 1
+          ? "Line " + std::to_string(last) + " is not in this log: the disk lost it before the server had it."
+          : "Lines " + std::to_string(lines.begin + 1) + " to " + std::to_string(last) +
+                " are not in this log: the disk lost them before the server had them.";
+  // The lost lines had stamps, which are odd and grow: before the next one there is room for as many.
+  const std::uint64_t span = 2 * static_cast<std::uint64_t>(lines.end - lines.begin);
+  return jobs::ChunkOfLostLines(lines.begin, last, next_stamp - std::min(next_stamp, span), text);
+}
 
 Result<Spool> Spool::Create(std::string folder) {
   if (mkdir(folder.c_str(), 0700) != 0) {

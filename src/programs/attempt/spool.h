@@ -1,17 +1,59 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async/unique_fd.h"
 #include "base/result.h"
-#include "programs/attempt/spool_chunk.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
+
+// Chunks in the bytes of a spool, damaged ones too: a disk may give back something else than was written.
+// Pure: any thread.
+
+inline constexpr std::size_t kSpoolHeaderBytes = 8;
+
+/// A record on disk: size and CRC-32 of the content, four bytes each, little-endian, then the content.
+[[nodiscard]] std::string SpoolRecord(std::string_view content);
+
+/// Size of the content that a header announces. `header` has kSpoolHeaderBytes bytes.
+[[nodiscard]] std::size_t SpoolContentSize(std::string_view header) noexcept;
+
+/// Whether the content is what the header was written for. Pure: any thread.
+[[nodiscard]] bool SpoolContentIntact(std::string_view header, std::string_view content) noexcept;
+
+/// Takes the first record off `bytes`; false, and nothing changed, when the rest is cut off or damaged.
+[[nodiscard]] bool TakeSpoolRecord(std::string_view& bytes, std::string_view& content) noexcept;
+
+/// Lines that one chunk may stand for where the spool has lost them. The log store takes twice as many.
+inline constexpr std::int64_t kMissingLinesMax = 50'000;
+
+/// Numbers of lines, without `end`.
+struct LineRange {
+  std::int64_t begin = 0;
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();
+};
+
+struct FoundChunk {
+  std::size_t begin = 0;  ///< of its record
+  std::size_t size = 0;   ///< of its record
+  v1::LogChunk chunk;
+};
+
+/// The first intact record with a chunk of lines that are all in the range; what is in front of it is passed
+/// over. Nothing: there is none.
+[[nodiscard]] std::optional<FoundChunk> FindChunk(std::string_view bytes, LineRange lines);
+
+/// A chunk in the place of lines that are lost, at most kMissingLinesMax of them: the first line says so, the
+/// others are empty. `next_stamp`: of the line behind them.
+[[nodiscard]] v1::LogChunk MissingLines(LineRange lines, std::uint64_t next_stamp);
 
 /// One file of the spool; it goes when all its lines are acknowledged.
 inline constexpr std::int64_t kSpoolSegmentBytes = std::int64_t{4} << 20;
@@ -22,7 +64,7 @@ inline constexpr std::int64_t kInFlightBytesMax = std::int64_t{1} << 20;
 inline constexpr std::size_t kInFlightChunksMax = 256;
 
 /// The log chunks of one attempt on disk, from being written to being acknowledged by the server: a directory
-/// of segments "FIRSTLINE.log" with records (spool_record.h). Memory use does not depend on how much is
+/// of segments "FIRSTLINE.log" with records (TakeSpoolRecord). Memory use does not depend on how much is
 /// spooled. One thread. A crash of the supervisor loses nothing of it; one of the machine, what was written
 /// since Sync. Records that the disk has damaged are passed over, and a chunk in their place says which lines
 /// are missing.

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "base/async/file.h"
-#include "programs/environment/name_hash.h"
+#include "programs/environment/content_hash.h"
 #include "rules/algorithms/algorithm.h"
 
 namespace trainyard::environment {
@@ -26,7 +26,7 @@ constexpr fs::perms kReadableFolder =
     kReadableFile | fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
 constexpr std::chrono::hours kStagedAgeMax{1};
 
-std::string ContentHash() {
+std::string HashOfPackage() {
   NameHash hash;
   for (const algorithms::PackageFile& file : algorithms::PackageFiles()) hash.Add(file.name).Add(file.bytes);
   return hash.Hex().substr(0, kHashDigits);
@@ -70,7 +70,7 @@ void RemoveLeftovers(const fs::path& parent) {
 }  // namespace
 
 fs::path AlgorithmFolder(const Layout& layout) {
-  static const std::string kHash = ContentHash();
+  static const std::string kHash = HashOfPackage();
   return layout.root / "algorithms" / kHash;
 }
 

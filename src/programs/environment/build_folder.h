@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <stop_token>
@@ -10,6 +11,18 @@
 #include "programs/environment/build_lock.h"
 
 namespace trainyard::environment {
+
+// The sizes of built environments. To walk one takes a second and it never changes, so the size is noted
+// beside it (Layout::SizeNote) when it is built, or by whoever first asks for that of an older one.
+// Blocking; any thread.
+
+/// On the disk; hard links inside are counted once. Walks the folder.
+[[nodiscard]] std::uint64_t BytesBelow(const std::filesystem::path& folder);
+
+/// The same of a complete folder (Layout::Marker) from its note. Without a note of this very build, which
+/// names the marker's device, inode and time, it walks and writes one; where it may not write (another user's
+/// folder, a full disk) the next call walks again.
+[[nodiscard]] std::uint64_t SizeOf(const std::filesystem::path& folder);
 
 /// Whether the folder has its marker and its interpreter still runs somewhere (the Python that it was made
 /// with may have been removed from the machine). Two stat calls.

@@ -2,17 +2,42 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/async/random_bytes.h"
 
 namespace trainyard::environment {
 
 namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::nanoseconds;
+
+constexpr std::size_t kWordsMax = 256;
+/// Dead by our own clock, which may differ from the file server's: for whoever does not wait.
+constexpr std::chrono::hours kSilenceBeyondDoubt{1};
+
+/// One that fails is as none: at worst somebody else begins anew, and this builder finds out.
+void Beat(int file, std::chrono::milliseconds pause, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  std::unique_lock lock(mutex);
+  while (!ended.wait_for(lock, stop, pause, [&stop] { return stop.stop_requested(); }))
+    static_cast<void>(::futimens(file, nullptr));
+}
+
+std::string WordsIn(const fs::path& path) { return ReadFile(path, kWordsMax).value_or(""); }
 
 /// flock cannot be interrupted by a stop, so it is polled; builds take seconds to minutes.
 constexpr std::chrono::milliseconds kLockRetryInterval{50};
@@ -47,6 +72,67 @@ Result<UniqueFd> LockHere(const std::filesystem::path& path, Waiting& waiting) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<BuildClaim>> BuildClaim::Try(const fs::path& path, const std::string& machine,
+                                                    const ClaimLimits& limits) {
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file && errno == EEXIST) return nullptr;
+  if (!file) return std::unexpected(ErrnoError(errno, "create " + path.string()));
+  const std::string words =
+      machine + " " + std::to_string(::getpid()) + " " + std::to_string(RandomBytes<std::uint64_t>()) + "\n";
+  if (Status written = WriteAll(file.get(), words); !written) {
+    ::unlink(path.c_str());
+    return std::unexpected(std::move(written).error());
+  }
+  return std::unique_ptr<BuildClaim>(new BuildClaim(path, words, std::move(file), limits.beat));
+}
+
+BuildClaim::BuildClaim(fs::path path, std::string words, UniqueFd file, std::chrono::milliseconds beat)
+    : path_(std::move(path)),
+      words_(std::move(words)),
+      file_(std::move(file)),
+      beats_(
+          [descriptor = file_.get(), beat](const std::stop_token& stop) { Beat(descriptor, beat, stop); }) {}
+
+BuildClaim::~BuildClaim() {
+  if (IsOurs()) ::unlink(path_.c_str());
+}
+
+bool BuildClaim::IsOurs() const { return WordsIn(path_) == words_; }
+
+bool ClaimWatch::RemoveIfDead() {
+  const std::optional<Sight> sight = Look();
+  if (!sight) return true;
+  if (sight->words.starts_with(machine_ + " ")) return Remove(sight->words);
+  const auto now = std::chrono::steady_clock::now();
+  if (sight != seen_) {
+    seen_ = sight;
+    since_ = now;
+  }
+  const auto age = std::chrono::system_clock::now().time_since_epoch() - sight->changed;
+  if (now - since_ < limits_.silence_max && age < kSilenceBeyondDoubt) return false;
+  return Remove(sight->words);
+}
+
+/// Opened anew for each look, so that a network's file system asks its server.
+std::optional<ClaimWatch::Sight> ClaimWatch::Look() const {
+  const Result<UniqueFd> file = OpenFile(path_, O_RDONLY);
+  struct stat status{};
+  if (!file || ::fstat(file->get(), &status) != 0) return std::nullopt;
+  return Sight{.words = WordsIn(path_),
+               .changed = std::chrono::seconds(status.st_mtim.tv_sec) + nanoseconds(status.st_mtim.tv_nsec)};
+}
+
+/// Several may find it dead at once, and one of them may have a claim of its own by now: what was taken away
+/// is looked at, and put back.
+bool ClaimWatch::Remove(const std::string& words) const {
+  const fs::path taken = path_.string() + "." + std::to_string(RandomBytes<std::uint64_t>());
+  if (::rename(path_.c_str(), taken.c_str()) != 0) return errno == ENOENT;
+  const bool is_meant = WordsIn(taken) == words;
+  if (!is_meant) static_cast<void>(::link(taken.c_str(), path_.c_str()));  // its builder asks before it ends
+  ::unlink(taken.c_str());
+  return is_meant;
+}
 
 Result<BuildLock> BuildLock::Acquire(const std::filesystem::path& path, const std::function<void()>& on_wait,
                                      const std::stop_token& stop, const std::string& machine,

@@ -14,9 +14,7 @@
 #include "base/text/hex.h"
 #include "programs/environment/build_folder.h"
 #include "programs/environment/catalogue.h"
-#include "programs/environment/folder_size.h"
 #include "programs/environment/layout.h"
-#include "programs/environment/old_environments.h"
 
 namespace trainyard::environment {
 

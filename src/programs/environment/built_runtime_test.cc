@@ -9,14 +9,12 @@
 #include <map>
 
 #include "base/async/file.h"
+#include "programs/environment/build_folder.h"
 #include "programs/environment/build_lock.h"
 #include "programs/environment/catalogue.h"
-#include "programs/environment/folder_size.h"
 #include "programs/environment/layer_use.h"
 #include "programs/environment/layout.h"
-#include "programs/environment/old_environments.h"
 #include "programs/environment/runtime_builder.h"
-#include "programs/environment/runtime_use.h"
 #include "programs/environment/site_hook.h"
 #include "programs/environment/temporary_folder_for_test.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/process/tool_isolation.h"
+#include "base/process/run_tool.h"
 #include "base/result.h"
 #include "programs/environment/progress.h"
 

@@ -1,10 +1,27 @@
 #pragma once
 
+#include <filesystem>
+#include <string_view>
+
 #include "base/async/unique_fd.h"
 #include "base/result.h"
 #include "programs/environment/environment.h"
 
 namespace trainyard::environment {
+
+/// Marks a runtime version, for as long as this object lives, as used by programs: it is not removed then. A
+/// shared flock(2), so it ends when the process does. Any thread.
+class RuntimeUse {
+ public:
+  /// Notes the time, too. Take it before looking for the environment. Errors: kNotFound for an unknown
+  /// version, kUnavailable while it is being removed, and those of open(2).
+  [[nodiscard]] static Result<RuntimeUse> Begin(const std::filesystem::path& environments_dir,
+                                                std::string_view runtime_version);
+
+ private:
+  explicit RuntimeUse(UniqueFd file) : file_(std::move(file)) {}
+  UniqueFd file_;
+};
 
 /// The same as RuntimeUse for the layer of a job's packages. Any thread.
 class LayerUse {

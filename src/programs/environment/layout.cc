@@ -1,7 +1,6 @@
 #include "programs/environment/layout.h"
 
 #include "programs/environment/content_hash.h"
-#include "programs/environment/name_hash.h"
 
 namespace trainyard::environment {
 

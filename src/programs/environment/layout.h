@@ -36,7 +36,7 @@ struct Layout {
   [[nodiscard]] static std::filesystem::path UseLock(const std::filesystem::path& folder) {
     return folder.string() + ".use";
   }
-  /// How large the folder is, and of which build (folder_size.h).
+  /// How large the folder is, and of which build (build_folder.h).
   [[nodiscard]] static std::filesystem::path SizeNote(const std::filesystem::path& folder) {
     return folder.string() + ".size";
   }

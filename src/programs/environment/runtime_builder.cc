@@ -13,12 +13,15 @@
 
 #include "base/async/file.h"
 #include "base/process/run_tool.h"
+#include "base/result.h"
 #include "programs/environment/build_folder.h"
 #include "programs/environment/build_room.h"
 #include "programs/environment/catalogue.h"
+#include "programs/environment/environment.h"
+#include "programs/environment/layout.h"
 #include "programs/environment/pip_settings.h"
 #include "programs/environment/python_probe.h"
-#include "programs/environment/runtime_tools.h"
+#include "programs/environment/runtime_version.h"
 #include "programs/environment/site_hook.h"
 #include "programs/environment/tool_failure.h"
 #include "programs/environment/uv.h"
@@ -28,6 +31,46 @@ namespace trainyard::environment {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr unsigned kProgramMode = 0755;
+
+/// For a shell.
+std::string Quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// Variables that point programs to our Python must not reach the tool's.
+std::string Launcher(const std::string& tool, const fs::path& program) {
+  const std::string path = Quoted(program.string());
+  return "#!/bin/sh\nunset PYTHONPATH PYTHONHOME VIRTUAL_ENV\n[ -x " + path + " ] || {\n  echo '" + tool +
+         " is not installed here; trainyard runtimes install " + tool +
+         " installs it' >&2\n  exit 127\n}\nexec " + path + " \"$@\"\n";
+}
+
+Status AddTool(const Layout& layout, const std::string& name, const fs::path& folder,
+               const PreparationHooks& hooks) {
+  TY_TRY(const RuntimeVersion tool, LoadTool(layout.root, name));
+  const Status built = BuildRuntime(layout, tool, hooks);
+  if (!built) {
+    const Code code = built.error().code;
+    if (code == Code::kCancelled || code == Code::kResourceExhausted) return built;
+    hooks.error(name + " cannot be installed: " + built.error().message);
+  }
+  return WriteFileAtomically(folder / "bin" / name, Launcher(name, layout.Runtime(tool) / "bin" / name),
+                             kProgramMode);
+}
+
+/// Builds the tools that a runtime version names, each once for all versions, in an environment of its own:
+/// gsutil's requirements conflict with those of programs. The runtime's bin folder gets a script for
+/// each. A tool that cannot be installed affects nothing else: the log says why, its script says what to do.
+/// Errors: kCancelled, kResourceExhausted, and those of writing the scripts.
+Status AddTools(const Layout& layout, const RuntimeVersion& runtime, const fs::path& folder,
+                const PreparationHooks& hooks) {
+  for (const std::string& tool : runtime.tools) TY_RETURN_IF_ERROR(AddTool(layout, tool, folder, hooks));
+  return {};
+}
 
 /// One build: what every step needs.
 struct Build {

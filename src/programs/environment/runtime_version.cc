@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <system_error>
 
-#include "programs/environment/name_hash.h"
+#include "programs/environment/content_hash.h"
 
 namespace trainyard::environment {
 

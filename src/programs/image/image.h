@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "programs/environment/progress.h"
-#include "rules/container/image_config.h"
+#include "rules/container/program.h"
 
 /// Container images: where they come from, and what is kept of them. One directory per installation.
 namespace trainyard::image {

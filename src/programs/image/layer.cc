@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,17 +14,20 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/async/file.h"
+#include "programs/image/cache.h"
 #include "programs/image/digest.h"
 #include "programs/image/layer_folder.h"
-#include "programs/image/unpack_budget.h"
 
 namespace trainyard::image {
 
 namespace {
+
+constexpr const char* kWhatToDo = "; remove images that are not used (run: trainyard images remove --unused)";
 
 constexpr std::size_t kReadBlock = std::size_t{1} << 20;
 constexpr std::size_t kZeroBlock = 4096;
@@ -262,6 +266,45 @@ class Unpacking {
 };
 
 }  // namespace
+
+Status UnpackBudget::Spend(std::int64_t bytes) {
+  bytes_ += std::clamp<std::int64_t>(bytes, 0, INT64_MAX - bytes_);
+  if (bytes_ <= kUnpackedFreeBytes || bytes_ / kUnpackRatioMax <= blob_bytes_) return {};
+  return std::unexpected(InvalidArgument(
+      {}, "a layer of " + PrintBytes(blob_bytes_) + " unpacks to " + PrintBytes(bytes_) +
+              " or more, which is over " + PrintBytes(kUnpackedFreeBytes) + " and more than " +
+              std::to_string(kUnpackRatioMax) +
+              " times its size: it is refused; build the image without large files that hold nothing"));
+}
+
+std::int64_t DiskReserve(std::int64_t total) {
+  return std::min(kDiskReserveBytes, total / kDiskReserveShare);
+}
+
+Status DiskGuard::Wrote(std::int64_t bytes) {
+  since_look_ += bytes;
+  if (since_look_ < kDiskLookBytes) return {};
+  since_look_ = 0;
+  struct statvfs disk{};
+  if (::fstatvfs(folder_, &disk) != 0) return {};  // then the disk itself says when it is full
+  const auto block = static_cast<std::int64_t>(disk.f_frsize);
+  const std::int64_t free = static_cast<std::int64_t>(disk.f_bavail) * block;
+  const std::int64_t reserve = DiskReserve(static_cast<std::int64_t>(disk.f_blocks) * block);
+  if (free < reserve)
+    return std::unexpected(Error{Code::kResourceExhausted,
+                                 "the disk has " + PrintBytes(free) + " left, and " + PrintBytes(reserve) +
+                                     " of it are kept free when a layer is unpacked" + kWhatToDo,
+                                 {}});
+  const auto files = static_cast<std::int64_t>(disk.f_files);
+  const auto files_free = static_cast<std::int64_t>(disk.f_favail);
+  if (files > 0 && files_free < files / kFilesReserveShare)
+    return std::unexpected(
+        Error{Code::kResourceExhausted,
+              "the disk has room for " + std::to_string(files_free) +
+                  " more files, and a hundredth of it is kept free when a layer is unpacked" + kWhatToDo,
+              {}});
+  return {};
+}
 
 Result<std::int64_t> UnpackLayer(const std::filesystem::path& blob, const std::string& diff_id,
                                  const std::filesystem::path& folder, const std::stop_token& stop) {

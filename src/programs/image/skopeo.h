@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "programs/image/image.h"
 #include "programs/image/reference.h"
@@ -16,7 +17,18 @@
 /// skopeo, which reads and writes every place where images are. Each call is one process that dies with the
 /// calling thread; errors are those of SkopeoFailure, and kFailedPrecondition if it is not installed.
 /// Blocking; any thread.
+
 namespace trainyard::image {
+
+/// What it prints where a connection was refused it (programs/sandbox/network/connect_guard.h): nothing else
+/// gives EACCES.
+inline constexpr std::string_view kRefusedConnection = "connect: permission denied";
+
+/// Why skopeo failed, from what it printed: a code, and one sentence that says what to do. Knows its words
+/// (1.9 to 1.20) for a missing image, credentials, networks, full disks, digests and archives; else its last
+/// line as it is, as kInternal. Pure: any thread.
+/// @param registry  that was asked; empty if none was
+[[nodiscard]] Error SkopeoFailure(const std::vector<std::string>& printed, std::string_view registry);
 
 /// How to access one place.
 struct Access {

@@ -1,4 +1,4 @@
-#include "programs/lines/cpp_log_line.h"
+#include "programs/lines/structured_line.h"
 
 #include <gtest/gtest.h>
 

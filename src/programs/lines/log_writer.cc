@@ -6,7 +6,6 @@
 
 #include "base/wire/utf8.h"
 #include "programs/attempt/frame.h"
-#include "programs/lines/cpp_log_line.h"
 #include "programs/lines/structured_line.h"
 #include "programs/lines/task_lines.h"
 #include "rules/diagnosis/traceback_lines.h"
@@ -67,6 +66,26 @@ void SetCppLine(const CppLogLine& parsed, v1::LogLine& line) {
 }
 
 }  // namespace
+
+void OutputTail::Add(std::string_view line, bool is_error) noexcept {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (const std::size_t end = line.rfind('\n'); end != std::string_view::npos) line.remove_prefix(end + 1);
+  if (line.empty()) return;
+  Slot& slot = slots_[count_++ % kLinesMax];
+  const std::size_t size = line.size() <= kLineBytesMax ? line.size() : wire::Utf8Prefix(line, kLineBytesMax);
+  std::copy_n(line.data(), size, slot.bytes.data());
+  slot.size = static_cast<std::uint16_t>(size);
+  slot.is_error = is_error;
+}
+
+std::vector<diagnosis::OutputLine> OutputTail::Lines() const {
+  std::vector<diagnosis::OutputLine> lines;
+  for (std::size_t i = count_ - std::min(count_, kLinesMax); i < count_; ++i) {
+    const Slot& slot = slots_[i % kLinesMax];
+    lines.push_back({{slot.bytes.data(), slot.size}, slot.is_error});
+  }
+  return lines;
+}
 
 void LogWriter::Feed(Stream stream, std::string_view bytes) {
   const auto index = std::to_underlying(stream);

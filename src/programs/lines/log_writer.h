@@ -1,23 +1,62 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "base/text/secret_mask.h"
 #include "programs/attempt/spool.h"
 #include "programs/lines/line_splitter.h"
 #include "programs/lines/log_allowance.h"
-#include "programs/lines/output_tail.h"
-#include "programs/lines/stamper.h"
 #include "programs/lines/stderr_entries.h"
 #include "programs/lines/traceback.h"
+#include "rules/diagnosis/observation.h"
 
 namespace trainyard::replica {
+
+/// The last lines that a program wrote, for whoever has to say why it ended. Costs a copy of some bytes per
+/// line and no allocation. Pure; one thread.
+class OutputTail {
+ public:
+  static constexpr std::size_t kLinesMax = 64;
+  /// What is kept of a line: of one that holds several (a logged traceback), the last.
+  static constexpr std::size_t kLineBytesMax = 256;
+
+  void Add(std::string_view line, bool is_error) noexcept;
+  void Clear() noexcept { count_ = 0; }
+  /// Oldest first.
+  [[nodiscard]] std::vector<diagnosis::OutputLine> Lines() const;
+
+ private:
+  struct Slot {
+    std::array<char, kLineBytesMax> bytes;
+    std::uint16_t size = 0;
+    bool is_error = false;
+  };
+  std::array<Slot, kLinesMax> slots_{};
+  std::size_t count_ = 0;  ///< lines so far
+};
+
+/// Gives each line of an attempt its time: nanoseconds since 1970 that strictly increase and are odd,
+/// whatever the clock does. Odd, so that JSON always prints nine fraction digits (clients compare timestamps
+/// as text). Pure.
+class Stamper {
+ public:
+  [[nodiscard]] std::uint64_t Next(std::uint64_t now_ns) noexcept {
+    const std::uint64_t odd = now_ns | 1;
+    last_ = odd > last_ ? odd : last_ + 2;
+    return last_;
+  }
+
+ private:
+  std::uint64_t last_ = 0;
+};
 
 /// Where a replica's process writes.
 enum class Stream : std::size_t { kStdout, kStderr, kStructured };

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "base/async/testing/temporary_folder.h"
 
 namespace trainyard::replica {
@@ -250,6 +253,38 @@ TEST_F(LogWriterTest, OwnLinesCarryTheRunnersFields) {
   EXPECT_EQ(fields.at("pathname").string_value(), "/runcloudml.py");
   EXPECT_EQ(fields.at("levelname").string_value(), "INFO");
   EXPECT_EQ(fields.at("created").number_value(), 1e-7);
+}
+
+TEST(Stamper, StrictlyIncreasesAndIsOdd) {
+  Stamper stamper;
+  std::vector<std::uint64_t> stamps;
+  for (const std::uint64_t now : {10U, 10U, 11U, 5U, 100U, 101U}) stamps.push_back(stamper.Next(now));
+  EXPECT_EQ(stamps, (std::vector<std::uint64_t>{11, 13, 15, 17, 101, 103}));
+}
+
+using diagnosis::OutputLine;
+
+TEST(OutputTail, KeepsTheLastLines) {
+  OutputTail tail;
+  EXPECT_TRUE(tail.Lines().empty());
+  for (int i = 0; i < 100; ++i) tail.Add("line " + std::to_string(i), i % 2 == 0);
+  const auto lines = tail.Lines();
+  ASSERT_EQ(lines.size(), OutputTail::kLinesMax);
+  EXPECT_EQ(lines.front(), (OutputLine{"line 36", true}));
+  EXPECT_EQ(lines.back(), (OutputLine{"line 99", false}));
+  tail.Clear();
+  EXPECT_TRUE(tail.Lines().empty());
+}
+
+TEST(OutputTail, KeepsTheLastOfSeveralLinesAndWholeCharacters) {
+  OutputTail tail;
+  tail.Add("Traceback (most recent call last):\n  x\nValueError: no\n", true);
+  tail.Add("", true);
+  tail.Add(std::string(OutputTail::kLineBytesMax - 1, 'x') + "\xc3\xa9", false);
+  const auto lines = tail.Lines();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0], (OutputLine{"ValueError: no", true}));
+  EXPECT_EQ(lines[1].text, std::string(OutputTail::kLineBytesMax - 1, 'x'));
 }
 
 }  // namespace

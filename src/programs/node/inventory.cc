@@ -1,18 +1,101 @@
 #include "programs/node/inventory.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/async/file.h"
-#include "programs/node/gpu_type.h"
-#include "programs/node/nvml.h"
+#include "programs/node/nvml_library.h"
 
 namespace trainyard::node {
+
 namespace {
+
+constexpr std::size_t kTextBytes = 128;  ///< NVML_DEVICE_NAME_V2_BUFFER_SIZE and above that of UUIDs (96)
+
+struct Calls {
+  NvmlReturn (*init)();
+  NvmlReturn (*shutdown)();
+  const char* (*error_text)(NvmlReturn);
+  NvmlReturn (*count)(unsigned*);
+  NvmlReturn (*handle)(unsigned, NvmlDevice*);
+  NvmlReturn (*name)(NvmlDevice, char*, unsigned);
+  NvmlReturn (*uuid)(NvmlDevice, char*, unsigned);
+  NvmlReturn (*minor)(NvmlDevice, unsigned*);
+  NvmlReturn (*memory)(NvmlDevice, NvmlMemory*);
+};
+
+Result<Calls> FindAll(const NvmlLibrary& library) {
+  Calls calls{};
+  TY_RETURN_IF_ERROR(library.Find("nvmlInit_v2", calls.init));
+  TY_RETURN_IF_ERROR(library.Find("nvmlShutdown", calls.shutdown));
+  TY_RETURN_IF_ERROR(library.Find("nvmlErrorString", calls.error_text));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetCount_v2", calls.count));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByIndex_v2", calls.handle));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetName", calls.name));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetUUID", calls.uuid));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMinorNumber", calls.minor));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMemoryInfo", calls.memory));
+  return calls;
+}
+
+Status Check(const Calls& calls, NvmlReturn code, const char* step) {
+  if (code == kNvmlSuccess) return {};
+  const char* text = calls.error_text(code);
+  return std::unexpected(
+      Unavailable(std::string(step) + ": " + (text != nullptr ? text : std::to_string(code).c_str())));
+}
+
+Result<NvmlGpu> AskGpu(const Calls& calls, unsigned index) {
+  NvmlDevice device = nullptr;
+  TY_RETURN_IF_ERROR(Check(calls, calls.handle(index, &device), "nvmlDeviceGetHandleByIndex"));
+  NvmlGpu gpu;
+  std::array<char, kTextBytes> text{};
+  TY_RETURN_IF_ERROR(Check(calls, calls.name(device, text.data(), text.size()), "nvmlDeviceGetName"));
+  gpu.name = text.data();
+  TY_RETURN_IF_ERROR(Check(calls, calls.uuid(device, text.data(), text.size()), "nvmlDeviceGetUUID"));
+  gpu.uuid = text.data();
+  TY_RETURN_IF_ERROR(Check(calls, calls.minor(device, &gpu.minor), "nvmlDeviceGetMinorNumber"));
+  NvmlMemory memory{};
+  TY_RETURN_IF_ERROR(Check(calls, calls.memory(device, &memory), "nvmlDeviceGetMemoryInfo"));
+  gpu.memory_bytes = memory.total;
+  return gpu;
+}
+
+Result<std::vector<NvmlGpu>> AskGpus(const Calls& calls) {
+  unsigned count = 0;
+  TY_RETURN_IF_ERROR(Check(calls, calls.count(&count), "nvmlDeviceGetCount"));
+  std::vector<NvmlGpu> gpus;
+  for (unsigned i = 0; i < count; ++i) {
+    TY_TRY(NvmlGpu gpu, AskGpu(calls, i));
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+constexpr std::string_view kVendor = "nvidia";
+constexpr std::string_view kOriginals[] = {"k80", "p4", "p100", "v100", "t4", "a100"};
+
+/// Lower-case runs of letters and digits.
+std::vector<std::string> Words(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (char byte : name) {
+    const bool upper = byte >= 'A' && byte <= 'Z';
+    const char lower = upper ? static_cast<char>(byte - 'A' + 'a') : byte;
+    if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9')) {
+      words.back() += lower;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
 
 namespace fs = std::filesystem;
 
@@ -137,6 +220,29 @@ std::vector<std::string> TpuFiles(const Places& places) {
 }
 
 }  // namespace
+
+Result<std::vector<NvmlGpu>> AskNvml(const std::string& library) {
+  TY_TRY(const NvmlLibrary loaded, NvmlLibrary::Open(library));
+  TY_TRY(const Calls calls, FindAll(loaded));
+  TY_RETURN_IF_ERROR(Check(calls, calls.init(), "nvmlInit"));
+  Result<std::vector<NvmlGpu>> gpus = AskGpus(calls);
+  calls.shutdown();
+  return gpus;
+}
+
+std::string GpuType(std::string_view name) {
+  const std::vector<std::string> words = Words(name);
+  for (const std::string_view original : kOriginals) {
+    for (const std::string& word : words) {
+      if (word == original) return std::string("nvidia-tesla-").append(original);
+    }
+  }
+  std::string type(kVendor);
+  for (const std::string& word : words) {
+    if (word != kVendor) type += "-" + word;
+  }
+  return type == kVendor ? type + "-gpu" : type;
+}
 
 Inventory FindDevices(const Places& places) {
   Inventory inventory;

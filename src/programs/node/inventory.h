@@ -1,11 +1,32 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "rules/placement/device.h"
 
 namespace trainyard::node {
+
+/// What NVIDIA's management library reports about a GPU.
+struct NvmlGpu {
+  std::string name;    ///< "Tesla T4"
+  std::string uuid;    ///< "GPU-...": CUDA_VISIBLE_DEVICES takes it
+  unsigned minor = 0;  ///< of /dev/nvidiaN
+  std::uint64_t memory_bytes = 0;
+};
+
+/// All GPUs in NVML's order, which is that of the PCI bus. Loads the library (a path or a name for dlopen),
+/// asks, and unloads it: nothing of it stays in memory. Blocks. Errors: kNotFound: there is no such
+/// library; kUnavailable: there is no driver, or a GPU does not answer. Source: NVML API reference.
+[[nodiscard]] Result<std::vector<NvmlGpu>> AskNvml(const std::string& library);
+
+/// The type of a GPU from the name that its driver gives it, as flags spell types: "nvidia-tesla-t4" for
+/// "Tesla T4", "nvidia-tesla-a100" for "NVIDIA A100-SXM4-40GB" (the six types of the original), else the name
+/// itself: "nvidia-h200" for "NVIDIA H200". Pure.
+[[nodiscard]] std::string GpuType(std::string_view name);
 
 /// Where to look; the defaults are the machine's own.
 struct Places {

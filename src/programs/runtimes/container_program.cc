@@ -3,19 +3,50 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/async/file.h"
 #include "programs/lines/task_lines.h"
-#include "programs/runtimes/container_view.h"
+#include "programs/runtimes/daemon_api.h"
+#include "programs/runtimes/daemon_container.h"
 #include "programs/runtimes/image_packages.h"
 #include "programs/runtimes/inside_tools.h"
 #include "programs/runtimes/oci_container.h"
 #include "programs/sandbox/namespaces/device_files.h"
 #include "programs/sandbox/namespaces/disk_image.h"
+#include "rules/cluster/device_variables.h"
+#include "rules/cluster/role.h"
+#include "rules/cluster/tf_config.h"
 #include "rules/container/user.h"
 
 namespace trainyard::replica {
 
 namespace {
+
+constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr const char* kResolverSettings = "/etc/resolv.conf";
+/// An operator who gives it lets the image's own gcsfuse mount.
+constexpr const char* kFuse = "/dev/fuse";
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+void Set(Variables& variables, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) return;
+  variables[text.substr(0, equals)] = text.substr(equals + 1);
+}
+
+/// A directory that a driver adds goes in front of those of the image.
+void SetDevice(Variables& variables, const std::string& text) {
+  constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
+  const auto own = variables.find("LD_LIBRARY_PATH");
+  if (text.starts_with(kLibraries) && own != variables.end() && !own->second.empty()) {
+    own->second = text.substr(kLibraries.size()) + ":" + own->second;
+  } else {
+    Set(variables, text);
+  }
+}
 
 std::string FolderOf(const ProgramStart& start) { return AttemptDir{RealPath(start.dir.path)}.Container(); }
 
@@ -54,7 +85,81 @@ Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& 
   return spec;
 }
 
+/// HOME is left to the daemon: it reads the image's own files for it.
+std::vector<std::string> MakeVariables(const ProgramStart& start, const container::ImageConfig& config,
+                                       const Channels& channels) {
+  std::vector<std::string> variables = ContainerVariables(start, config, "", channels, {});
+  std::erase(variables, "HOME=");
+  return variables;
+}
+
+/// The machine cannot be asked for more processors than it has, and a container daemon's own default for
+/// shared memory (64 MB) is too small for data loaders.
+v1::Manifest::Limits MakeLimits(const v1::Manifest& manifest) {
+  v1::Manifest::Limits limits = manifest.limits();
+  limits.set_cpus(std::min(limits.cpus(), static_cast<double>(CpuCount())));
+  if (limits.shared_memory_bytes() == 0)
+    limits.set_shared_memory_bytes(sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE));
+  return limits;
+}
+
 }  // namespace
+
+std::vector<std::string> ContainerVariables(const ProgramStart& start, const container::ImageConfig& image,
+                                            const std::string& home, const Channels& channels,
+                                            const std::vector<std::string>& devices) {
+  const v1::Manifest& manifest = start.manifest;
+  Variables all = {{"PATH", kPath}, {"HOME", home}, {"PYTHONUNBUFFERED", "1"}};
+  for (const std::string& text : image.environment) Set(all, text);
+  all["HOSTNAME"] = manifest.host_name();
+  for (const std::string& text : devices) SetDevice(all, text);
+  const Variables manifest_variables = {manifest.environment().begin(), manifest.environment().end()};
+  for (const Variables& source : {Variables(cluster::DeviceVariables(manifest)),
+                                  Variables(cluster::ReplicaVariables(manifest, start.cluster, CpuCount())),
+                                  manifest_variables, ChannelVariables(manifest, channels)}) {
+    for (const auto& [name, value] : source) all[name] = value;
+  }
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : all) variables.push_back(name + "=" + value);
+  return variables;
+}
+
+Channels ContainerChannels(const v1::Manifest& manifest) {
+  Channels channels = FindChannels(manifest, true);
+  channels.files = manifest.has_google_front() && !manifest.google_front().buckets_dir().empty();
+  return channels;
+}
+
+Result<std::vector<FileView::Bind>> ContainerBinds(
+    const ProgramStart& start, const Channels& channels,
+    const std::function<bool(const std::string& path)>& image_has) {
+  std::vector<FileView::Bind> binds = {{.from = RealPath(start.dir.Hosts()), .to = "/etc/hosts"}};
+  if (access(kResolverSettings, R_OK) == 0)
+    binds.push_back({.from = RealPath(kResolverSettings), .to = kResolverSettings, .read_only = true});
+  // A container's own /tmp is part of its writable layer, which need not be a directory of the machine's.
+  if (cluster::ReportsMetric(start.manifest))
+    binds.push_back({.from = RealPath(start.dir.Metrics()), .to = "/tmp/hypertune"});
+  const v1::GoogleFront& front = start.manifest.google_front();
+  if (channels.names) {
+    const std::string bundle = RealPath(front.ca_bundle());
+    const std::size_t before = binds.size();
+    for (const std::string& place : SystemCaBundles()) {
+      if (image_has(place)) binds.push_back({.from = bundle, .to = place, .read_only = true});
+    }
+    if (binds.size() == before)
+      binds.push_back({.from = bundle, .to = SystemCaBundles().front(), .read_only = true});
+    // The variables name files of this directory.
+    binds.push_back({.from = FolderOf(bundle), .to = FolderOf(front.ca_bundle()), .read_only = true});
+  }
+  if (!channels.files) return binds;
+  TY_RETURN_IF_ERROR(MakeBucketPlaces(start.manifest));
+  std::ranges::move(BucketBinds(start.manifest), std::back_inserter(binds));
+  if (std::ranges::count(start.manifest.devices().device_files(), kFuse) > 0) return binds;
+  const AttemptDir real{RealPath(start.dir.path)};
+  TY_RETURN_IF_ERROR(WriteStorageTools(real));
+  std::ranges::move(StorageToolBinds(real.Tools(), true, image_has), std::back_inserter(binds));
+  return binds;
+}
 
 Result<std::unique_ptr<Program>> ContainerProgram::Make(const v1::Manifest& manifest, image::Image image) {
   TY_TRY(std::vector<std::string> argv, ContainerCommand(manifest, image.config));
@@ -104,6 +209,80 @@ void ContainerProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) cons
 
 void ContainerProgram::CleanUp(const ProgramStart& start) const {
   if (geteuid() != 0) RemoveContainerFolder(FolderOf(start));  // with further ids, its files are theirs
+}
+
+Result<std::unique_ptr<Program>> DaemonProgram::Make(const v1::Manifest& manifest, DaemonImage image) {
+  TY_TRY(std::vector<std::string> argv, ContainerCommand(manifest, image.config));
+  return std::unique_ptr<Program>(new DaemonProgram(manifest, std::move(image), std::move(argv)));
+}
+
+std::vector<std::string> DaemonProgram::Announcement() const {
+  const v1::Manifest::Program& program = manifest_.program();
+  std::vector<std::string> lines = {"Running the image " + program.container().image() + " (" +
+                                    program.container().digest() + ")."};
+  if (!program.python_module().empty()) lines.push_back(RunningModuleLine(program.python_module()));
+  return lines;
+}
+
+Result<SandboxPlan> DaemonProgram::Plan(const ProgramStart& start, Isolation /*isolation*/) {
+  const v1::Manifest::Container& wanted = manifest_.program().container();
+  const Channels channels = ContainerChannels(manifest_);
+  if (manifest_.network() == v1::Manifest::ISOLATED) {
+    return std::unexpected(
+        FailedPrecondition("a container that an engine runs cannot have an isolated network: start the "
+                           "server with --network host, or with --container-engine oci"));
+  }
+  TY_TRY(const int stop_signal, container::ParseStopSignal(image_.config.stop_signal));
+  const auto image_has = [](const std::string&) { return false; };  // the daemon does not say
+  TY_TRY(std::vector<FileView::Bind> binds, ContainerBinds(start, channels, image_has));
+  DaemonContainer container{.image = image_.id,
+                            .argv = argv_,
+                            .environment = MakeVariables(start, image_.config, channels),
+                            .host_name = manifest_.host_name(),
+                            .user = image_.config.user,
+                            .labels = ContainerLabels(start.dir),
+                            .binds = std::move(binds),
+                            .limits = MakeLimits(manifest_),
+                            .devices = manifest_.devices(),
+                            .init = !IsInit(argv_.front())};
+  ContainerRun run{.dir = {RealPath(start.dir.path)},
+                   .socket = wanted.runtime_address(),
+                   .name = ContainerName(start.dir),
+                   .container = std::move(container),
+                   .stop_signal = std::to_string(stop_signal)};
+  TY_RETURN_IF_ERROR(NoteContainer(run.dir, run.socket, run.name));
+  return SandboxPlan{.function = [run = std::move(run)] { return RunContainer(run); }};
+}
+
+std::vector<std::string> DaemonProgram::Lacks(const ProgramStart& start, Isolation /*isolation*/) const {
+  std::vector<std::string> lines;
+  std::string channels = MissingChannels(start.manifest, true, ContainerChannels(start.manifest));
+  if (!channels.empty()) lines.push_back(std::move(channels));
+  return lines;
+}
+
+/// The note of the container is gone with the directory.
+void DaemonProgram::GiveUp(const ProgramStart& start) const {
+  DaemonApi daemon(manifest_.program().container().runtime_address());
+  static_cast<void>(daemon.Remove(ContainerName(start.dir)));  // else the next server does
+}
+
+void DaemonProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {
+  // Also where the process that followed the container was killed.
+  const Status removed = RemoveNotedContainers(start.dir);
+  const std::optional<ContainerEnd> left = ReadContainerEnd(start.dir);
+  if (left) {
+    end.reported = true;
+    end.wait_status = left->wait_status;
+    end.oom_kills = left->out_of_memory ? 1 : 0;
+    end.counts_oom_kills = true;  // the engine does
+    end.failure = left->failure;
+    end.lost = left->lost;
+  }
+  if (!removed && !left) {
+    end.failure = "The container may still run: " + removed.error().message;
+    end.lost = true;
+  }
 }
 
 }  // namespace trainyard::replica

@@ -3,7 +3,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "programs/runtimes/daemon_api_frames.h"
+#include "programs/runtimes/daemon_api.h"
 #include "programs/runtimes/daemon_api_request.h"
 
 namespace trainyard::replica {

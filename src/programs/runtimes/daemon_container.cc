@@ -19,7 +19,6 @@
 #include "base/async/file.h"
 #include "net/http/client_stream.h"
 #include "programs/runtimes/daemon_api.h"
-#include "programs/runtimes/daemon_api_frames.h"
 #include "programs/sandbox/namespaces/device_files.h"
 
 namespace trainyard::replica {

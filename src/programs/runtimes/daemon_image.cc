@@ -17,7 +17,6 @@
 #include "programs/environment/build_lock.h"
 #include "programs/image/cache.h"
 #include "programs/runtimes/daemon_api.h"
-#include "programs/runtimes/daemon_api_frames.h"
 #include "programs/runtimes/daemon_container.h"
 #include "programs/runtimes/image_packages.h"
 #include "programs/runtimes/program_source.h"

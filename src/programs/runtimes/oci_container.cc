@@ -25,7 +25,7 @@
 #include "programs/runtimes/inside_tools.h"
 #include "programs/sandbox/namespaces/disk_image.h"
 #include "programs/sandbox/namespaces/id_map.h"
-#include "rules/container/program_file.h"
+#include "rules/container/program.h"
 
 namespace trainyard::replica {
 

@@ -21,8 +21,8 @@ struct ProgramStart {
   RequiredIsolation required;
 };
 
-/// What runs, and how: a Python module in the machine's own files (module_program.h), a container by an OCI
-/// runtime (container_program.h) or by a container daemon's API (daemon_program.h). It says what its sandbox
+/// What runs, and how: a Python module in the machine's own files (program.cc), a container by an OCI
+/// runtime or by a container daemon's API (container_program.h). It says what its sandbox
 /// has to be; the pipes, the cgroup and the network around it are the same for all (UserProcess). One thread.
 class Program {
  public:

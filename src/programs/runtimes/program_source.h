@@ -5,7 +5,6 @@
 
 #include "programs/environment/environment.h"
 #include "programs/environment/layer_use.h"
-#include "programs/environment/runtime_use.h"
 #include "programs/image/image.h"
 #include "programs/image/image_use.h"
 #include "programs/runtimes/daemon_api_request.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/process/tool_isolation.h"
+#include "base/process/run_tool.h"
 #include "programs/sandbox/required_isolation.h"
 
 namespace trainyard::replica {

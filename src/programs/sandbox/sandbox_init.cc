@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "base/process/fork_in_group.h"
+#include "base/process/child_process.h"
 #include "programs/sandbox/cgroups/descendants.h"
 #include "programs/sandbox/cgroups/kill_group.h"
 #include "programs/sandbox/cgroups/process_limit.h"

@@ -45,7 +45,7 @@ struct KeeperOptions {
 
 /// Starts supervisors for a server that may come and go, and ends them when it is told to end itself. Has no
 /// state but which of them live: killed, it leaves them alone, and the next one takes over by their cgroups
-/// (unit_groups.h). One thread. docs/adr/0042-the-keeper.md.
+/// (UnitGroups). One thread. docs/adr/0042-the-keeper.md.
 class Keeper {
  public:
   /// Takes the lock, finds its groups and listens. kAlreadyExists: a keeper listens there. SIGTERM and SIGINT
@@ -92,5 +92,11 @@ class Keeper {
   std::vector<Client> clients_;
   std::optional<std::chrono::steady_clock::time_point> stop_deadline_;  ///< once it was told to end
 };
+
+/// `trainyard keeper --socket PATH [--server-unit UNIT] [--stop-timeout SECONDS]`: the process that starts
+/// supervisors for a server (keeper.h), until SIGTERM. Tells systemd when it can be asked (sd_notify). Exit
+/// code: 0; 1: it cannot listen, or could not end what it was to end (the reason is on stderr); 2: wrong
+/// arguments.
+int RunKeeper(int argc, char** argv);
 
 }  // namespace trainyard::keeper

@@ -2,9 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -16,12 +19,13 @@
 #include <utility>
 
 #include "programs/runtimes/oci_container.h"
-#include "replica/supervisor/program_files.h"
 #include "rules/measurement/report.h"
 
 namespace trainyard::replica {
 
 namespace {
+
+constexpr const char* kMetricName = "output.metrics";
 
 using std::chrono::milliseconds;
 
@@ -86,6 +90,64 @@ std::string CountedFiles(std::size_t count) {
 }
 
 }  // namespace
+
+UniqueFd OpenFolder(const std::string& path) {
+  return UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+UniqueFd OpenFolderBelow(UniqueFd folder, std::string_view path) {
+  while (folder && !path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string name(path.substr(0, end));
+    folder.Reset(openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return folder;
+}
+
+UniqueFd OpenBelow(int folder, const char* name) {
+  UniqueFd file(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status{};
+  if (file && (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) file.Reset();
+  return file;
+}
+
+std::size_t ReadAt(int file, std::uint64_t offset, std::span<char> buffer) {
+  const ssize_t got = pread(file, buffer.data(), buffer.size(), static_cast<off_t>(offset));
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+MetricFile::MetricFile(const AttemptDir& dir) : folder_(dir.Metrics()) {
+  if (mkdir(folder_.c_str(), 0777) == 0) chmod(folder_.c_str(), 0777);  // a container's user may be anybody
+  notices_.Reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  const auto events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW;
+  if (notices_ && inotify_add_watch(notices_.get(), folder_.c_str(), events) < 0) notices_.Reset();
+}
+
+void MetricFile::OnReadable() {
+  std::array<char, 4096> events{};
+  while (read(notices_.get(), events.data(), events.size()) > 0) {
+  }
+}
+
+std::optional<std::string> MetricFile::Read() const {
+  const UniqueFd folder = OpenFolder(folder_);
+  const UniqueFd file = folder ? OpenBelow(folder.get(), kMetricName) : UniqueFd();
+  struct stat status{};
+  if (!file || fstat(file.get(), &status) != 0) return std::nullopt;
+  const std::size_t all = static_cast<std::size_t>(status.st_size);
+  std::string contents(std::min(all, kMetricFileBytesMax), '\0');
+  const std::size_t begin = all - contents.size();
+  std::size_t size = 0;
+  while (size < contents.size()) {
+    const std::size_t got = ReadAt(file.get(), begin + size, std::span(contents).subspan(size));
+    if (got == 0) break;
+    size += got;
+  }
+  contents.resize(size);
+  if (begin > 0) contents.erase(0, contents.find('\n'));  // the end of a line is not what the line said
+  return contents;
+}
 
 MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits)
     : tag_(std::move(tag)),
@@ -205,6 +267,28 @@ std::string MetricWatch::TakeWarning() {
   if (warned_ || spelling.empty() || !file_.curve().empty()) return {};
   warned_ = true;
   return measurement::SpellingWarning(tag_, spelling, summaries_.Report().place());
+}
+
+void TagWatch::OnReadable(Time now) {
+  const Time began = std::chrono::steady_clock::now();
+  file_.OnReadable();
+  Read();
+  rest_end_ = now + (std::chrono::steady_clock::now() - began) * kTagsRest;
+}
+
+void TagWatch::Read() {
+  if (const std::optional<std::string> contents = file_.Read()) tags_.Read(*contents);
+}
+
+TagWatch::Time TagWatch::deadline() const noexcept {
+  return std::min(tags_.changed() ? due_ : Time::max(), rest_end_.value_or(Time::max()));
+}
+
+std::vector<v1::MetricReport> TagWatch::TakeDue(Time now) {
+  if (rest_end_ && now >= *rest_end_) rest_end_.reset();
+  if (!tags_.changed() || now < due_) return {};
+  due_ = now + kTagsInterval;
+  return tags_.TakeChanged();
 }
 
 }  // namespace trainyard::replica

@@ -2,16 +2,54 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/async/unique_fd.h"
 #include "programs/attempt/attempt_dir.h"
-#include "replica/supervisor/metric_file.h"
 #include "rules/measurement/hypertune_file.h"
+#include "rules/measurement/hypertune_tags.h"
 #include "rules/measurement/summaries.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
+
+// Files in directories that a user's program owns and may change at any time: links are not followed, and
+// what is no regular file is not read. Blocking; any thread. Nothing where it is not there.
+
+[[nodiscard]] UniqueFd OpenFolder(const std::string& path);
+/// Directory by directory: the program may put a link in place of any of them.
+[[nodiscard]] UniqueFd OpenFolderBelow(UniqueFd folder, std::string_view path);
+/// A regular file of the directory; pipes do not block.
+[[nodiscard]] UniqueFd OpenBelow(int folder, const char* name);
+/// How much was read; 0: nothing is there.
+[[nodiscard]] std::size_t ReadAt(int file, std::uint64_t offset, std::span<char> buffer);
+
+/// Of a metric file that is larger, the end is read: the newest reports are there.
+inline constexpr std::size_t kMetricFileBytesMax = std::size_t{4} << 20;
+
+/// The file that cloudml-hypertune writes in a replica, and a notice whenever it was written: no timer, and
+/// no look at it while nothing writes it. One thread. Source: spec hyperparameter-tuning.md section 5.
+class MetricFile {
+ public:
+  /// Before the program starts: makes the file's directory.
+  explicit MetricFile(const AttemptDir& dir);
+
+  /// Readable when the file was written and closed, or moved there; -1: there are no notices.
+  [[nodiscard]] int fd() const noexcept { return notices_.get(); }
+  /// Takes the notices.
+  void OnReadable();
+  /// What it holds now, whole lines; nothing: it is not there.
+  [[nodiscard]] std::optional<std::string> Read() const;
+
+ private:
+  std::string folder_;
+  UniqueFd notices_;  ///< inotify
+};
 
 /// How often a replica's own directories are searched for event files; rarely enough that searching takes at
 /// most a twentieth of the time. The metric file is read whenever it was written.
@@ -86,6 +124,42 @@ class MetricWatch {
   bool changed_ = false;
   Time due_{};  ///< of the next report, if there is one
   bool warned_ = false;
+};
+
+/// What changed is not reported more often.
+inline constexpr std::chrono::milliseconds kTagsInterval{2'000};
+/// Reading the metric file takes at most this part of the supervisor's time: 1 / kTagsRest.
+inline constexpr int kTagsRest = 10;
+
+/// What a master's program reports with cloudml-hypertune under any tag, in any job; a tuning job's own tag
+/// is MetricWatch's. Nothing happens, and no time passes, before the program writes the file. Driven by its
+/// owner's poll loop; one thread.
+class TagWatch {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Before the program starts. @param metric_tag  of a tuning job; empty: it is none.
+  TagWatch(std::string metric_tag, const AttemptDir& dir) : file_(dir), tags_(std::move(metric_tag)) {}
+
+  /// Poll it for input; -1: there is none, or it is to rest.
+  [[nodiscard]] int fd() const noexcept { return rest_end_ ? -1 : file_.fd(); }
+  void OnReadable(Time now);
+  /// When TakeDue has something to do without any event.
+  [[nodiscard]] Time deadline() const noexcept;
+  /// What is to be sent now. To be asked in every round, whether or not it can be sent.
+  [[nodiscard]] std::vector<v1::MetricReport> TakeDue(Time now);
+  /// What is there, now that nothing writes any more.
+  void ReadRest() { Read(); }
+
+  [[nodiscard]] const measurement::HypertuneTags& tags() const noexcept { return tags_; }
+
+ private:
+  void Read();
+
+  MetricFile file_;
+  measurement::HypertuneTags tags_;
+  Time due_{};                    ///< of the next reports, if there are any
+  std::optional<Time> rest_end_;  ///< the file is not read before
 };
 
 }  // namespace trainyard::replica

@@ -1,9 +1,12 @@
 #include "replica/supervisor/output_keeper.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <utility>
 
 #include "base/async/diagnostics.h"
+#include "programs/runtimes/daemon_container.h"
 #include "replica/supervisor/lifecycle.h"
 
 namespace trainyard::replica {
@@ -15,6 +18,9 @@ using std::chrono::milliseconds;
 
 /// Lines wait this long for more, so that a chunk has several; not after a pause.
 constexpr milliseconds kBatchWait{5};
+
+/// What may wait in memory for the connection.
+constexpr std::size_t kQueuedBytesMax = 256 << 10;
 
 }  // namespace
 
@@ -76,6 +82,64 @@ void OutputKeeper::Flush(Time now, bool at_once) {
 OutputKeeper::Time OutputKeeper::deadline() const {
   const Time next = std::min({retry_at_, drop_at_, release_at_});
   return log_.pending() && !disk_full() ? std::min(next, last_flush_ + kBatchWait) : next;
+}
+
+void LogSender::Step(Time now, const v1::ExitRecord* exit) {
+  retry_at_ = Time::max();
+  while (link_.attached() && link_.queued_bytes() < kQueuedBytesMax) {
+    auto next = spool_.TakeNext();
+    if (!next) {
+      Diagnose(DiagnosticLevel::kError, next.error().message);
+      retry_at_ = now + kDiskRetry;
+      return;
+    }
+    if (!next->has_value()) break;
+    link_.SendLog(**next);
+  }
+  if (!link_.attached() || exit == nullptr || exit_sent_ || !spool_.all_sent()) return;
+  v1::FromReplica frame;
+  *frame.mutable_exit() = *exit;
+  link_.Send(frame);
+  exit_sent_ = true;
+}
+
+void LogSender::Rewind() {
+  spool_.Rewind();
+  exit_sent_ = false;
+}
+
+/// A disk that does not take the lines is asked again, and then it is said, as the kernel says it only once.
+bool ExitWriter::SyncLines(v1::ExitRecord& exit) {
+  const Status synced = spool_.Sync();
+  if (!synced) {
+    unsynced_ = synced.error().message;
+    return false;
+  }
+  if (unsynced_.empty() || std::exchange(says_unsynced_, true)) return true;
+  const std::string why = "Lines of this log may be missing after a loss of power: " + unsynced_;
+  exit.set_message(exit.message().empty() ? why : exit.message() + ". " + why);
+  log_.Say(LogEntry::WARNING, why + ".");
+  return false;  // that line as well
+}
+
+Event ExitWriter::WaitForDisk(const std::string& why) {
+  if (std::exchange(diagnosed_, why) != why)
+    Diagnose(DiagnosticLevel::kError, "cannot write the exit record: " + why);
+  return Event::kDiskRefused;
+}
+
+Event ExitWriter::Write(v1::ExitRecord& exit) {
+  // A container whose daemon is away may still run: then the attempt has not ended.
+  if (const Status removed = RemoveNotedContainers(dir_); !removed) {
+    if (!std::exchange(says_container_left_, true))
+      log_.Say(LogEntry::WARNING, "The container may still run: " + removed.error().message +
+                                      ". The replica ends when the engine is back.");
+    return Event::kContainerLeft;
+  }
+  if (!SyncLines(exit)) return WaitForDisk(unsynced_);
+  exit.set_log_lines(log_.next_line());
+  if (const Status written = WriteExit(dir_, exit); !written) return WaitForDisk(written.error().message);
+  return Event::kRecorded;
 }
 
 }  // namespace trainyard::replica

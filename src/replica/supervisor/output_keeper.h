@@ -2,9 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
+#include "programs/attempt/attempt_dir.h"
 #include "programs/attempt/spool.h"
 #include "programs/lines/log_writer.h"
+#include "replica/supervisor/lifecycle.h"
+#include "replica/supervisor/server_link.h"
+#include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
 
@@ -66,6 +71,53 @@ class OutputKeeper {
   std::size_t lines_held_ = 0;          ///< of the log's entry, when it was looked at last
   Time release_at_ = Time::max();       ///< while the log holds an entry
   Time drop_at_ = Time::max();          ///< max: output can be stored, or is dropped already
+};
+
+/// Sends what the spool has to the server that is attached, and after the last line the exit record. One
+/// thread.
+class LogSender {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Spool and link outlive it.
+  LogSender(Spool& spool, ServerLink& link) : spool_(spool), link_(link) {}
+
+  /// `exit`: once it is on disk; until then null. Call in every round.
+  void Step(Time now, const v1::ExitRecord* exit);
+  /// When Step is to be called although nothing happens: the disk could not be read.
+  [[nodiscard]] Time deadline() const noexcept { return retry_at_; }
+  /// What is not acknowledged is sent again: to another connection.
+  void Rewind();
+
+ private:
+  Spool& spool_;
+  ServerLink& link_;
+  bool exit_sent_ = false;  ///< on this connection
+  Time retry_at_ = Time::max();
+};
+
+/// Brings the end of an attempt to the disk: its lines, then the exit record, before anybody hears of it. One
+/// thread.
+class ExitWriter {
+ public:
+  /// All outlive it.
+  ExitWriter(const AttemptDir& dir, Spool& spool, LogWriter& log) : dir_(dir), spool_(spool), log_(log) {}
+
+  /// When all lines are in the spool. kRecorded, or kContainerLeft or kDiskRefused: not yet, try again; there
+  /// may be further lines. Completes the exit.
+  [[nodiscard]] Event Write(v1::ExitRecord& exit);
+
+ private:
+  [[nodiscard]] bool SyncLines(v1::ExitRecord& exit);
+  Event WaitForDisk(const std::string& why);
+
+  const AttemptDir& dir_;
+  Spool& spool_;
+  LogWriter& log_;
+  bool says_container_left_ = false;
+  std::string unsynced_;  ///< why lines may be missing from the disk; empty: they are not
+  bool says_unsynced_ = false;
+  std::string diagnosed_;  ///< why there is no exit record yet
 };
 
 }  // namespace trainyard::replica

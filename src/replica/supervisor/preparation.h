@@ -8,7 +8,7 @@
 #include "programs/runtimes/program_source.h"
 #include "programs/sandbox/cgroups/cgroup.h"
 #include "programs/sandbox/sandbox.h"
-#include "replica/supervisor/sandbox_mark.h"
+#include "replica/supervisor/user_process.h"
 
 namespace trainyard::replica {
 

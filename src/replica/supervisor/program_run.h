@@ -11,7 +11,6 @@
 #include "programs/runtimes/program.h"
 #include "replica/supervisor/metric_watch.h"
 #include "replica/supervisor/server_link.h"
-#include "replica/supervisor/tag_watch.h"
 #include "replica/supervisor/usage_watch.h"
 #include "replica/supervisor/user_process.h"
 #include "replica/supervisor/watch.h"

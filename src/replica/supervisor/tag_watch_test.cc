@@ -1,4 +1,4 @@
-#include "replica/supervisor/tag_watch.h"
+#include "replica/supervisor/metric_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/async/file.h"
-#include "programs/attempt/spool_record.h"
+#include "programs/attempt/spool.h"
 #include "programs/sandbox/cgroups/descendants.h"
 #include "replica/supervisor/lifecycle.h"
 #include "replica/supervisor/testing/attempt_fixture.h"

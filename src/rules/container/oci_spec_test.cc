@@ -5,8 +5,6 @@
 
 #include <boost/json.hpp>
 
-#include "rules/container/seccomp_spec.h"
-
 namespace trainyard::container {
 namespace {
 

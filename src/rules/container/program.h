@@ -1,14 +1,28 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "rules/container/image_config.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 /// What a container runs. Pure: any thread.
+
 namespace trainyard::container {
+
+/// What an image says about the program in it. Source: OCI image spec, config.md.
+struct ImageConfig {
+  std::vector<std::string> entrypoint;
+  std::vector<std::string> command;      ///< CMD
+  std::vector<std::string> environment;  ///< NAME=value
+  std::string working_dir;               ///< empty: /
+  std::string user;                      ///< "1000:1000", "nobody", or empty: root
+  std::string stop_signal;               ///< "SIGINT", "2", or empty: SIGTERM
+  std::map<std::string, std::string> labels;
+};
 
 /// ENTRYPOINT, CMD, containerCommand, containerArgs and args: four cases, as Kubernetes has them; the
 /// service's own args (tuned flags, --job-dir) come last whichever it is.
@@ -16,5 +30,16 @@ namespace trainyard::container {
 /// Source: spec api.md section 4.1, environment.md section 8.
 [[nodiscard]] Result<std::vector<std::string>> ProgramOf(const ImageConfig& image,
                                                          const replica::v1::Manifest::Container& container);
+
+// Pure: any thread.
+
+/// As much of a program's file as its checks look at.
+inline constexpr std::size_t kBeginningBytes = 4096;
+
+/// Why this machine's kernel does not run an executable file that begins so: it is built for another kind of
+/// machine, the interpreter or loader that it names is missing, or it is no program at all. Empty: nothing is
+/// wrong with its beginning. `has_file`: whether the image has the file. Source: elf(5), execve(2).
+[[nodiscard]] std::string WhyNotRunnable(std::string_view beginning,
+                                         const std::function<bool(const std::string& path)>& has_file);
 
 }  // namespace trainyard::container

@@ -1,4 +1,4 @@
-#include "rules/container/program_file.h"
+#include "rules/container/program.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

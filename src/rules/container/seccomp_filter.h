@@ -11,7 +11,7 @@
 /// The filter that stands between a replica's program and the kernel, as the kernel's own program (classic
 /// BPF) for seccomp(2). A call that is not among system_calls.inc fails with EPERM; one that is newer than
 /// all of them with ENOSYS, so that a libc falls back to what it did before. The same rules for runtimes that
-/// want them as JSON: seccomp_spec.h. Pure: any thread. Source: Docker's default profile; seccomp(2),
+/// want them as JSON: oci_spec.h. Pure: any thread. Source: Docker's default profile; seccomp(2),
 /// Documentation/userspace-api/seccomp_filter.rst.
 namespace trainyard::container {
 

@@ -1,4 +1,4 @@
-#include "rules/container/seccomp_spec.h"
+#include "rules/container/oci_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,6 @@
 #if defined(__x86_64__)
 #include <asm/unistd_32.h>
 
-#include "rules/container/system_call_numbers.h"
 #endif
 
 namespace trainyard::container {

@@ -8,7 +8,6 @@
 #if defined(__x86_64__) && !defined(__NR_uretprobe)
 #define __NR_uretprobe 335
 #endif
-#include "rules/container/system_call_numbers.h"
 
 namespace trainyard::container {
 

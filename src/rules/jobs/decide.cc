@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "base/overloaded.h"
 #include "base/wire/time.h"
-#include "rules/jobs/exit_verdict.h"
 #include "rules/jobs/failure_message.h"
 #include "rules/jobs/restart_policy.h"
 #include "rules/jobs/time_limits.h"

@@ -1,4 +1,4 @@
-#include "rules/jobs/job_count.h"
+#include "rules/jobs/job_row.h"
 
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>

@@ -5,7 +5,6 @@
 
 #include "base/wire/time.h"
 #include "rules/cluster/task_name.h"
-#include "rules/jobs/exit_verdict.h"
 #include "rules/jobs/failure_message.h"
 
 namespace trainyard::jobs {

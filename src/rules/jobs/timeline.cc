@@ -9,7 +9,6 @@
 
 #include "base/wire/utf8.h"
 #include "rules/cluster/task_name.h"
-#include "rules/jobs/exit_verdict.h"
 #include "rules/jobs/failure_message.h"
 #include "rules/jobs/trial.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/crc32c.h"
 #include "rules/measurement/event_scalars.h"
-#include "rules/measurement/record_framing.h"
+#include "rules/measurement/record_reader.h"
 #include "trainyard/tensorflow/event.pb.h"
 
 namespace trainyard::measurement {

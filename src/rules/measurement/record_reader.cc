@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/crc32c.h"
-#include "rules/measurement/record_framing.h"
 
 namespace trainyard::measurement {
 

@@ -1,12 +1,33 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace trainyard::measurement {
+
+// TensorFlow's record framing: length, its masked CRC32C, the contents, theirs; little-endian. Pure. Source:
+// spec hyperparameter-tuning.md section 6.
+
+static_assert(std::endian::native == std::endian::little);
+inline constexpr std::size_t kLengthBytes = 8;
+inline constexpr std::size_t kCrcBytes = 4;
+
+[[nodiscard]] constexpr std::uint32_t MaskedCrc(std::uint32_t crc) noexcept {
+  return std::rotr(crc, 15) + 0xA282EAD8U;
+}
+
+/// The value that `bytes` begins with; there are enough of them.
+template <class T>
+[[nodiscard]] T LoadFrom(std::string_view bytes) noexcept {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
 
 /// Longer records (graphs, images) are checked and skipped.
 inline constexpr std::uint64_t kRecordBytesMax = std::uint64_t{16} << 20;

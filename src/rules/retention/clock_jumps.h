@@ -10,6 +10,7 @@
 
 /// What is to be believed of the machine's clock. Pure: any thread. Source:
 /// docs/adr/0060-clocks-that-jump.md.
+
 namespace trainyard::retention {
 
 /// The wall clock and the time since the machine's start, sleep included, at one instant.
@@ -53,5 +54,11 @@ std::optional<ClockJump> Advance(ClockHistory& history, const ClockReading& now)
 
 /// "100 days", "3 hours", "12 minutes": for people.
 [[nodiscard]] std::string AboutText(std::chrono::nanoseconds duration);
+
+/// The file that is the operator's word: the machine's clock is right. Made by `trainyard admin retention
+/// --confirm`, taken away by the server.
+[[nodiscard]] inline std::string ClockWordFile(const std::string& data) {
+  return data + "/run/clock-is-right";
+}
 
 }  // namespace trainyard::retention

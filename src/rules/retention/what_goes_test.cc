@@ -1,4 +1,4 @@
-#include "rules/retention/what_goes.h"
+#include "rules/retention/keep.h"
 
 #include <gtest/gtest.h>
 

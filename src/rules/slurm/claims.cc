@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "rules/slurm/host_list.h"
+#include "rules/slurm/node_list.h"
 
 namespace trainyard::slurm {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rules/slurm/gangs.h"
-#include "rules/slurm/our_jobs.h"
+#include "rules/slurm/job_name.h"
 
 namespace trainyard::slurm {
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,7 +17,13 @@
 
 /// One gang's job in Slurm, and what a list means for it. Values and a pure rule: any thread.
 /// docs/adr/0057-slurm.md.
+
 namespace trainyard::slurm {
+
+/// The reason of a pending job (%r) in plain words. One that is not known is shown as Slurm says it.
+/// `partition`: empty: the default one. Pure: any thread. Source: docs/slurm.md, "Why jobs wait"; squeue(1),
+/// "JOB REASON CODES".
+[[nodiscard]] placement::Shortage MeaningOf(std::string_view reason, std::string_view partition);
 
 /// A job that is absent from two lists this long apart is lost: a controller that was killed forgets young
 /// jobs, and one that has just started may not know all of them yet.

@@ -16,8 +16,6 @@
 #include "rules/slurm/gang.h"
 #include "rules/slurm/job_list.h"
 #include "rules/slurm/job_name.h"
-#include "rules/slurm/our_jobs.h"
-#include "rules/slurm/own_cancels.h"
 #include "rules/slurm/questions.h"
 #include "rules/slurm/reading.h"
 

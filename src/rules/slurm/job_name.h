@@ -1,13 +1,19 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "rules/slurm/job_list.h"
 
 /// How jobs of Slurm are known again as ours: by their name and comment. An id alone proves nothing, because
 /// a controller that was killed gives the ids of jobs that it forgot to others. Pure: any thread.
+
 namespace trainyard::slurm {
 
 /// A gang's request for room, as engine::ReservationKey.
@@ -43,5 +49,16 @@ struct Submission {
 [[nodiscard]] std::string AgentPrefix(const Submission& submission);
 /// Nothing: it is no such name.
 [[nodiscard]] std::optional<Submission> SubmissionOfAgent(std::string_view agent);
+
+/// Of a list the jobs of one installation, in the order of their submissions. A value; any thread.
+struct OurJobs {
+  std::vector<Submission> whose;  ///< of each job
+  std::vector<ListedJob> jobs;
+
+  [[nodiscard]] std::size_t size() const noexcept { return jobs.size(); }
+};
+
+/// What can be found out of a long list before the gangs are looked at.
+[[nodiscard]] OurJobs OursOf(std::string_view installation, std::vector<ListedJob> list);
 
 }  // namespace trainyard::slurm

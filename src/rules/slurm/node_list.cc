@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -10,6 +11,59 @@
 namespace trainyard::slurm {
 
 namespace {
+
+/// The text before the mark outside of brackets, which is taken away too.
+std::string_view TakeItem(std::string_view& list, char mark) {
+  std::size_t end = 0;
+  for (int depth = 0; end < list.size() && (depth > 0 || list[end] != mark); ++end) {
+    if (list[end] == '[') ++depth;
+    if (list[end] == ']') --depth;
+  }
+  const std::string_view item = list.substr(0, end);
+  list.remove_prefix(std::min(list.size(), end + 1));
+  return item;
+}
+
+std::optional<std::int64_t> Number(std::string_view digits) {
+  std::int64_t number = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || rest != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
+/// "3", "1-3", "001-010": as many digits as the first number has, if it begins with a zero.
+bool IsInRange(std::string_view range, std::string_view digits) {
+  const std::size_t dash = range.find('-');
+  const std::string_view first = range.substr(0, dash);
+  const std::string_view last = dash == std::string_view::npos ? first : range.substr(dash + 1);
+  const bool is_padded = first.starts_with('0') && first.size() > 1;
+  if (is_padded ? digits.size() != first.size() : digits.size() > 1 && digits.starts_with('0')) return false;
+  const auto low = Number(first);
+  const auto high = Number(last);
+  const auto number = Number(digits);
+  return low && high && number && *low <= *number && *number <= *high;
+}
+
+bool IsInRanges(std::string_view ranges, std::string_view digits) {
+  while (!ranges.empty())
+    if (IsInRange(TakeItem(ranges, ','), digits)) return true;
+  return false;
+}
+
+bool IsOne(std::string_view pattern, std::string_view node) {
+  const std::size_t bracket = pattern.find('[');
+  const std::string_view prefix = pattern.substr(0, bracket);
+  if (bracket == std::string_view::npos) return node == prefix;
+  const std::size_t close = pattern.find(']', bracket);
+  if (close == std::string_view::npos || !node.starts_with(prefix)) return false;
+  const std::string_view ranges = pattern.substr(bracket + 1, close - bracket - 1);
+  const std::string_view rest = node.substr(prefix.size());
+  const std::size_t most = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  for (std::size_t digits = 1; digits <= most; ++digits)
+    if (IsInRanges(ranges, rest.substr(0, digits)) && IsOne(pattern.substr(close + 1), rest.substr(digits)))
+      return true;
+  return false;
+}
 
 constexpr std::string_view kHeader = "PARTITION|";
 
@@ -21,7 +75,7 @@ std::string_view TakeUntil(std::string_view& text, char mark) {
   return taken;
 }
 
-std::optional<std::int64_t> Number(std::string_view text) {
+std::optional<std::int64_t> Amount(std::string_view text) {
   if (text.ends_with('+')) text.remove_suffix(1);  // "4+": nodes of several sizes on one line
   std::int64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -33,8 +87,8 @@ std::optional<Node> ParseLine(std::string_view line) {
   std::array<std::string_view, 8> fields;
   for (std::string_view& field : fields) field = TakeUntil(line, '|');
   auto [partition, name, cpus, memory, limit, available, state, address] = fields;
-  const std::optional<std::int64_t> cpu_count = Number(cpus);
-  const std::optional<std::int64_t> memory_mib = Number(memory);
+  const std::optional<std::int64_t> cpu_count = Amount(cpus);
+  const std::optional<std::int64_t> memory_mib = Amount(memory);
   const std::int64_t minutes = ParseTimeLimitMinutes(limit);
   if (!cpu_count || !memory_mib || minutes < 0 || partition.empty() || name.empty()) return std::nullopt;
   const bool is_default = partition.ends_with('*');
@@ -53,6 +107,12 @@ std::optional<Node> ParseLine(std::string_view line) {
 
 }  // namespace
 
+bool NamesNode(std::string_view list, std::string_view node) {
+  while (!list.empty())
+    if (IsOne(TakeItem(list, ','), node)) return true;
+  return false;
+}
+
 std::vector<NodeGpus> ParseGpus(std::string_view text) {
   std::vector<NodeGpus> gpus;
   while (!text.empty()) {
@@ -70,7 +130,7 @@ std::vector<NodeGpus> ParseGpus(std::string_view text) {
     item.remove_prefix(4);
     const std::size_t colon = item.rfind(':');
     const std::optional<std::int64_t> count =
-        Number(colon == std::string_view::npos ? item : item.substr(colon + 1));
+        Amount(colon == std::string_view::npos ? item : item.substr(colon + 1));
     if (!count || *count == 0) continue;
     gpus.push_back({.type = std::string(colon == std::string_view::npos ? "" : item.substr(0, colon)),
                     .count = static_cast<int>(*count)});
@@ -95,13 +155,13 @@ std::int64_t ParseTimeLimitMinutes(std::string_view text) {
   if (text == "infinite" || text == "UNLIMITED" || text == "n/a") return 0;
   std::int64_t days = 0;
   if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
-    const std::optional<std::int64_t> number = Number(TakeUntil(text, '-'));
+    const std::optional<std::int64_t> number = Amount(TakeUntil(text, '-'));
     if (!number) return -1;
     days = *number;
   }
   std::vector<std::int64_t> parts;
   do {
-    const std::optional<std::int64_t> number = Number(TakeUntil(text, ':'));
+    const std::optional<std::int64_t> number = Amount(TakeUntil(text, ':'));
     if (!number) return -1;
     parts.push_back(*number);
   } while (!text.empty());

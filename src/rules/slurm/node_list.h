@@ -10,7 +10,12 @@
 #include "base/result.h"
 
 /// sinfo's answers: what the nodes have. Pure: any thread.
+
 namespace trainyard::slurm {
+
+/// Whether a list of nodes as Slurm prints it ("node[1-3,07],gpu4", "rack[0-1]n[1-2]") names the node. Pure:
+/// any thread. Source: scontrol(1), "show hostnames".
+[[nodiscard]] bool NamesNode(std::string_view list, std::string_view node);
 
 /// What is asked for of each node of each partition; the same in all versions.
 inline constexpr std::string_view kNodeFormat = "%P|%N|%c|%m|%l|%a|%t|%o|%G";

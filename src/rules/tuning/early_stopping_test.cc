@@ -6,8 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include "rules/tuning/learning_curve.h"
-
 namespace trainyard::tuning {
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "rules/tuning/grid.h"
+#include "rules/tuning/tuner.h"
 #include "rules/tuning/values.h"
 
 namespace trainyard::tuning {

@@ -1,12 +1,21 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "rules/tuning/space.h"
 #include "rules/tuning/study.h"
 
 namespace trainyard::tuning {
+
+/// Every point of a space, one after the other; the last parameter changes fastest. A double with a range
+/// keeps its lower bound.
+[[nodiscard]] Point FirstPoint(const Space& space);
+
+/// The next point; nothing after the last one.
+[[nodiscard]] std::optional<Point> NextPoint(const Space& space, const Point& point);
 
 /// Proposes points. Its proposals depend only on the spec and on the given trials, in their order: a new
 /// tuner that gets the same trials after a restart continues as before. State between calls only saves time.

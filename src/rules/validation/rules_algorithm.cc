@@ -10,8 +10,8 @@
 #include "rules/cluster/scale_tier.h"
 #include "rules/jobs/image_reference.h"
 #include "rules/jobs/trial.h"
-#include "rules/validation/algorithm_job.h"
 #include "rules/validation/rules.h"
+#include "rules/validation/validate.h"
 
 namespace trainyard::jobs {
 namespace {

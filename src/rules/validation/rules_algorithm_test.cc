@@ -1,4 +1,3 @@
-#include "rules/validation/algorithm_job.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>

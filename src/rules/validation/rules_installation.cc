@@ -4,8 +4,8 @@
 #include "rules/cluster/role.h"
 #include "rules/cluster/scale_tier.h"
 #include "rules/jobs/image_reference.h"
-#include "rules/validation/algorithm_job.h"
 #include "rules/validation/rules.h"
+#include "rules/validation/validate.h"
 
 namespace trainyard::jobs::rules {
 namespace {

@@ -6,11 +6,19 @@
 #include <vector>
 
 #include "base/result.h"
+#include "trainyard/algorithms/v1/algorithm.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
 
 /// What jobs.create accepts: a table of small rules, each with its source, checked in the table's order.
 /// Pure: any thread.
+
 namespace trainyard::jobs {
+
+/// The built-in algorithm whose image the master names; null: a program of the user's own, or an image that
+/// the operator maps to another one (`mapped`: patterns, MatchesImage). It lives as long as the program.
+/// Pure: any thread.
+[[nodiscard]] const algorithms::v1::Algorithm* AlgorithmOf(const ml::v1::TrainingInput& input,
+                                                           std::span<const std::string> mapped);
 
 /// What this installation can run. A valid job that needs something else is rejected with kFailedPrecondition
 /// and a sentence that says what is missing (not with kUnimplemented: clients retry after a 501).

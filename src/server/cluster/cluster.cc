@@ -11,7 +11,6 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/tls/certificate.h"
-#include "base/tls/pinned_chain.h"
 #include "base/tls/sha256.h"
 #include "engine/local/keeper_starter.h"
 #include "net/front/google_names.h"

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/wire/address_kind.h"
-#include "net/http/own_address.h"
+#include "base/wire/host_name.h"
+#include "net/http/listening_socket.h"
 
 namespace trainyard::server {
 

@@ -1,6 +1,6 @@
 #include "server/options/packaged_configuration.h"
 
-#include "base/configuration/commented_file.h"
+#include "base/configuration/effective_file.h"
 #include "server/options/serve_options.h"
 
 namespace trainyard::server {

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "rules/retention/disk_marks.h"
-#include "rules/retention/policy.h"
+#include "rules/retention/keep.h"
 
 namespace CLI {
 class App;

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/async/file.h"
-#include "base/async/take_lock.h"
 #include "base/sqlite/salvage.h"
 #include "base/wire/time.h"
 #include "stores/backup/backup_folder.h"

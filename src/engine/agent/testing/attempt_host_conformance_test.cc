@@ -11,7 +11,6 @@
 #include "base/async/task_group.h"
 #include "base/async/unix_socket.h"
 #include "base/tls/certificate.h"
-#include "base/tls/pinned_chain.h"
 #include "base/tls/tls_identity.h"
 #include "engine/agent/testing/agent_processes.h"
 #include "engine/remote/agent_session.h"

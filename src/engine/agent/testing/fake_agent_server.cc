@@ -12,7 +12,6 @@
 #include "base/async/unix_socket.h"
 #include "base/check.h"
 #include "base/tls/certificate.h"
-#include "base/tls/pinned_chain.h"
 #include "net/http/transport.h"
 #include "net/mux/pump.h"
 

@@ -18,7 +18,7 @@ struct FileView {
     friend bool operator==(const Bind&, const Bind&) = default;
   };
   /// Directories right below the root that the machine does not have: the view gets a root of its own for
-  /// them (own_root.h).
+  /// them (file_view.cc).
   std::vector<std::string> added;
   std::string tmp;                     ///< becomes /tmp
   std::string hosts;                   ///< becomes /etc/hosts, if the machine has one

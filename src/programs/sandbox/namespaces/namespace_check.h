@@ -33,7 +33,7 @@ struct NamespaceSettings {
 
 /// User and mount namespaces with a view of the files of their own.
 [[nodiscard]] Status CheckUserNamespaces();
-/// A view with a root of its own (own_root.h), with the namespaces that we have.
+/// A view with a root of its own (file_view.cc), with the namespaces that we have.
 [[nodiscard]] Status CheckOwnRoot();
 /// That connections can be led elsewhere (connect_doors.h).
 [[nodiscard]] Status CheckConnectDoors();

@@ -16,7 +16,6 @@
 #include <optional>
 #include <string_view>
 
-#include "base/wire/address_kind.h"
 #include "base/wire/host_name.h"
 #include "programs/sandbox/namespaces/led_command.h"
 

@@ -27,7 +27,7 @@ struct ConnectRule {
   std::vector<in6_addr> own;          ///< this machine's addresses
 };
 
-/// Whether connect(2) to this sockaddr is refused: by its kind (base/wire/address_kind.h), or as one of this
+/// Whether connect(2) to this sockaddr is refused: by its kind (base/wire/host_name.h), or as one of this
 /// machine's own. What is no IP address goes on; one that could not be read is refused. Pure: any thread.
 [[nodiscard]] bool IsRefused(const ConnectRule& rule, std::span<const std::byte> address);
 

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "replica/keeper/run_keeper.h"
+#include "replica/keeper/keeper.h"
 #include "replica/supervisor/run_replica.h"
 #include "replica/supervisor/testing/test_programs.h"
 

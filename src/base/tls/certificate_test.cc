@@ -1,4 +1,4 @@
-#include "base/tls/pinned_chain.h"
+#include "base/tls/certificate.h"
 
 #include <gtest/gtest.h>
 #include <openssl/bio.h>

@@ -1,4 +1,4 @@
-#include "rules/slurm/reason.h"
+#include "rules/slurm/gang.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "programs/image/skopeo_failure.h"
+#include "programs/image/skopeo.h"
 
 #include <gtest/gtest.h>
 

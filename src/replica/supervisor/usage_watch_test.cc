@@ -1,4 +1,4 @@
-#include "replica/supervisor/gpu_probe.h"
+#include "replica/supervisor/usage_watch.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

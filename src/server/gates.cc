@@ -15,7 +15,7 @@ namespace trainyard::server {
 
 namespace {
 
-access::Accounts AccountsOf(const ServeOptions& options) {
+access::AllowedAccounts AccountsOf(const ServeOptions& options) {
   const uid_t own = ::geteuid();
   return {.own_uid = own, .own_name = AccountName(own), .local_users = options.local_users, .job_uids = {}};
 }
@@ -77,7 +77,7 @@ Gates::Gates(const ServeOptions& options, boost::asio::any_io_executor loop, boo
       front_(uids_, ForFront(options, attempts_, owners_)),
       workstation_(uids_, WithGooglesNames(ForWorkstation(options, owners_))) {
   if (!options.local_users) return;
-  const access::Accounts accounts = AccountsOf(options);
+  const access::AllowedAccounts accounts = AccountsOf(options);
   const std::string name = accounts.own_name.empty() ? std::to_string(accounts.own_uid) : accounts.own_name;
   Diagnose(DiagnosticLevel::kWarning,
            "--allow-local-users: every account of this machine may read all buckets and logs, and run "

@@ -94,9 +94,9 @@ awaitable<Status> FolderArchive::BeginObject() {
   if (!opened && opened.error().code == Code::kNotFound) co_return Status();
   if (!opened) co_return std::unexpected(opened.error());
   const auto bytes = static_cast<std::int64_t>(opened->resource.size());
-  packing::Entry entry{.name = names_.NameOf(below, bytes == 0),
-                       .bytes = bytes,
-                       .modified = wire::FromProto(opened->resource.updated())};
+  packing::ArchiveEntry entry{.name = names_.NameOf(below, bytes == 0),
+                              .bytes = bytes,
+                              .modified = wire::FromProto(opened->resource.updated())};
   left_.name_bytes -= static_cast<std::int64_t>(entry.name.size());
   TY_CO_RETURN_IF_ERROR(writer_->Begin(entry, made_));
   open_ = std::make_shared<Open>(Open{.file = std::move(opened->file), .bytes = bytes});

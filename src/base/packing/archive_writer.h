@@ -12,7 +12,7 @@
 namespace trainyard::packing {
 
 /// What an archive says of a file. A name that ends in '/' is a folder, without bytes.
-struct Entry {
+struct ArchiveEntry {
   std::string name;  ///< UTF-8; safe, as EntryNames makes it
   std::int64_t bytes = 0;
   SysTime modified;
@@ -25,7 +25,7 @@ class ArchiveWriter {
  public:
   virtual ~ArchiveWriter() = default;
 
-  virtual Status Begin(const Entry& entry, std::string& out) = 0;
+  virtual Status Begin(const ArchiveEntry& entry, std::string& out) = 0;
   /// kDataLoss: more bytes than the entry was said to have.
   virtual Status Add(std::string_view bytes, std::string& out) = 0;
   /// kDataLoss: fewer bytes.

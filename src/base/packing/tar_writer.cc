@@ -37,7 +37,7 @@ class TarWriter final : public ArchiveWriter {
   TarWriter& operator=(const TarWriter&) = delete;
   ~TarWriter() override = default;
 
-  Status Begin(const Entry& entry, std::string& out) override {
+  Status Begin(const ArchiveEntry& entry, std::string& out) override {
     const bool is_folder = entry.name.ends_with('/');
     const std::unique_ptr<::archive_entry, FreeEntry> header(::archive_entry_new2(writer_.get()));
     ::archive_entry_copy_pathname(header.get(), entry.name.c_str());

@@ -171,7 +171,7 @@ class ZipWriter final : public ArchiveWriter {
   ZipWriter& operator=(const ZipWriter&) = delete;
   ~ZipWriter() override { ::deflateEnd(&stream_); }
 
-  Status Begin(const Entry& entry, std::string& out) override {
+  Status Begin(const ArchiveEntry& entry, std::string& out) override {
     if (!is_ready_) return std::unexpected(Internal("cannot compress: no memory"));
     ::deflateReset(&stream_);
     const auto bytes = static_cast<std::uint64_t>(entry.bytes);

@@ -45,10 +45,10 @@ os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
 
 /// All files have the first time that a zip archive can have.
 void Pack(const ProgramFile& file, packing::ArchiveWriter& zip, std::string& archive) {
-  const packing::Entry entry{.name = file.path,
-                             .bytes = static_cast<std::int64_t>(file.bytes.size()),
-                             .modified = {},
-                             .executable = file.executable};
+  const packing::ArchiveEntry entry{.name = file.path,
+                                    .bytes = static_cast<std::int64_t>(file.bytes.size()),
+                                    .modified = {},
+                                    .executable = file.executable};
   TY_CHECK(zip.Begin(entry, archive) && zip.Add(file.bytes, archive) && zip.End(archive));
 }
 

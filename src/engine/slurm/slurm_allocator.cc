@@ -255,9 +255,10 @@ const slurm::PartitionGpus& SlurmAllocator::Gpus() {
   return nodes_.gpus();
 }
 
-slurm::Batch SlurmAllocator::BatchOf(const Submission& submission, const slurm::Request& request,
-                                     std::string ticket) const {
-  slurm::Batch batch{.installation = slots_->installation(), .submission = submission, .boot = options_.boot};
+slurm::BatchJob SlurmAllocator::BatchOf(const Submission& submission, const slurm::GangRequest& request,
+                                        std::string ticket) const {
+  slurm::BatchJob batch{
+      .installation = slots_->installation(), .submission = submission, .boot = options_.boot};
   batch.boot.ticket = std::move(ticket);
   const auto found = reservations_.find(KeyOf(submission.gang));
   if (found == reservations_.end()) return batch;
@@ -280,12 +281,12 @@ asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
   co_await nodes_.Look(asking_);
   Reservation* reservation = Find(submission.gang);
   if (reservation == nullptr) co_return fail(slurm::Failure::kLater, "the job does not want it any more");
-  slurm::Request request = slurm::RequestOf(reservation->request.gang, options_.settings, nodes_.nodes());
+  slurm::GangRequest request = slurm::RequestOf(reservation->request.gang, options_.settings, nodes_.nodes());
   if (!request.lack.empty()) co_return fail(slurm::Failure::kNever, request.lack + " " + request.remedy);
   reservation->notes = request.notes;
   Result<std::string> ticket = co_await slots_->Issue(submission, slurm::ReplicasOfSlots(request));
   if (!ticket) co_return fail(slurm::Failure::kLater, "it cannot be written down: " + ticket.error().message);
-  slurm::Batch batch = BatchOf(submission, request, *std::move(ticket));
+  slurm::BatchJob batch = BatchOf(submission, request, *std::move(ticket));
   const int components = static_cast<int>(request.components.size());
   auto submit = [&client = *options_.client, batch = std::move(batch), request = std::move(request)] {
     return client.Submit(batch, request);

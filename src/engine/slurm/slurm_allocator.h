@@ -34,7 +34,7 @@ namespace trainyard::engine {
 class SlurmAllocator final : public Allocator, public SlotKeeper {
  public:
   struct Options {
-    slurm::Settings settings;
+    slurm::SlurmSettings settings;
     slurm::Boot boot;  ///< but for the ticket
     const Clock& clock;
     std::unique_ptr<SlurmClient> client;
@@ -97,8 +97,8 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   void Do(const slurm::Forget& action);
 
   boost::asio::awaitable<void> SubmitOne(slurm::Submission submission);
-  [[nodiscard]] slurm::Batch BatchOf(const slurm::Submission& submission, const slurm::Request& request,
-                                     std::string ticket) const;
+  [[nodiscard]] slurm::BatchJob BatchOf(const slurm::Submission& submission,
+                                        const slurm::GangRequest& request, std::string ticket) const;
   boost::asio::awaitable<void> AskOne(slurm::AskList action);
   /// In a turn of its own, if somebody still wants to hear it.
   void Tell(const ReservationKey& key, std::function<void(const ReservationEvents&)> tell);

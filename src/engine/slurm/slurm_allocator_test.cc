@@ -36,8 +36,8 @@ struct World {
 class WorldClient final : public SlurmClient {
  public:
   explicit WorldClient(Guarded<World>& world) : world_(world) {}
-  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::Batch& batch,
-                                                 const slurm::Request&) const override {
+  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob& batch,
+                                                 const slurm::GangRequest&) const override {
     world_.With([&batch](World& world) {
       world.name = slurm::JobName(batch.installation, batch.submission.gang);
       world.comment = slurm::Comment(batch.submission);

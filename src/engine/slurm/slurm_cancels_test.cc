@@ -16,7 +16,8 @@ using slurm::CancelJobs;
 /// Notes what is to be cancelled; each call ends once it may.
 class Client final : public SlurmClient {
  public:
-  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::Batch&, const slurm::Request&) const override {
+  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob&,
+                                                 const slurm::GangRequest&) const override {
     return 1;
   }
   [[nodiscard]] SlurmAnswer<std::vector<slurm::ListedJob>> List(std::optional<std::int64_t>) const override {

@@ -31,8 +31,8 @@ class SlurmClient {
   virtual ~SlurmClient() = default;
 
   /// The new job's id. `request` has no lack. kNoAnswer: Slurm may have taken it.
-  [[nodiscard]] virtual SlurmAnswer<std::int64_t> Submit(const slurm::Batch& batch,
-                                                         const slurm::Request& request) const = 0;
+  [[nodiscard]] virtual SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob& batch,
+                                                         const slurm::GangRequest& request) const = 0;
   /// Jobs of the account, with those that ended lately; or one job with all its components, and none if it is
   /// gone.
   [[nodiscard]] virtual SlurmAnswer<std::vector<slurm::ListedJob>> List(

@@ -33,7 +33,8 @@ slurm::Node NodeWith(std::string gpu_type) {
 /// Says what it is told to say about nodes; nobody asks for more.
 class ToldClient final : public SlurmClient {
  public:
-  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::Batch&, const slurm::Request&) const override {
+  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob&,
+                                                 const slurm::GangRequest&) const override {
     TY_CHECK(false);
   }
   [[nodiscard]] SlurmAnswer<std::vector<slurm::ListedJob>> List(std::optional<std::int64_t>) const override {

@@ -101,7 +101,8 @@ SlurmAnswer<std::string> SlurmRest::Get(const std::string& target) const {
   return std::move(response->body);
 }
 
-SlurmAnswer<std::int64_t> SlurmRest::Submit(const slurm::Batch& batch, const slurm::Request& request) const {
+SlurmAnswer<std::int64_t> SlurmRest::Submit(const slurm::BatchJob& batch,
+                                            const slurm::GangRequest& request) const {
   const SlurmAnswer<slurm::RestVersion> version = Version();
   if (!version) return Forward(version);
   http::ClientRequest submission{.method = http::Method::kPost,

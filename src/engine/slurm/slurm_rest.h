@@ -34,8 +34,8 @@ class SlurmRest final : public SlurmClient {
  public:
   explicit SlurmRest(SlurmRestOptions options) : options_(std::move(options)) {}
 
-  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::Batch& batch,
-                                                 const slurm::Request& request) const override;
+  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob& batch,
+                                                 const slurm::GangRequest& request) const override;
   [[nodiscard]] SlurmAnswer<std::vector<slurm::ListedJob>> List(
       std::optional<std::int64_t> id) const override;
   /// Looks at each job before it ends it.

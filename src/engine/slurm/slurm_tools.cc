@@ -113,7 +113,8 @@ SlurmAnswer<T> Understood(Result<T> parsed) {
 
 }  // namespace
 
-SlurmAnswer<std::int64_t> SlurmTools::Submit(const slurm::Batch& batch, const slurm::Request& request) const {
+SlurmAnswer<std::int64_t> SlurmTools::Submit(const slurm::BatchJob& batch,
+                                             const slurm::GangRequest& request) const {
   const SlurmAnswer<std::string> printed =
       Ask(slurm::SubmitCommand(), slurm::BatchScript(batch, request), options_);
   if (!printed) return std::unexpected(printed.error());

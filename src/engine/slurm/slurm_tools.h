@@ -43,8 +43,8 @@ class SlurmTools final : public SlurmClient {
  public:
   explicit SlurmTools(SlurmToolOptions options) : options_(std::move(options)) {}
 
-  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::Batch& batch,
-                                                 const slurm::Request& request) const override;
+  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob& batch,
+                                                 const slurm::GangRequest& request) const override;
   [[nodiscard]] SlurmAnswer<std::vector<slurm::ListedJob>> List(
       std::optional<std::int64_t> id) const override;
   [[nodiscard]] SlurmAnswer<void> Cancel(const std::string& name,

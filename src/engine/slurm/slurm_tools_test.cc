@@ -73,7 +73,7 @@ TEST_F(SlurmToolsTest, WhatSlurmDoesNotDoIsARefusal) {
   Make("sbatch", "grep -q -e '--account=lab' && echo 'allocation failure: Invalid account' >&2; exit 1");
   EXPECT_EQ(tools.Check({.account = "lab"}).error().failure, slurm::Failure::kMistake);
   Make("sbatch", "cat >/dev/null");
-  const slurm::Request request{.components = {{.replicas = {0}}}};
+  const slurm::GangRequest request{.components = {{.replicas = {0}}}};
   EXPECT_EQ(tools.Submit({}, request).error().failure, slurm::Failure::kNoAnswer) << "it printed no id";
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::uint32_t kRoot = 0;
 
-std::string Shown(const Accounts& accounts) {
+std::string Shown(const AllowedAccounts& accounts) {
   std::string text = "uid " + std::to_string(accounts.own_uid);
   if (!accounts.own_name.empty()) text = accounts.own_name + " (" + text + ")";
   return text;
@@ -14,11 +14,11 @@ std::string Shown(const Accounts& accounts) {
 
 }  // namespace
 
-bool IsAnswered(std::uint32_t uid, const Accounts& accounts) noexcept {
+bool IsAnswered(std::uint32_t uid, const AllowedAccounts& accounts) noexcept {
   return uid == accounts.own_uid || uid == kRoot || (accounts.job_uids && accounts.job_uids->Has(uid));
 }
 
-Error AccountRefusal(std::optional<std::uint32_t> uid, const Accounts& accounts) {
+Error AccountRefusal(std::optional<std::uint32_t> uid, const AllowedAccounts& accounts) {
   std::string message = "This server answers only the account that runs it, " + Shown(accounts);
   if (accounts.own_uid != kRoot) message += ", and root";
   message += uid ? "; this request is of uid " + std::to_string(*uid)

@@ -17,7 +17,7 @@ struct UidRange {
   friend bool operator==(const UidRange&, const UidRange&) = default;
 };
 
-struct Accounts {
+struct AllowedAccounts {
   std::uint32_t own_uid = 0;         ///< of the account that runs the server
   std::string own_name;              ///< its name, for messages; empty: the number is shown
   bool local_users = false;          ///< --allow-local-users: every account of this machine is answered
@@ -25,11 +25,11 @@ struct Accounts {
 };
 
 /// Whether the account is always answered: the server's own, root, or one of the jobs'.
-[[nodiscard]] bool IsAnswered(std::uint32_t uid, const Accounts& accounts) noexcept;
+[[nodiscard]] bool IsAnswered(std::uint32_t uid, const AllowedAccounts& accounts) noexcept;
 
 /// The refusal: names who is answered, who asked, and the flags that change it. `uid`: nothing if the kernel
 /// did not tell.
-[[nodiscard]] Error AccountRefusal(std::optional<std::uint32_t> uid, const Accounts& accounts);
+[[nodiscard]] Error AccountRefusal(std::optional<std::uint32_t> uid, const AllowedAccounts& accounts);
 
 /// The refusal of what a proxy passed on where accounts decide.
 [[nodiscard]] Error ForwardedRefusal();

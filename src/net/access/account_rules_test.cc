@@ -5,16 +5,16 @@
 namespace trainyard::access {
 namespace {
 
-TEST(Accounts, AnsweredAreTheOwnAndRoot) {
-  const Accounts accounts{.own_uid = 1000};
+TEST(AllowedAccounts, AnsweredAreTheOwnAndRoot) {
+  const AllowedAccounts accounts{.own_uid = 1000};
   EXPECT_TRUE(IsAnswered(1000, accounts));
   EXPECT_TRUE(IsAnswered(0, accounts));
   EXPECT_FALSE(IsAnswered(1001, accounts));
   EXPECT_FALSE(IsAnswered(65534, accounts));
 }
 
-TEST(Accounts, AnsweredAreThoseOfJobsWhereTheyAreGiven) {
-  const Accounts accounts{.own_uid = 0, .job_uids = UidRange{.first = 2000, .count = 10}};
+TEST(AllowedAccounts, AnsweredAreThoseOfJobsWhereTheyAreGiven) {
+  const AllowedAccounts accounts{.own_uid = 0, .job_uids = UidRange{.first = 2000, .count = 10}};
   EXPECT_TRUE(IsAnswered(2000, accounts));
   EXPECT_TRUE(IsAnswered(2009, accounts));
   EXPECT_FALSE(IsAnswered(1999, accounts));
@@ -23,8 +23,8 @@ TEST(Accounts, AnsweredAreThoseOfJobsWhereTheyAreGiven) {
   EXPECT_FALSE((UidRange{.first = 0xfffffff0, .count = 0x20}).Has(1));
 }
 
-TEST(Accounts, ARefusalSaysWhoAndTheWayOut) {
-  const Accounts accounts{.own_uid = 1000, .own_name = "ada"};
+TEST(AllowedAccounts, ARefusalSaysWhoAndTheWayOut) {
+  const AllowedAccounts accounts{.own_uid = 1000, .own_name = "ada"};
   const Error error = AccountRefusal(65534, accounts);
   EXPECT_EQ(error.code, Code::kPermissionDenied);
   for (const char* part : {"ada (uid 1000), and root", "uid 65534", "--allow-local-users", "authentication"})

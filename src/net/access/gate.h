@@ -88,7 +88,7 @@ using HasOwner = std::function<boost::asio::awaitable<bool>(http::Peer& peer)>;
 struct GateOptions {
   AllowedHosts hosts;
   bool asks_tokens = false;  ///< who asks is asked for a token behind the gate: accounts do not count
-  Accounts accounts;
+  AllowedAccounts accounts;
   TrustedProxies proxies{};               ///< what they pass on is no account's of this machine
   IsAttemptUid is_attempt_uid = nullptr;  ///< only where replicas ask; null: no account is an attempt's
   HasOwner has_owner = nullptr;           ///< null: where a connection alone gives no right, nobody looks

@@ -90,7 +90,7 @@ TEST(Server, AStreamEndsWithTheServer) {
 
 TEST(Server, StaleSocketFileIsReplacedAndRemovedAtTheEnd) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "s";
+  const std::filesystem::path path = folder.path() + "/s";
   const Router router = MakeTestRouter();
   {
     boost::asio::io_context loop;

@@ -179,9 +179,9 @@ Status WriteRecord(const CacheLayout& layout, const CachedImage& image) {
   return WriteFileAtomically(layout.Record(image.digest), json::serialize(object) + "\n");
 }
 
-Result<Records> LoadRecords(const CacheLayout& layout) {
+Result<ImageRecords> LoadRecords(const CacheLayout& layout) {
   TY_TRY(const std::vector<fs::path> paths, EntriesOf(layout.Images()));
-  Records records;
+  ImageRecords records;
   for (const fs::path& path : paths) {
     const std::string digest = RecordedDigest(path);
     if (digest.empty()) continue;

@@ -87,12 +87,12 @@ struct CachedImage {
 [[nodiscard]] std::optional<CachedImage> ReadRecord(const CacheLayout& layout, std::string_view digest);
 [[nodiscard]] Status WriteRecord(const CacheLayout& layout, const CachedImage& image);
 
-struct Records {
+struct ImageRecords {
   std::vector<CachedImage> images;   ///< by digest
   std::vector<std::string> damaged;  ///< digests of images with a damaged record
 };
 /// All records. Errors: those of the file system.
-[[nodiscard]] Result<Records> LoadRecords(const CacheLayout& layout);
+[[nodiscard]] Result<ImageRecords> LoadRecords(const CacheLayout& layout);
 /// All records that can be read, by digest.
 [[nodiscard]] std::vector<CachedImage> AllRecords(const CacheLayout& layout);
 
@@ -103,7 +103,7 @@ struct Records {
 struct Note {
   std::string reference;
   std::string name;  ///< as it was asked for, mapped and normalised: with the tag
-  Access access;
+  RegistryAccess access;
 };
 /// A digest may have been found under several references, each with credentials of its own.
 [[nodiscard]] std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest,

@@ -188,7 +188,7 @@ void RemoveBlobs(const CacheLayout& layout, const Named& named, const std::vecto
 /// may refer to anything.
 Status RemoveRest(const CacheLayout& layout, const std::vector<CachedImage>& removed,
                   std::chrono::seconds unpulled_age_max) {
-  TY_TRY(const Records records, LoadRecords(layout));
+  TY_TRY(const ImageRecords records, LoadRecords(layout));
   if (!records.damaged.empty())
     return std::unexpected(
         FailedPrecondition("the record of image " + records.damaged.front() + ", which is used, is damaged"));
@@ -200,7 +200,7 @@ Status RemoveRest(const CacheLayout& layout, const std::vector<CachedImage>& rem
 Result<Collected> RemoveAll(const CacheLayout& layout, const std::vector<CachedImage>& wanted,
                             std::chrono::seconds unpulled_age_max) {
   TY_RETURN_IF_ERROR(layout.MakeFolders());
-  TY_TRY(const Records records, LoadRecords(layout));
+  TY_TRY(const ImageRecords records, LoadRecords(layout));
   DiskUse disk;
   for (const CachedImage& image : records.images) disk.Add(image);
   const std::int64_t before = disk.bytes();
@@ -253,7 +253,7 @@ Result<Collected> CollectImages(const std::string& images_dir, const CollectLimi
   const CacheLayout layout(images_dir);
   std::error_code error;
   if (!fs::exists(layout.Images(), error)) return Collected{};
-  TY_TRY(Records records, LoadRecords(layout));
+  TY_TRY(ImageRecords records, LoadRecords(layout));
   std::vector<CachedImage>& images = records.images;
   std::ranges::sort(images, {}, [&](const CachedImage& image) { return LastUse(layout, image); });
   DiskUse disk;
@@ -296,7 +296,7 @@ Result<ListedImage> FindListed(const std::string& images_dir, const std::string&
   std::vector<ListedImage> found;
   std::vector<ListedImage> begun;
   const CacheLayout layout(images_dir);
-  TY_TRY(const Records records, LoadRecords(layout));
+  TY_TRY(const ImageRecords records, LoadRecords(layout));
   for (const CachedImage& record : records.images) {
     const ListedImage image = Listed(layout, record);
     const std::string_view image_hex = std::string_view(image.digest).substr(image.digest.find(':') + 1);

@@ -24,7 +24,7 @@ class LayersPull {
   struct Place {
     const CacheLayout& layout;  ///< all of them outlive the pull
     const Reference& reference;
-    const Access& access;
+    const RegistryAccess& access;
     const PullHooks& hooks;
     std::filesystem::path folder;  ///< of this pull: PULLS/HEX
   };

@@ -47,8 +47,8 @@ void RemoveLeftovers(const CacheLayout& layout) {
 
 class Pulling {
  public:
-  Pulling(const CacheLayout& layout, const Skopeo& skopeo, const Reference& reference, const Access& access,
-          const ResolvedImage& image, const PullHooks& hooks)
+  Pulling(const CacheLayout& layout, const Skopeo& skopeo, const Reference& reference,
+          const RegistryAccess& access, const ResolvedImage& image, const PullHooks& hooks)
       : layout_(layout),
         skopeo_(skopeo),
         reference_(reference),
@@ -149,7 +149,7 @@ class Pulling {
   const CacheLayout& layout_;
   const Skopeo& skopeo_;
   const Reference& reference_;
-  const Access& access_;
+  const RegistryAccess& access_;
   const ResolvedImage& image_;
   const PullHooks& hooks_;
 };
@@ -157,7 +157,7 @@ class Pulling {
 Result<Image> PullLocked(const Sources& sources, const CacheLayout& layout, const ResolvedImage& image,
                          const Reference& reference, const PullHooks& hooks) {
   const std::optional<Note> note = ReadNote(layout, image.digest, image.reference);
-  const Access access = note ? note->access : AccessTo(sources, reference);
+  const RegistryAccess access = note ? note->access : AccessTo(sources, reference);
   const fs::path folder = layout.Pull(image.digest);
   std::ignore = RemoveTree(folder);
   TY_RETURN_IF_ERROR(MakeFolders(folder / "tmp"));

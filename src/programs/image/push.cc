@@ -45,7 +45,7 @@ Status WriteLayout(const CacheLayout& layout, const std::string& digest, const f
   return WriteFileAtomically(folder / "index.json", json::serialize(index));
 }
 
-Result<std::string> DigestThere(const Skopeo& skopeo, Reference destination, const Access& access) {
+Result<std::string> DigestThere(const Skopeo& skopeo, Reference destination, const RegistryAccess& access) {
   TY_TRY(const std::string manifest, skopeo.Inspect(destination, access, false, std::chrono::minutes(1)));
   destination.digest = Sha256(manifest);
   return destination.Print();
@@ -63,7 +63,7 @@ Result<std::string> PushImage(const Sources& sources, const std::string& source,
   TY_TRY(const OwnFolder folder, OwnFolder::Make(layout));
   TY_TRY(const Skopeo skopeo,
          Skopeo::Find({.temporary = folder.path(), .lock_fd = hooks.lock_fd, .stop = hooks.stop}));
-  const Access access = AccessTo(sources, to);
+  const RegistryAccess access = AccessTo(sources, to);
   const auto about = [&](const Error& error) {
     return std::unexpected(Error{error.code, "cannot push to " + to.Print() + ": " + error.message, {}});
   };

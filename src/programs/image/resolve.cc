@@ -70,7 +70,7 @@ Status NoteAccess(const Sources& sources, const CacheLayout& layout, const Refer
 
 class Resolving {
  public:
-  Resolving(const CacheLayout& layout, const Skopeo& skopeo, Reference reference, Access access,
+  Resolving(const CacheLayout& layout, const Skopeo& skopeo, Reference reference, RegistryAccess access,
             steady_clock::time_point deadline)
       : layout_(layout),
         skopeo_(skopeo),
@@ -138,7 +138,7 @@ class Resolving {
   const CacheLayout& layout_;
   const Skopeo& skopeo_;
   Reference reference_;
-  Access access_;
+  RegistryAccess access_;
   steady_clock::time_point deadline_;
 };
 
@@ -161,7 +161,7 @@ Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& re
   TY_RETURN_IF_ERROR(layout.MakeFolders());
   TY_TRY(const OwnFolder folder, OwnFolder::Make(layout));
   TY_TRY(const Skopeo skopeo, Skopeo::Find({.temporary = folder.path(), .stop = stop}));
-  const Access access = AccessTo(sources, parsed);
+  const RegistryAccess access = AccessTo(sources, parsed);
   if (const Status may = CheckRegistry(parsed, access); !may)
     return std::unexpected(About(parsed, may.error()));
   Result<ResolvedImage> resolved = Resolving(layout, skopeo, parsed, access, deadline).Run();

@@ -164,7 +164,7 @@ Result<std::string> ReadFromStart(int descriptor) {
 }
 
 /// `side`: "", "src-" or "dest-".
-void AddAccess(std::vector<std::string>& words, const Reference& reference, const Access& access,
+void AddAccess(std::vector<std::string>& words, const Reference& reference, const RegistryAccess& access,
                const std::string& side) {
   if (!reference.IsRegistry()) return;
   if (!access.tls) words.push_back("--" + side + "tls-verify=false");
@@ -184,15 +184,16 @@ Error SkopeoFailure(const std::vector<std::string>& printed, std::string_view re
   return {Code::kInternal, "skopeo: " + std::move(said), {}};
 }
 
-Access AccessTo(const Sources& sources, const Reference& reference) {
+RegistryAccess AccessTo(const Sources& sources, const Reference& reference) {
   if (!reference.IsRegistry()) return {};
   const std::string registry = reference.Registry();
   const bool plain =
       IsLoopbackRegistry(registry) || std::ranges::find(sources.insecure, registry) != sources.insecure.end();
-  Access access{.tls = !plain,
-                .auth_file = sources.auth_file.empty() ? FindAuthFile(sources.registries_dir, reference.name)
-                                                       : sources.auth_file,
-                .guarded = sources.guarded};
+  RegistryAccess access{.tls = !plain,
+                        .auth_file = sources.auth_file.empty()
+                                         ? FindAuthFile(sources.registries_dir, reference.name)
+                                         : sources.auth_file,
+                        .guarded = sources.guarded};
   if (!sources.guarded) return access;
   access.named = sources.insecure;
   if (NamesRegistry(sources.registries_dir, reference.name)) access.named.push_back(registry);
@@ -203,7 +204,7 @@ Access AccessTo(const Sources& sources, const Reference& reference) {
   return access;
 }
 
-Status CheckRegistry(const Reference& reference, const Access& access) {
+Status CheckRegistry(const Reference& reference, const RegistryAccess& access) {
   const std::string registry = reference.Registry();
   if (!access.guarded || !IsLoopbackRegistry(registry)) return {};
   if (std::ranges::find(access.named, registry) != access.named.end()) return {};
@@ -248,7 +249,7 @@ Status Skopeo::Run(std::vector<std::string> words, const Call& call) const {
   return std::unexpected(SkopeoFailure(end.tail, call.registry));
 }
 
-Result<std::string> Skopeo::Inspect(const Reference& reference, const Access& access, bool config,
+Result<std::string> Skopeo::Inspect(const Reference& reference, const RegistryAccess& access, bool config,
                                     std::chrono::milliseconds timeout) const {
   std::vector<std::string> words{"--command-timeout", std::to_string(timeout.count()) + "ms", "inspect",
                                  "--raw"};
@@ -267,7 +268,7 @@ Result<std::string> Skopeo::Inspect(const Reference& reference, const Access& ac
   return ReadFromStart(output.get());
 }
 
-Status Skopeo::Pull(const Reference& reference, const Access& access, const fs::path& layout,
+Status Skopeo::Pull(const Reference& reference, const RegistryAccess& access, const fs::path& layout,
                     const fs::path& blobs) const {
   std::vector<std::string> words{"copy",
                                  "--quiet",
@@ -280,8 +281,9 @@ Status Skopeo::Pull(const Reference& reference, const Access& access, const fs::
   return Run(std::move(words), {.registry = reference.Registry(), .access = access});
 }
 
-Status Skopeo::Push(const Reference& source, const Access& source_access, const fs::path& source_blobs,
-                    const Reference& destination, const Access& access) const {
+Status Skopeo::Push(const Reference& source, const RegistryAccess& source_access,
+                    const fs::path& source_blobs, const Reference& destination,
+                    const RegistryAccess& access) const {
   std::vector<std::string> words{"copy", "--quiet"};
   // Docker's own archives have manifests of another form.
   if (source.transport.starts_with("oci") && !destination.transport.starts_with("docker-"))
@@ -293,7 +295,7 @@ Status Skopeo::Push(const Reference& source, const Access& source_access, const 
   return Run(std::move(words), {.registry = destination.Registry(), .access = access});
 }
 
-Status Skopeo::Login(const std::string& registry, const Access& access, const std::string& user,
+Status Skopeo::Login(const std::string& registry, const RegistryAccess& access, const std::string& user,
                      const std::string& password) const {
   TY_TRY(const UniqueFd input, MemoryFile());
   TY_RETURN_IF_ERROR(WriteAll(input.get(), password));

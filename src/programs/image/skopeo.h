@@ -31,21 +31,21 @@ inline constexpr std::string_view kRefusedConnection = "connect: permission deni
 [[nodiscard]] Error SkopeoFailure(const std::vector<std::string>& printed, std::string_view registry);
 
 /// How to access one place.
-struct Access {
+struct RegistryAccess {
   bool tls = true;
   std::string auth_file;  ///< empty: without credentials
   bool guarded =
       false;  ///< Sources::guarded: connections are watched (programs/sandbox/network/connect_guard.h)
   std::vector<std::string> named{};  ///< registries, "HOST[:PORT]", that may be here all the same
-  friend bool operator==(const Access&, const Access&) = default;
+  friend bool operator==(const RegistryAccess&, const RegistryAccess&) = default;
 };
 
 /// By Sources: whether connections are watched, no TLS for loopback and insecure registries; the file that
 /// knows the registry (credentials.h).
-[[nodiscard]] Access AccessTo(const Sources& sources, const Reference& reference);
+[[nodiscard]] RegistryAccess AccessTo(const Sources& sources, const Reference& reference);
 /// kFailedPrecondition: a registry that by its name is this machine, and may not be. The rest is seen when it
 /// is asked.
-[[nodiscard]] Status CheckRegistry(const Reference& reference, const Access& access);
+[[nodiscard]] Status CheckRegistry(const Reference& reference, const RegistryAccess& access);
 
 class Skopeo {
  public:
@@ -62,24 +62,24 @@ class Skopeo {
   [[nodiscard]] Skopeo WithStop(std::stop_token stop) const;
 
   /// The manifest's or index's own bytes, or with `config` those of this machine's config.
-  [[nodiscard]] Result<std::string> Inspect(const Reference& reference, const Access& access, bool config,
-                                            std::chrono::milliseconds timeout) const;
+  [[nodiscard]] Result<std::string> Inspect(const Reference& reference, const RegistryAccess& access,
+                                            bool config, std::chrono::milliseconds timeout) const;
 
   /// Copies an image into a new OCI layout whose blobs are in `blobs` (BLOBS/sha256/HEX); those that are
   /// there are not fetched. Layers stay as they are, byte for byte.
-  [[nodiscard]] Status Pull(const Reference& reference, const Access& access,
+  [[nodiscard]] Status Pull(const Reference& reference, const RegistryAccess& access,
                             const std::filesystem::path& layout, const std::filesystem::path& blobs) const;
 
   /// Copies anything anywhere, with the digests that it has. `source_blobs`: where an OCI layout's blobs are;
   /// empty: in it.
-  [[nodiscard]] Status Push(const Reference& source, const Access& source_access,
+  [[nodiscard]] Status Push(const Reference& source, const RegistryAccess& source_access,
                             const std::filesystem::path& source_blobs, const Reference& destination,
-                            const Access& access) const;
+                            const RegistryAccess& access) const;
 
   /// Logs in at the registry, and writes `auth_file` if the registry accepts. The password is passed through
   /// a pipe.
-  [[nodiscard]] Status Login(const std::string& registry, const Access& access, const std::string& user,
-                             const std::string& password) const;
+  [[nodiscard]] Status Login(const std::string& registry, const RegistryAccess& access,
+                             const std::string& user, const std::string& password) const;
   [[nodiscard]] Status Logout(const std::string& registry, const std::string& auth_file) const;
 
  private:
@@ -87,7 +87,7 @@ class Skopeo {
   /// What a call of skopeo is about. `output`: a descriptor for its stdout.
   struct Call {
     std::string registry{};
-    Access access{};
+    RegistryAccess access{};
     int input = -1;
     int output = -1;
   };

@@ -31,8 +31,8 @@ void SetNumber(Struct& fields, const char* name, double number) {
 
 /// The program named no severity: the line has that of its stream. Of stderr it says so: what is written
 /// there is often no error.
-void SetStreamSeverity(Stream stream, v1::LogLine& line) {
-  const bool is_stderr = stream == Stream::kStderr;
+void SetStreamSeverity(OutputStream stream, v1::LogLine& line) {
+  const bool is_stderr = stream == OutputStream::kStderr;
   line.set_severity(is_stderr ? LogEntry::ERROR : LogEntry::INFO);
   line.set_severity_of_stream(is_stderr);
 }
@@ -44,9 +44,9 @@ bool HasTraceback(std::string_view text) {
 }
 
 /// What is neither JSON nor of C++ code.
-void SetPlainLine(Stream stream, std::string text, v1::LogLine& line) {
+void SetPlainLine(OutputStream stream, std::string text, v1::LogLine& line) {
   SetStreamSeverity(stream, line);
-  if (stream == Stream::kStderr) {
+  if (stream == OutputStream::kStderr) {
     const std::optional<LogEntry::Severity> named = SeverityOfPythonLine(text);
     line.set_severity(named.value_or(LogEntry::ERROR));
     line.set_severity_of_stream(!named && !HasTraceback(text));
@@ -87,7 +87,7 @@ std::vector<diagnosis::OutputLine> OutputTail::Lines() const {
   return lines;
 }
 
-void LogWriter::Feed(Stream stream, std::string_view bytes) {
+void LogWriter::Feed(OutputStream stream, std::string_view bytes) {
   const auto index = std::to_underlying(stream);
   const auto line = [this, stream](std::string_view text) { Line(stream, text); };
   if (mask_.empty())
@@ -96,16 +96,16 @@ void LogWriter::Feed(Stream stream, std::string_view bytes) {
     splitters_[index].Feed(masked_[index].Feed(mask_, bytes), line);
 }
 
-void LogWriter::Finish(Stream stream) {
+void LogWriter::Finish(OutputStream stream) {
   const auto index = std::to_underlying(stream);
   const auto line = [this, stream](std::string_view text) { Line(stream, text); };
   if (!mask_.empty()) splitters_[index].Feed(masked_[index].Finish(mask_), line);
   splitters_[index].Finish(line);
-  if (stream == Stream::kStderr) ReleaseEntry();
+  if (stream == OutputStream::kStderr) ReleaseEntry();
 }
 
 void LogWriter::ReleaseEntry() {
-  stderr_entries_.Release([this](std::string_view text) { Entry(Stream::kStderr, text); });
+  stderr_entries_.Release([this](std::string_view text) { Entry(OutputStream::kStderr, text); });
 }
 
 /// A value that JSON spells in another way than it is ("\u0068unter2") is seen only once the line is read.
@@ -128,9 +128,10 @@ void LogWriter::Hide(google::protobuf::Value& value) const {
   }
 }
 
-void LogWriter::Line(Stream stream, std::string_view text) {
-  if (stream == Stream::kStderr)
-    return stderr_entries_.Line(text, [this](std::string_view entry) { Entry(Stream::kStderr, entry); });
+void LogWriter::Line(OutputStream stream, std::string_view text) {
+  if (stream == OutputStream::kStderr)
+    return stderr_entries_.Line(text,
+                                [this](std::string_view entry) { Entry(OutputStream::kStderr, entry); });
   if (stderr_entries_.can_be_whole()) ReleaseEntry();  // it came before this line
   Entry(stream, text);
 }
@@ -155,11 +156,11 @@ void LogWriter::Note(std::string_view text, bool is_error) {
     for (const std::string_view line : exception) tail_.Add(line, is_error);
 }
 
-void LogWriter::Entry(Stream stream, std::string_view text) {
+void LogWriter::Entry(OutputStream stream, std::string_view text) {
   if (text.empty()) return;
   line_.Clear();
   std::string clean = wire::ReplaceMalformed(text);
-  const bool is_stderr = stream == Stream::kStderr;
+  const bool is_stderr = stream == OutputStream::kStderr;
   if (ParseStructuredLine(clean, line_)) {
     if (line_.severity() == LogEntry::DEFAULT) SetStreamSeverity(stream, line_);
     if (!mask_.empty()) {

@@ -59,8 +59,9 @@ class Stamper {
 };
 
 /// Where a replica's process writes.
-enum class Stream : std::size_t { kStdout, kStderr, kStructured };
-inline constexpr std::array kStreams = {Stream::kStdout, Stream::kStderr, Stream::kStructured};
+enum class OutputStream : std::size_t { kStdout, kStderr, kStructured };
+inline constexpr std::array kStreams = {OutputStream::kStdout, OutputStream::kStderr,
+                                        OutputStream::kStructured};
 inline constexpr std::size_t kStreamCount = kStreams.size();
 
 /// A chunk is closed before it grows beyond this (one line may be larger).
@@ -76,9 +77,9 @@ class LogWriter {
       : spool_(spool), now_ns_(std::move(now_ns)), allowance_(allowance), mask_(std::move(mask)) {}
 
   /// Bytes as they were read. Feed only while there is_room().
-  void Feed(Stream stream, std::string_view bytes);
+  void Feed(OutputStream stream, std::string_view bytes);
   /// The stream has ended: its last line may lack a newline.
-  void Finish(Stream stream);
+  void Finish(OutputStream stream);
   /// An entry of several lines that is held until it is whole (StderrEntries): whether there is one, a number
   /// that changes with each line of it, and its end where nothing more seems to come.
   [[nodiscard]] bool holds_entry() const noexcept { return stderr_entries_.holds(); }
@@ -111,8 +112,8 @@ class LogWriter {
   [[nodiscard]] OutputTail& tail() noexcept { return tail_; }
 
  private:
-  void Line(Stream stream, std::string_view text);
-  void Entry(Stream stream, std::string_view text);
+  void Line(OutputStream stream, std::string_view text);
+  void Entry(OutputStream stream, std::string_view text);
   /// Keeps of an entry what tells why a program ends.
   void Note(std::string_view text, bool is_error);
   void Add();

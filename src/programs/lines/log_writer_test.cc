@@ -47,11 +47,11 @@ class LogWriterTest : public testing::Test {
 };
 
 TEST_F(LogWriterTest, SeveritiesFollowTheStream) {
-  writer_.Feed(Stream::kStdout, "out\n\n{\"severity\":\"WARNING\",\"message\":\"json\"}\n");
-  writer_.Feed(Stream::kStderr, "err\nW tensorflow/a.cc:1] tf\n");
-  writer_.Feed(Stream::kStructured, "{\"severity\":\"DEBUG\",\"message\":\"hook\"}\nnot json\n");
-  writer_.Feed(Stream::kStdout, "W tensorflow/a.cc:1] stdout is not parsed\nend");
-  writer_.Finish(Stream::kStdout);
+  writer_.Feed(OutputStream::kStdout, "out\n\n{\"severity\":\"WARNING\",\"message\":\"json\"}\n");
+  writer_.Feed(OutputStream::kStderr, "err\nW tensorflow/a.cc:1] tf\n");
+  writer_.Feed(OutputStream::kStructured, "{\"severity\":\"DEBUG\",\"message\":\"hook\"}\nnot json\n");
+  writer_.Feed(OutputStream::kStdout, "W tensorflow/a.cc:1] stdout is not parsed\nend");
+  writer_.Finish(OutputStream::kStdout);
   EXPECT_THAT(Written(), ElementsAre("101 INFO out", "103 WARNING json", "105 ERROR err", "107 WARNING tf",
                                      "109 DEBUG hook", "111 INFO not json",
                                      "113 INFO W tensorflow/a.cc:1] stdout is not parsed", "115 INFO end"));
@@ -59,7 +59,7 @@ TEST_F(LogWriterTest, SeveritiesFollowTheStream) {
 
 /// ERROR of a stream is told from ERROR that somebody meant.
 TEST_F(LogWriterTest, SaysThatASeverityIsOnlyTheStreams) {
-  writer_.Feed(Stream::kStdout, "out\n{\"message\":\"x\"}\n");
+  writer_.Feed(OutputStream::kStdout, "out\n{\"message\":\"x\"}\n");
   const std::vector<std::pair<std::string, bool>> rows = {
       {"100%|####| 3/3", true},
       {R"({"message":"no level"})", true},
@@ -71,8 +71,8 @@ TEST_F(LogWriterTest, SaysThatASeverityIsOnlyTheStreams) {
       {"Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 1", false},
       {"bye", true},
   };
-  for (const auto& [text, of_stream] : rows) writer_.Feed(Stream::kStderr, text + "\n");
-  writer_.Finish(Stream::kStderr);
+  for (const auto& [text, of_stream] : rows) writer_.Feed(OutputStream::kStderr, text + "\n");
+  writer_.Finish(OutputStream::kStderr);
   writer_.Say(logging::v2::LogEntry::ERROR, "The replica exited.");
   std::vector<bool> found;
   for (const v1::LogLine& line : Lines()) found.push_back(line.severity_of_stream());
@@ -85,16 +85,18 @@ TEST_F(LogWriterTest, SaysThatASeverityIsOnlyTheStreams) {
 TEST_F(LogWriterTest, HidesSecretsHoweverTheyAreWritten) {
   LogWriter writer(
       spool_, [] { return std::uint64_t{100}; }, LogAllowance(), text::SecretMask({"hunter2", "two\nlines"}));
-  writer.Feed(Stream::kStdout, "a hun");
-  writer.Feed(Stream::kStdout, "ter2 b\nlines\n");
+  writer.Feed(OutputStream::kStdout, "a hun");
+  writer.Feed(OutputStream::kStdout, "ter2 b\nlines\n");
   const std::string long_line = std::string(kLineBytesMax - 3, 'x') + "hunter2y\n";  // cut within the value
-  writer.Feed(Stream::kStdout, long_line);
-  writer.Feed(Stream::kStructured, R"({"message": "m \u0068unter2", "k": {"hunter2": ["\u0068unter2", 3]}})"
-                                   "\n");
-  writer.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'hunter2'\n");
+  writer.Feed(OutputStream::kStdout, long_line);
+  writer.Feed(OutputStream::kStructured,
+              R"({"message": "m \u0068unter2", "k": {"hunter2": ["\u0068unter2", 3]}})"
+              "\n");
+  writer.Feed(OutputStream::kStderr,
+              "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'hunter2'\n");
   writer.Say(logging::v2::LogEntry::INFO, "Running command: hunter2");
-  writer.Feed(Stream::kStderr, "last hunter2");
-  writer.Finish(Stream::kStderr);
+  writer.Feed(OutputStream::kStderr, "last hunter2");
+  writer.Finish(OutputStream::kStderr);
   ASSERT_TRUE(writer.Flush().has_value());
   std::string all = writer.Traceback();
   EXPECT_NE(all.find("KeyError: '***'"), std::string::npos) << all;
@@ -118,36 +120,38 @@ TEST_F(LogWriterTest, HidesSecretsHoweverTheyAreWritten) {
 
 TEST_F(LogWriterTest, ATracebackOnStdoutIsNotTakenForAHeaderAlone) {
   LogWriter writer(spool_, [] { return std::uint64_t{100}; });
-  writer.Feed(Stream::kStdout, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n");
+  writer.Feed(OutputStream::kStdout, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n");
   EXPECT_EQ(writer.Traceback(), "");
 }
 
 TEST_F(LogWriterTest, APauseWithinAChainLosesNothingOfIt) {
   LogWriter writer(spool_, [] { return std::uint64_t{100}; });
-  writer.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n");
+  writer.Feed(OutputStream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n");
   writer.ReleaseEntry();
-  writer.Feed(Stream::kStderr,
+  writer.Feed(OutputStream::kStderr,
               "\nDuring handling of the above exception, another exception occurred:\n\n"
               "Traceback (most recent call last):\n  File \"b.py\"\nValueError: y\n");
-  writer.Finish(Stream::kStderr);
+  writer.Finish(OutputStream::kStderr);
   EXPECT_THAT(writer.Traceback(), testing::HasSubstr("KeyError: 'x'"));
   EXPECT_THAT(writer.Traceback(), testing::HasSubstr("ValueError: y"));
 }
 
 TEST_F(LogWriterTest, ATracebackBehindAProgressBarIsSeen) {
-  writer_.Feed(Stream::kStderr, "\r  0%|     | 0/9 [00:00<?, ?it/s]");
-  writer_.Feed(Stream::kStderr, "\r 44%|## | 4/9 [00:01<00:01, 3it/s]");
-  writer_.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
-  writer_.Finish(Stream::kStderr);
+  writer_.Feed(OutputStream::kStderr, "\r  0%|     | 0/9 [00:00<?, ?it/s]");
+  writer_.Feed(OutputStream::kStderr, "\r 44%|## | 4/9 [00:01<00:01, 3it/s]");
+  writer_.Feed(OutputStream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
+  writer_.Finish(OutputStream::kStderr);
   EXPECT_EQ(writer_.Traceback(), "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1");
   EXPECT_EQ(writer_.tail().Lines().back().text, "E: 1");
 }
 
 TEST_F(LogWriterTest, APauseBeforeWhatAWorkerRaisedLosesNothingOfIt) {
-  writer_.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: Caught E\n");
+  writer_.Feed(OutputStream::kStderr,
+               "Traceback (most recent call last):\n  File \"a\", line 1\nE: Caught E\n");
   writer_.ReleaseEntry();
-  writer_.Feed(Stream::kStderr, "Original Traceback (most recent call last):\n  File \"b\", line 2\nE: 1\n");
-  writer_.Finish(Stream::kStderr);
+  writer_.Feed(OutputStream::kStderr,
+               "Original Traceback (most recent call last):\n  File \"b\", line 2\nE: 1\n");
+  writer_.Finish(OutputStream::kStderr);
   EXPECT_EQ(writer_.Traceback(),
             "Traceback (most recent call last):\n  File \"a\", line 1\nE: Caught E\n"
             "Original Traceback (most recent call last):\n  File \"b\", line 2\nE: 1");
@@ -156,11 +160,11 @@ TEST_F(LogWriterTest, APauseBeforeWhatAWorkerRaisedLosesNothingOfIt) {
 
 TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
   LogWriter writer(spool_, [] { return std::uint64_t{100}; }, LogAllowance({.attempt_bytes = 100}));
-  writer.Feed(Stream::kStdout, "one\ntwo\n" + std::string(80, 'x') + "\nthree\n");
+  writer.Feed(OutputStream::kStdout, "one\ntwo\n" + std::string(80, 'x') + "\nthree\n");
   writer.Relay(logging::v2::LogEntry::INFO, "a tool");
   writer.SayDropped(false);
-  writer.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 1\n");
-  writer.Finish(Stream::kStderr);
+  writer.Feed(OutputStream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 1\n");
+  writer.Finish(OutputStream::kStderr);
   ASSERT_TRUE(writer.Flush().has_value());
   writer.SayDropped(true);
   writer.Say(logging::v2::LogEntry::INFO, "Module completed");
@@ -185,34 +189,34 @@ TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
 }
 
 TEST_F(LogWriterTest, StreamsDoNotMixInsideALine) {
-  writer_.Feed(Stream::kStdout, "ou");
-  writer_.Feed(Stream::kStderr, "er");
-  writer_.Feed(Stream::kStdout, "t\n");
-  writer_.Feed(Stream::kStderr, "r\n");
+  writer_.Feed(OutputStream::kStdout, "ou");
+  writer_.Feed(OutputStream::kStderr, "er");
+  writer_.Feed(OutputStream::kStdout, "t\n");
+  writer_.Feed(OutputStream::kStderr, "r\n");
   EXPECT_THAT(Written(), ElementsAre("101 INFO out", "103 ERROR err"));
 }
 
 TEST_F(LogWriterTest, InvalidUtf8IsReplaced) {
-  writer_.Feed(Stream::kStdout, "a\xFFz\n");
+  writer_.Feed(OutputStream::kStdout, "a\xFFz\n");
   EXPECT_THAT(Written(), ElementsAre("101 INFO a\uFFFDz"));
 }
 
 TEST_F(LogWriterTest, FindsTracebacksOnStderrAndInEntries) {
-  writer_.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
+  writer_.Feed(OutputStream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
   EXPECT_TRUE(writer_.holds_entry());
   writer_.ReleaseEntry();
   EXPECT_EQ(writer_.Traceback(), "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1");
-  writer_.Feed(Stream::kStructured,
+  writer_.Feed(OutputStream::kStructured,
                R"({"severity":"ERROR","message":"Traceback (most recent call last):\nE: 2"})"
                "\n");
   EXPECT_EQ(writer_.Traceback(), "Traceback (most recent call last):\nE: 2");
 }
 
 TEST_F(LogWriterTest, WhatPythonWritesToStderrIsOneEntryWithItsSeverity) {
-  writer_.Feed(Stream::kStderr,
+  writer_.Feed(OutputStream::kStderr,
                "WARNING:root:careful\n/w/t.py:3: UserWarning: odd\n  warnings.warn('odd')\n"
                "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
-  writer_.Feed(Stream::kStdout, "going on\n");
+  writer_.Feed(OutputStream::kStdout, "going on\n");
   EXPECT_THAT(Written(),
               ElementsAre("101 WARNING WARNING:root:careful",
                           "103 WARNING /w/t.py:3: UserWarning: odd\n  warnings.warn('odd')",
@@ -225,8 +229,8 @@ TEST_F(LogWriterTest, OfATracebackItsExceptionIsAmongTheLastLines) {
   for (int i = 0; i < 100; ++i) frames += "  File \"a\", line 1\n    go()\n";
   const std::string traceback = "Traceback (most recent call last):\n" + frames + "E: 1\n\t [[node]]\n\n" +
                                 "Original stack trace for 'add':\n" + frames;
-  writer_.Feed(Stream::kStderr, traceback);
-  writer_.Finish(Stream::kStderr);
+  writer_.Feed(OutputStream::kStderr, traceback);
+  writer_.Finish(OutputStream::kStderr);
   const auto last = [this] {
     std::vector<std::string> texts;
     for (const auto& line : writer_.tail().Lines()) texts.push_back(line.text);
@@ -239,7 +243,7 @@ TEST_F(LogWriterTest, OfATracebackItsExceptionIsAmongTheLastLines) {
     if (c == '"') escaped += '\\';
     escaped += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
   }
-  writer_.Feed(Stream::kStructured, R"({"severity":"ERROR","message":")" + escaped + "\"}\n");
+  writer_.Feed(OutputStream::kStructured, R"({"severity":"ERROR","message":")" + escaped + "\"}\n");
   EXPECT_THAT(last(), ElementsAre("E: 1", "\t [[node]]"));
 }
 

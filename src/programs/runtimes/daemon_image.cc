@@ -51,15 +51,15 @@ std::optional<DaemonImage> FindAny(DaemonApi& api, const std::vector<std::string
 }
 
 /// How the image was found when the job was created.
-image::Access AccessOf(const v1::Manifest& manifest) {
+image::RegistryAccess AccessOf(const v1::Manifest& manifest) {
   const v1::Manifest::Container& container = manifest.program().container();
   auto note = image::ReadNote(image::CacheLayout(manifest.places().images_dir()), container.digest(),
                               container.reference());
-  return note ? std::move(note->access) : image::Access{};
+  return note ? std::move(note->access) : image::RegistryAccess{};
 }
 
 /// X-Registry-Auth.
-Result<std::string> AuthFor(const image::Access& access, const std::string& reference) {
+Result<std::string> AuthFor(const image::RegistryAccess& access, const std::string& reference) {
   if (access.auth_file.empty()) return std::string();
   TY_TRY(const std::string file, ReadFile(access.auth_file));
   return RegistryAuth(file, reference);
@@ -101,7 +101,7 @@ Status WriteLayout(const std::string& images_dir, const std::string& digest, con
   return WriteFileAtomically(folder + "/index.json", boost::json::serialize(index));
 }
 
-Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const image::Access& access,
+Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const image::RegistryAccess& access,
                     const PreparationHooks& hooks) {
   const std::string& reference = manifest.program().container().reference();
   TY_TRY(const image::Reference parsed, image::ParseReference(reference));
@@ -111,7 +111,7 @@ Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const image::A
 }
 
 /// From our cache into the daemon: by way of an archive in the attempt's directory.
-Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const image::Access& access,
+Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const image::RegistryAccess& access,
                      const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
   const std::string& images_dir = manifest.places().images_dir();
@@ -142,7 +142,7 @@ Result<DaemonImage> ObtainImage(DaemonApi& api, const v1::Manifest& manifest, co
   Status reached;
   if (auto found = FindAny(api, names, reached)) return *std::move(found);
   TY_RETURN_IF_ERROR(reached);  // a container daemon that cannot be asked cannot be given anything
-  const image::Access access = AccessOf(manifest);
+  const image::RegistryAccess access = AccessOf(manifest);
   if (!access.guarded) {  // else where the registry leads is watched, which a daemon's connections cannot be
     hooks.info("The container engine pulls the image " + container.image() + ".");
     const Status pulled = PullByDaemon(api, manifest, access, hooks);

@@ -9,7 +9,7 @@ namespace trainyard::replica {
 namespace {
 
 using enum Lifecycle::State;
-using enum Event;
+using enum AttemptEvent;
 using enum Action;
 using Time = Lifecycle::Time;
 
@@ -18,13 +18,13 @@ enum class Timer { kNone, kNow, kGrace, kDrain, kShortage, kContainer, kDisk, kS
 
 struct Rule {
   Lifecycle::State from;
-  Event event;
+  AttemptEvent event;
   Lifecycle::State to;
   Timer timer = Timer::kNone;
   std::array<Action, 2> actions = {};
   std::size_t action_count = 0;
 
-  constexpr Rule(Lifecycle::State from_state, Event on, Lifecycle::State to_state,
+  constexpr Rule(Lifecycle::State from_state, AttemptEvent on, Lifecycle::State to_state,
                  std::initializer_list<Action> does = {}, Timer sets = Timer::kNone)
       : from(from_state), event(on), to(to_state), timer(sets), action_count(does.size()) {
     std::ranges::copy(does, actions.begin());
@@ -112,8 +112,8 @@ v1::Phase PhaseOf(Lifecycle::State state, v1::Phase before) {
 
 }  // namespace
 
-Transition Next(const Lifecycle& from, Event event, Time now) {
-  Transition result{.next = from, .actions = {}};
+AttemptTransition Next(const Lifecycle& from, AttemptEvent event, Time now) {
+  AttemptTransition result{.next = from, .actions = {}};
   if (event == kShutdownAsked) result.next.shutting_down = true;
   const auto rule = std::ranges::find_if(
       kRules, [&](const Rule& one) { return one.from == from.state && one.event == event; });

@@ -61,7 +61,7 @@ struct Lifecycle {
 };
 
 /// What happens to an attempt. In a state that the diagram gives no way for it, it changes nothing.
-enum class Event {
+enum class AttemptEvent {
   kPrepared,
   kFailed,  ///< the program cannot be prepared, or cannot be started
   kShort,   ///< not now: the machine lacks something for it
@@ -97,13 +97,13 @@ enum class Action {
   kRecord,  ///< answers kRecorded, kContainerLeft or kDiskRefused
 };
 
-struct Transition {
+struct AttemptTransition {
   Lifecycle next;
   std::vector<Action> actions;  ///< only the last may answer with an event
-  friend bool operator==(const Transition&, const Transition&) = default;
+  friend bool operator==(const AttemptTransition&, const AttemptTransition&) = default;
 };
 
 /// The one transition function. Pure: any thread.
-[[nodiscard]] Transition Next(const Lifecycle& from, Event event, Lifecycle::Time now);
+[[nodiscard]] AttemptTransition Next(const Lifecycle& from, AttemptEvent event, Lifecycle::Time now);
 
 }  // namespace trainyard::replica

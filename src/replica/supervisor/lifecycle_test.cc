@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using enum Lifecycle::State;
-using enum Event;
+using enum AttemptEvent;
 using enum Action;
 using std::chrono::milliseconds;
 using Actions = std::vector<Action>;
@@ -29,7 +29,7 @@ constexpr std::array kEvents = {kPrepared,    kFailed,     kShort,         kClus
 
 /// An event, and what the attempt is afterwards.
 struct Step {
-  Event event;
+  AttemptEvent event;
   Lifecycle::State state;
   Actions actions = {};
   std::optional<milliseconds> deadline = {};  ///< after the time of the event; nothing: there is none
@@ -47,7 +47,7 @@ TEST_P(LifecycleTable, GoesThisWay) {
   Lifecycle now{.grace = kGrace};
   for (std::size_t i = 0; i < GetParam().steps.size(); ++i) {
     const Step& step = GetParam().steps[i];
-    const Transition made = Next(now, step.event, kStart + step.at);
+    const AttemptTransition made = Next(now, step.event, kStart + step.at);
     EXPECT_EQ(made.next.state, step.state) << i;
     EXPECT_EQ(made.actions, step.actions) << i;
     const auto deadline = step.deadline ? kStart + step.at + *step.deadline : Lifecycle::Time::max();
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
 std::vector<Lifecycle> Reachable() {
   std::vector<Lifecycle> found = {{.grace = kGrace}};
   for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const Event event : kEvents) {
+    for (const AttemptEvent event : kEvents) {
       const Lifecycle next = Next(found[i], event, kStart).next;
       if (std::ranges::find(found, next) == found.end()) found.push_back(next);
     }
@@ -169,7 +169,7 @@ TEST(Lifecycle, ReachesEveryStateAndDoneFromEach) {
   EXPECT_EQ(seen.size(), kStates.size());
   for (const Lifecycle& from : Reachable()) {
     Lifecycle now = from;
-    for (const Event event : {kStopAsked, kProcessEnded, kOutputOver, kRecorded, kDismissed})
+    for (const AttemptEvent event : {kStopAsked, kProcessEnded, kOutputOver, kRecorded, kDismissed})
       now = Next(now, event, kStart).next;
     EXPECT_EQ(now.state, kDone) << static_cast<int>(from.state);
   }
@@ -177,8 +177,8 @@ TEST(Lifecycle, ReachesEveryStateAndDoneFromEach) {
 
 TEST(Lifecycle, ThePhaseOnlyGoesForwardAndIsSentWhenItChanges) {
   for (const Lifecycle& from : Reachable()) {
-    for (const Event event : kEvents) {
-      const Transition made = Next(from, event, kStart);
+    for (const AttemptEvent event : kEvents) {
+      const AttemptTransition made = Next(from, event, kStart);
       EXPECT_GE(made.next.phase, from.phase);
       const bool told = made.next.phase != from.phase && made.next.phase != v1::ENDED;
       EXPECT_EQ(std::ranges::count(made.actions, kSendPhase), told ? 1 : 0);
@@ -187,8 +187,8 @@ TEST(Lifecycle, ThePhaseOnlyGoesForwardAndIsSentWhenItChanges) {
 }
 
 TEST(Lifecycle, NothingLeadsOutOfDone) {
-  for (const Event event : kEvents) {
-    const Transition made = Next({.state = kDone}, event, kStart);
+  for (const AttemptEvent event : kEvents) {
+    const AttemptTransition made = Next({.state = kDone}, event, kStart);
     EXPECT_EQ(made.next.state, kDone);
     EXPECT_TRUE(made.actions.empty());
   }

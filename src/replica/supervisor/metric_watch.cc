@@ -149,7 +149,7 @@ std::optional<std::string> MetricFile::Read() const {
   return contents;
 }
 
-MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits)
+MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, EventSearchLimits limits)
     : tag_(std::move(tag)),
       dir_(std::move(dir)),
       limits_(limits),

@@ -60,7 +60,7 @@ inline constexpr std::chrono::milliseconds kReportInterval{1'000};
 
 /// How much is looked at in a search for event files, so that it ends whatever a program unpacks. What is
 /// beyond the limits is not found, and the report says that there is more.
-struct SearchLimits {
+struct EventSearchLimits {
   std::size_t folder_entries = 50'000;  ///< of one directory, so that a full one leaves some for the others
   std::size_t entries = 300'000;        ///< of all folders together
   int depth = 16;                       ///< folders inside each other, below one of the replica's own
@@ -75,7 +75,7 @@ class MetricWatch {
   using Time = std::chrono::steady_clock::time_point;
 
   /// Before the program starts: makes the directory of the metric file.
-  MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits = {});
+  MetricWatch(std::string tag, AttemptDir dir, Time now, EventSearchLimits limits = {});
   MetricWatch(const MetricWatch&) = delete;
   MetricWatch& operator=(const MetricWatch&) = delete;
 
@@ -112,7 +112,7 @@ class MetricWatch {
 
   std::string tag_;
   AttemptDir dir_;
-  SearchLimits limits_;
+  EventSearchLimits limits_;
   std::vector<Root> roots_;
   MetricFile metric_file_;  ///< without its notices the search reads it as well, only later
   Time next_;

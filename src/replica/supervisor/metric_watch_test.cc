@@ -188,7 +188,7 @@ TEST_F(MetricWatchTest, ALargeFileIsReadBetweenOtherThings) {
 }
 
 TEST_F(MetricWatchTest, AFolderOfVeryManyFilesLeavesRoomForOthers) {
-  watch_.emplace("acc", dir_, now_, SearchLimits{.folder_entries = 50, .entries = 1000});
+  watch_.emplace("acc", dir_, now_, EventSearchLimits{.folder_entries = 50, .entries = 1000});
   for (int i = 0; i < 200; ++i) Write(dir_.Work() + "/data/" + std::to_string(i) + ".jpg", "");
   Write(dir_.Work() + "/logs/run/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.25}));
   Write(dir_.Home() + "/logs/validation/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.5}));
@@ -198,7 +198,7 @@ TEST_F(MetricWatchTest, AFolderOfVeryManyFilesLeavesRoomForOthers) {
 }
 
 TEST_F(MetricWatchTest, ADataSetOfManyFoldersIsSearchedLast) {
-  watch_.emplace("acc", dir_, now_, SearchLimits{.folder_entries = 50, .entries = 200});
+  watch_.emplace("acc", dir_, now_, EventSearchLimits{.folder_entries = 50, .entries = 200});
   for (int i = 0; i < 400; ++i) {
     const std::string name = std::to_string(i % 20) + "/" + std::to_string(i) + ".jpg";
     Write(dir_.Work() + "/data/" + name, "");
@@ -211,7 +211,7 @@ TEST_F(MetricWatchTest, ADataSetOfManyFoldersIsSearchedLast) {
 }
 
 TEST_F(MetricWatchTest, ASearchUpToItsLimitsIsAWholeOne) {
-  watch_.emplace("acc", dir_, now_, SearchLimits{.folder_entries = 2, .entries = 5, .depth = 2});
+  watch_.emplace("acc", dir_, now_, EventSearchLimits{.folder_entries = 2, .entries = 5, .depth = 2});
   Write(dir_.Work() + "/a/b/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.25}));
   Write(dir_.Work() + "/c", "");
   Search();

@@ -122,24 +122,24 @@ bool ExitWriter::SyncLines(v1::ExitRecord& exit) {
   return false;  // that line as well
 }
 
-Event ExitWriter::WaitForDisk(const std::string& why) {
+AttemptEvent ExitWriter::WaitForDisk(const std::string& why) {
   if (std::exchange(diagnosed_, why) != why)
     Diagnose(DiagnosticLevel::kError, "cannot write the exit record: " + why);
-  return Event::kDiskRefused;
+  return AttemptEvent::kDiskRefused;
 }
 
-Event ExitWriter::Write(v1::ExitRecord& exit) {
+AttemptEvent ExitWriter::Write(v1::ExitRecord& exit) {
   // A container whose daemon is away may still run: then the attempt has not ended.
   if (const Status removed = RemoveNotedContainers(dir_); !removed) {
     if (!std::exchange(says_container_left_, true))
       log_.Say(LogEntry::WARNING, "The container may still run: " + removed.error().message +
                                       ". The replica ends when the engine is back.");
-    return Event::kContainerLeft;
+    return AttemptEvent::kContainerLeft;
   }
   if (!SyncLines(exit)) return WaitForDisk(unsynced_);
   exit.set_log_lines(log_.next_line());
   if (const Status written = WriteExit(dir_, exit); !written) return WaitForDisk(written.error().message);
-  return Event::kRecorded;
+  return AttemptEvent::kRecorded;
 }
 
 }  // namespace trainyard::replica

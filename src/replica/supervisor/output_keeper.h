@@ -105,11 +105,11 @@ class ExitWriter {
 
   /// When all lines are in the spool. kRecorded, or kContainerLeft or kDiskRefused: not yet, try again; there
   /// may be further lines. Completes the exit.
-  [[nodiscard]] Event Write(v1::ExitRecord& exit);
+  [[nodiscard]] AttemptEvent Write(v1::ExitRecord& exit);
 
  private:
   [[nodiscard]] bool SyncLines(v1::ExitRecord& exit);
-  Event WaitForDisk(const std::string& why);
+  AttemptEvent WaitForDisk(const std::string& why);
 
   const AttemptDir& dir_;
   Spool& spool_;

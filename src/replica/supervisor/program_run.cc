@@ -117,7 +117,7 @@ std::vector<v1::MetricReport> ProgramRun::TagReports() const {
   return reports;
 }
 
-bool ProgramRun::ReadOutput(Stream stream) {
+bool ProgramRun::ReadOutput(OutputStream stream) {
   const bool open = process_->ReadOutput(stream, buffer_);
   around_.log.Feed(stream, buffer_);
   if (!open) around_.log.Finish(stream);
@@ -157,7 +157,7 @@ void ProgramRun::GiveUp() {
 
 v1::ExitRecord ProgramRun::Finish(const ObservedEnd& end) {
   auto& [program, start, log, link] = around_;
-  for (const Stream stream : kStreams) log.Finish(stream);
+  for (const OutputStream stream : kStreams) log.Finish(stream);
   log.SayDropped(true);
   v1::ExitRecord exit = DecideExit(end);
   const bool succeeded = exit.cause() == v1::ExitRecord::EXITED && exit.exit_code() == 0;

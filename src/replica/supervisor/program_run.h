@@ -51,10 +51,10 @@ class ProgramRun {
   [[nodiscard]] std::vector<v1::MetricReport> TagReports() const;
 
   /// -1 once the stream has ended.
-  [[nodiscard]] int output_fd(Stream stream) const noexcept { return process_->output_fd(stream); }
+  [[nodiscard]] int output_fd(OutputStream stream) const noexcept { return process_->output_fd(stream); }
   [[nodiscard]] bool output_ended() const noexcept { return process_->output_ended(); }
   /// Reads once, into the log. Whether there was anything.
-  bool ReadOutput(Stream stream);
+  bool ReadOutput(OutputStream stream);
 
   /// The process has ended: adds what is known of that to `end`.
   void Reap(ObservedEnd& end);

@@ -158,7 +158,7 @@ void Supervisor::Prepare() {
     return FailPreparation(FailedPrecondition("the job has neither an image nor a Python module to run"));
   if (auto found = source_.Find(setup_.manifest)) return BecomeReady(*std::move(found));
   auto started = Preparation::Start(source_, setup_.manifest, setup_.lock.get(), *this);
-  if (!started && WaitsFor(started.error())) return Take(Event::kShort);
+  if (!started && WaitsFor(started.error())) return Take(AttemptEvent::kShort);
   if (!started) {
     FailPreparation(started.error());
     return exit_.set_shortage(IsShortage(started.error()));
@@ -198,13 +198,13 @@ void Supervisor::BecomeReady(Prepared prepared) {
   if (!program) return FailPreparation(program.error());
   program_ = *std::move(program);
   log_.tail().Clear();  // what tools said is outdated
-  Take(Event::kPrepared);
-  if (cluster_) Take(Event::kClusterKnown);
+  Take(AttemptEvent::kPrepared);
+  if (cluster_) Take(AttemptEvent::kClusterKnown);
 }
 
 void Supervisor::FailPreparation(const Error& error) {
   ExplainFailure(error);
-  Take(Event::kFailed);
+  Take(AttemptEvent::kFailed);
 }
 
 void Supervisor::ExplainFailure(const Error& error) {
@@ -237,16 +237,16 @@ void Supervisor::SetExit(v1::ExitRecord exit) {
 
 // --- What the lifecycle asks for
 
-void Supervisor::Take(Event event, std::string_view stop_reason) {
-  for (std::optional<Event> next = event; next;) {
-    const Transition transition = Next(lifecycle_, *next, now_);
+void Supervisor::Take(AttemptEvent event, std::string_view stop_reason) {
+  for (std::optional<AttemptEvent> next = event; next;) {
+    const AttemptTransition transition = Next(lifecycle_, *next, now_);
     lifecycle_ = transition.next;
     next.reset();
     for (const Action action : transition.actions) next = Perform(action, stop_reason);
   }
 }
 
-std::optional<Event> Supervisor::Perform(Action action, std::string_view stop_reason) {
+std::optional<AttemptEvent> Supervisor::Perform(Action action, std::string_view stop_reason) {
   switch (action) {
     case Action::kSendPhase: SendPhase(); break;
     case Action::kPrepare: Prepare(); break;
@@ -271,7 +271,7 @@ void Supervisor::SendPhase() {
   if (lifecycle_.phase != v1::ENDED) link_.Send(PhaseFrame(setup_.manifest, lifecycle_.phase));
 }
 
-Event Supervisor::Launch() {
+AttemptEvent Supervisor::Launch() {
   run_.emplace(ProgramRun::Around{.program = *program_,
                                   .start = {.dir = setup_.dir,
                                             .manifest = setup_.manifest,
@@ -282,13 +282,13 @@ Event Supervisor::Launch() {
                                   .link = link_});
   if (const Status launched = run_->Launch(now_); !launched) {
     run_.reset();
-    if (WaitsFor(launched.error())) return Event::kShort;
+    if (WaitsFor(launched.error())) return AttemptEvent::kShort;
     ExplainFailure(launched.error());
     exit_.set_shortage(IsShortage(launched.error()));
-    return Event::kFailed;
+    return AttemptEvent::kFailed;
   }
   *exit_.mutable_start_time() = NowProto();
-  return Event::kLaunched;
+  return AttemptEvent::kLaunched;
 }
 
 void Supervisor::SayStop(std::string_view reason) {
@@ -344,10 +344,11 @@ void Supervisor::OnFrame(const v1::ToReplica& frame) {
       return;
     case v1::ToReplica::kCluster:
       if (!cluster_) cluster_ = frame.cluster();
-      return Take(Event::kClusterKnown);
+      return Take(AttemptEvent::kClusterKnown);
     case v1::ToReplica::kStop:
-      return Take(frame.stop().kill() ? Event::kKillAsked : Event::kStopAsked, frame.stop().reason());
-    case v1::ToReplica::kDismiss: return Take(Event::kDismissed);
+      return Take(frame.stop().kill() ? AttemptEvent::kKillAsked : AttemptEvent::kStopAsked,
+                  frame.stop().reason());
+    case v1::ToReplica::kDismiss: return Take(AttemptEvent::kDismissed);
     case v1::ToReplica::KIND_NOT_SET: return;
   }
 }
@@ -372,24 +373,24 @@ void Supervisor::OnSignals() {
       end_.stop_requested = end_.shut_down = true;
       end_.stop_reason = kShutdownReason;
     }
-    Take(Event::kShutdownAsked, kShutdownReason);
+    Take(AttemptEvent::kShutdownAsked, kShutdownReason);
   }
 }
 
 bool Supervisor::is_due() const noexcept { return now_ >= lifecycle_.deadline; }
 
 void Supervisor::StepTimers() {
-  if (IsAbandoned()) return Take(Event::kAbandoned);
+  if (IsAbandoned()) return Take(AttemptEvent::kAbandoned);
   link_.Step(now_);
   // What it wrote waits in the pipes for a full disk, however long that takes.
-  if (lifecycle_.state == State::kDraining && !output_.may_read()) Take(Event::kOutputSeen);
-  if (is_due() && lifecycle_.state != State::kRecording) Take(Event::kDeadlinePassed);
+  if (lifecycle_.state == State::kDraining && !output_.may_read()) Take(AttemptEvent::kOutputSeen);
+  if (is_due() && lifecycle_.state != State::kRecording) Take(AttemptEvent::kDeadlinePassed);
   if (run_) {
     for (const Watch& watch : run_->Watches()) watch.step(now_);
   }
-  if (lifecycle_.state == State::kDraining && run_->output_ended()) Take(Event::kOutputOver);
+  if (lifecycle_.state == State::kDraining && run_->output_ended()) Take(AttemptEvent::kOutputOver);
   output_.Step(now_, lifecycle_.is_ending());
-  if (MayRecord() && (is_due() || lifecycle_.deadline == SteadyTime::max())) Take(Event::kLinesStored);
+  if (MayRecord() && (is_due() || lifecycle_.deadline == SteadyTime::max())) Take(AttemptEvent::kLinesStored);
   sender_.Step(now_, lifecycle_.phase == v1::ENDED ? &exit_ : nullptr);
 }
 
@@ -403,10 +404,10 @@ std::vector<Watch> Supervisor::Watches() {
     watches.push_back({.fd = fd, .on_ready = [act](short, SteadyTime) { act(); }});
   };
   // Output first: what a process wrote before it ended is read before its end is noticed.
-  for (const Stream stream : kStreams) {
+  for (const OutputStream stream : kStreams) {
     if (run_ && output_.may_read())
       when_readable(run_->output_fd(stream), [this, stream] {
-        if (output_.may_read() && run_->ReadOutput(stream)) Take(Event::kOutputSeen);
+        if (output_.may_read() && run_->ReadOutput(stream)) Take(AttemptEvent::kOutputSeen);
       });
   }
   when_readable(signals_.get(), [this] { OnSignals(); });
@@ -418,7 +419,7 @@ std::vector<Watch> Supervisor::Watches() {
     std::ranges::move(run_->Watches(), std::back_inserter(watches));
     when_readable(run_->pidfd(), [this] {
       OnSignals();  // first: it may have ended by the same one
-      Take(Event::kProcessEnded);
+      Take(AttemptEvent::kProcessEnded);
     });
   }
   when_readable(link_.folder_fd(), [this] { link_.OnFolderChanged(now_); });

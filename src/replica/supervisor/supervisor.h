@@ -27,8 +27,8 @@ struct SupervisorOptions {
 };
 
 /// Owns one attempt of one replica from what its program runs in to the exit record. One thread, one poll
-/// loop: what is seen becomes an Event, the Lifecycle (with its diagram in lifecycle.h) says what follows,
-/// and the loop does it.
+/// loop: what is seen becomes an AttemptEvent, the Lifecycle (with its diagram in lifecycle.h) says what
+/// follows, and the loop does it.
 ///
 ///     kPreparing -> kReady -> kRunning -> kStopping
 ///         |           |          |           |
@@ -63,10 +63,10 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnProgress(v1::Progress progress) override;
 
   /// Makes the transition and does what it asks for, and so on with the events that this brings.
-  void Take(Event event, std::string_view stop_reason = {});
-  std::optional<Event> Perform(Action action, std::string_view stop_reason);
+  void Take(AttemptEvent event, std::string_view stop_reason = {});
+  std::optional<AttemptEvent> Perform(Action action, std::string_view stop_reason);
   void SendPhase();
-  Event Launch();
+  AttemptEvent Launch();
   void SayStop(std::string_view reason);
   void EndUnstarted();
   void Finish();

@@ -48,7 +48,7 @@ namespace {
 
 std::string Proc(pid_t pid, const char* file) { return "/proc/" + std::to_string(pid) + "/" + file; }
 
-std::vector<pid_t> Processes(const UsageSource& source) {
+std::vector<pid_t> Processes(const MeasuredProcess& source) {
   if (source.cgroup.path().empty()) return Descendants(getpid());
   std::vector<pid_t> pids = source.cgroup.Processes();
   if (source.init > 0 && std::ranges::find(pids, source.init) == pids.end()) pids.push_back(source.init);
@@ -115,7 +115,7 @@ std::string NvmlLibrary() {
 
 UsageMeter::UsageMeter() : cpus_(CpuCount()) {}
 
-v1::Usage UsageMeter::Measure(const UsageSource& source) {
+v1::Usage UsageMeter::Measure(const MeasuredProcess& source) {
   ProcessFigures sum;
   DiskFigures disk;
   for (const pid_t pid : Processes(source)) {

@@ -48,7 +48,7 @@ class GpuProbe {
 [[nodiscard]] std::string NvmlLibrary();
 
 /// What is to be measured. The cgroup may be none; then the supervisor's descendants are looked for.
-struct UsageSource {
+struct MeasuredProcess {
   const Cgroup& cgroup;
   pid_t init = -1;           ///< of the sandbox: what it waited for counts
   bool own_network = false;  ///< it has a network namespace of its own
@@ -62,7 +62,7 @@ class UsageMeter {
   UsageMeter();
 
   /// A sample without time.
-  [[nodiscard]] v1::Usage Measure(const UsageSource& source);
+  [[nodiscard]] v1::Usage Measure(const MeasuredProcess& source);
   /// The most memory that any sample or the cgroup saw; 0: nothing was seen.
   [[nodiscard]] std::int64_t PeakMemory(const Cgroup& cgroup) const;
 

@@ -182,9 +182,9 @@ Result<SandboxPlan> PlanFor(Launching& launching) {
   // What a group of version 2 bounds it also counts; a namespace that bounds it as well would hide that.
   if (launching.cgroup.directory() < 0) plan.processes_max = start.manifest.limits().pids();
   const auto& pipes = launching.pipes.theirs;
-  plan.stdout_fd = pipes[std::to_underlying(Stream::kStdout)].get();
-  plan.stderr_fd = pipes[std::to_underlying(Stream::kStderr)].get();
-  plan.structured_fd = pipes[std::to_underlying(Stream::kStructured)].get();
+  plan.stdout_fd = pipes[std::to_underlying(OutputStream::kStdout)].get();
+  plan.stderr_fd = pipes[std::to_underlying(OutputStream::kStderr)].get();
+  plan.structured_fd = pipes[std::to_underlying(OutputStream::kStructured)].get();
   plan.procs_fds = launching.cgroup.ProcsFds();
   plan.cgroup_directory = launching.cgroup.directory();
   plan.lock_fd = start.lock_fd;
@@ -302,11 +302,11 @@ Status UserProcess::CountMemory(const v1::Manifest& manifest) {
   return {};
 }
 
-int UserProcess::output_fd(Stream stream) const noexcept {
+int UserProcess::output_fd(OutputStream stream) const noexcept {
   return outputs_[std::to_underlying(stream)].get();
 }
 
-bool UserProcess::ReadOutput(Stream stream, std::string& bytes) {
+bool UserProcess::ReadOutput(OutputStream stream, std::string& bytes) {
   UniqueFd& output = outputs_[std::to_underlying(stream)];
   bytes.resize(kReadBytes);
   const ssize_t size = read(output.get(), bytes.data(), bytes.size());

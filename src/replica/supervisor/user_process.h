@@ -53,9 +53,9 @@ class UserProcess {
 
   [[nodiscard]] int pidfd() const noexcept { return sandbox_.pidfd(); }
   /// -1 once the stream has ended.
-  [[nodiscard]] int output_fd(Stream stream) const noexcept;
+  [[nodiscard]] int output_fd(OutputStream stream) const noexcept;
   /// Reads once. False at the stream's end; the descriptor is closed then. `bytes` may be empty.
-  [[nodiscard]] bool ReadOutput(Stream stream, std::string& bytes);
+  [[nodiscard]] bool ReadOutput(OutputStream stream, std::string& bytes);
   [[nodiscard]] bool output_ended() const noexcept;
 
   void Terminate() noexcept { sandbox_.Terminate(); }

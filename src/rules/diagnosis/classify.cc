@@ -54,7 +54,7 @@ std::string Headline(const Lines& exception) {
 }
 
 /// Whether the program ended with that exception: it is among the last lines.
-bool IsLast(const Lines& exception, const Observation& seen) {
+bool IsLast(const Lines& exception, const Symptoms& seen) {
   if (exception.empty()) return false;
   const std::size_t count = seen.last_lines.size();
   for (std::size_t i = count - std::min(count, kTailOfException); i < count; ++i) {
@@ -67,7 +67,7 @@ bool IsLast(const Lines& exception, const Observation& seen) {
 }
 
 /// Lines before the end, the last one first; stderr's before others'.
-Lines LastLines(const Observation& seen) {
+Lines LastLines(const Symptoms& seen) {
   Lines lines;
   for (const bool errors : {true, false}) {
     std::size_t taken = 0;
@@ -98,7 +98,7 @@ std::string SignalName(int signal) {
 }
 
 /// What the program said last, for ends that say nothing themselves.
-std::string Said(const Observation& seen) {
+std::string Said(const Symptoms& seen) {
   const Lines lines = LastLines(seen);
   const auto said = std::ranges::find_if(lines, [](std::string_view line) { return !line.empty(); });
   if (said == lines.end()) return {};
@@ -106,7 +106,7 @@ std::string Said(const Observation& seen) {
   return Fill(kForm, {*said}, {});
 }
 
-std::string PackageOf(const Observation& seen) {
+std::string PackageOf(const Symptoms& seen) {
   for (auto line = seen.last_lines.rbegin(); line != seen.last_lines.rend(); ++line) {
     if (const auto uri = Match("ing the package: *", line->text))
       return " (" + std::string(uri->front()) + ")";
@@ -122,7 +122,7 @@ std::string Plain(std::string_view text) {
   return std::string(text);
 }
 
-std::vector<Value> ValuesOf(const Observation& seen, std::string_view line) {
+std::vector<TemplateValue> ValuesOf(const Symptoms& seen, std::string_view line) {
   const std::string top = seen.python_module.substr(0, seen.python_module.find('.'));
   constexpr std::string_view kLineForm = "{1}";
   return {{"line", Fill(kLineForm, {line}, {})},
@@ -139,8 +139,8 @@ std::vector<Value> ValuesOf(const Observation& seen, std::string_view line) {
           {"said", Said(seen)}};
 }
 
-Diagnosis Make(const Rule& rule, const Captures& captures, const Observation& seen, std::string_view line) {
-  const std::vector<Value> values = ValuesOf(seen, line);
+Diagnosis Make(const Rule& rule, const Captures& captures, const Symptoms& seen, std::string_view line) {
+  const std::vector<TemplateValue> values = ValuesOf(seen, line);
   Diagnosis diagnosis;
   diagnosis.set_name(std::string(rule.name));
   diagnosis.set_summary(Fill(rule.summary, captures, values));
@@ -148,7 +148,8 @@ Diagnosis Make(const Rule& rule, const Captures& captures, const Observation& se
   return diagnosis;
 }
 
-std::optional<Captures> MatchAny(const Rule& rule, std::string_view line, std::span<const Value> values) {
+std::optional<Captures> MatchAny(const Rule& rule, std::string_view line,
+                                 std::span<const TemplateValue> values) {
   for (const std::string_view pattern : rule.patterns) {
     if (pattern.empty()) break;
     auto captures = pattern.find('{') == std::string_view::npos ? Match(pattern, line)
@@ -160,8 +161,8 @@ std::optional<Captures> MatchAny(const Rule& rule, std::string_view line, std::s
 
 /// The first line that a rule knows. A rule without patterns knows every line.
 std::optional<Diagnosis> AskForLines(std::span<const Rules> tables, const Lines& lines,
-                                     const Observation& seen) {
-  const std::vector<Value> values = ValuesOf(seen, "");
+                                     const Symptoms& seen) {
+  const std::vector<TemplateValue> values = ValuesOf(seen, "");
   for (const std::string_view line : lines) {
     for (const Rules table : tables) {
       for (const Rule& rule : table) {
@@ -175,7 +176,7 @@ std::optional<Diagnosis> AskForLines(std::span<const Rules> tables, const Lines&
 }
 
 /// The first rule that the end alone satisfies.
-std::optional<Diagnosis> AskForEnd(Rules table, const Observation& seen) {
+std::optional<Diagnosis> AskForEnd(Rules table, const Symptoms& seen) {
   for (const Rule& rule : table) {
     if (rule.applies == nullptr || rule.applies(seen)) return Make(rule, {}, seen, "");
   }
@@ -183,13 +184,13 @@ std::optional<Diagnosis> AskForEnd(Rules table, const Observation& seen) {
 }
 
 /// Killed, told to end or interrupted: what it wrote before has nothing to do with it.
-bool CameFromOutside(const Observation& seen) {
+bool CameFromOutside(const Symptoms& seen) {
   constexpr int kShell = 128;
   const int signal = seen.cause == ExitRecord::SIGNALED ? seen.signal : seen.exit_code - kShell;
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT;
 }
 
-std::optional<Diagnosis> FromOutput(const Observation& seen) {
+std::optional<Diagnosis> FromOutput(const Symptoms& seen) {
   const std::array tables = {AcceleratorRules(), FrameworkRules(), PythonRules(), SystemRules()};
   const std::vector<Lines> exceptions = ExceptionsOf(seen.traceback);
   const Lines exception = ExceptionLines(exceptions);
@@ -202,7 +203,7 @@ std::optional<Diagnosis> FromOutput(const Observation& seen) {
 
 }  // namespace
 
-std::optional<Diagnosis> Classify(const Observation& seen) {
+std::optional<Diagnosis> Classify(const Symptoms& seen) {
   if (auto known = AskForEnd(KernelRules(), seen)) return known;
   switch (seen.cause) {
     case ExitRecord::PREPARATION_FAILED: {

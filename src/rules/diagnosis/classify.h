@@ -12,7 +12,7 @@ namespace trainyard::diagnosis {
 /// The diagnosis of an attempt that ended; nothing for one that succeeded or was stopped because its job is
 /// over. What the kernel says counts before what the program wrote, its uncaught exception before its other
 /// lines, later lines before earlier ones; a status or signal alone is the last resort.
-[[nodiscard]] std::optional<replica::v1::Diagnosis> Classify(const Observation& seen);
+[[nodiscard]] std::optional<replica::v1::Diagnosis> Classify(const Symptoms& seen);
 
 /// One diagnosis of the table, for documentation.
 struct Entry {

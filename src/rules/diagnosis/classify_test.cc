@@ -18,64 +18,64 @@ std::string Raised(const std::string& exception) {
 }
 
 /// A program that raised, and said so last.
-Observation Exception(const std::string& text) {
-  Observation seen{.cause = ExitRecord::EXITED,
-                   .exit_code = 1,
-                   .traceback = Raised(text),
-                   .python_module = "trainer.task"};
+Symptoms Exception(const std::string& text) {
+  Symptoms seen{.cause = ExitRecord::EXITED,
+                .exit_code = 1,
+                .traceback = Raised(text),
+                .python_module = "trainer.task"};
   seen.last_lines.push_back({text.substr(0, text.find('\n')), true});
   return seen;
 }
 
 /// A program that wrote to stderr and ended.
-Observation Said(int status, std::vector<std::string> lines) {
-  Observation seen{.cause = ExitRecord::EXITED, .exit_code = status, .python_module = "trainer.task"};
+Symptoms Said(int status, std::vector<std::string> lines) {
+  Symptoms seen{.cause = ExitRecord::EXITED, .exit_code = status, .python_module = "trainer.task"};
   for (std::string& line : lines) seen.last_lines.push_back({std::move(line), true});
   return seen;
 }
 
-Observation Signal(int signal, std::vector<std::string> lines = {}) {
-  Observation seen = Said(0, std::move(lines));
+Symptoms Signal(int signal, std::vector<std::string> lines = {}) {
+  Symptoms seen = Said(0, std::move(lines));
   seen.cause = ExitRecord::SIGNALED;
   seen.signal = signal;
   return seen;
 }
 
-Observation End(ExitRecord::Cause cause, std::string message) {
+Symptoms End(ExitRecord::Cause cause, std::string message) {
   return {.cause = cause, .exit_code = 1, .message = std::move(message)};
 }
 
-Observation OutOfMemory(std::int64_t peak, std::int64_t limit) {
+Symptoms OutOfMemory(std::int64_t peak, std::int64_t limit) {
   return {.cause = ExitRecord::OUT_OF_MEMORY,
           .signal = SIGKILL,
           .memory_peak_bytes = peak,
           .memory_limit_bytes = limit};
 }
 
-Observation Uncounted(Observation seen) {
+Symptoms Uncounted(Symptoms seen) {
   seen.counts_memory_kills = false;
   return seen;
 }
 
-Observation Refused(Observation seen) {
+Symptoms Refused(Symptoms seen) {
   seen.processes_limit = 16'384;
   seen.processes_refused = true;
   return seen;
 }
 
-Observation WithPackage(Observation seen) {
+Symptoms WithPackage(Symptoms seen) {
   seen.last_lines.push_back({"Installing the package: gs://b/trainer-1.0.tar.gz", false});
   return seen;
 }
 
-Observation WithGpu(Observation seen) {
+Symptoms WithGpu(Symptoms seen) {
   seen.accelerators = 1;
   return seen;
 }
 
 struct Row {
   std::string name;
-  Observation seen;
+  Symptoms seen;
   std::string diagnosis;  ///< empty: none
   std::string words;      ///< in the summary
 };
@@ -182,20 +182,20 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 /// A program of an image, which has no pythonModule.
-Observation InImage(Observation seen) {
+Symptoms InImage(Symptoms seen) {
   seen.python_module.clear();
   return seen;
 }
 
 /// What TensorFlow 1.15 writes when an operation fails, as the supervisor keeps it: frames are no evidence.
-Observation TensorFlow1() {
+Symptoms TensorFlow1() {
   const std::string said =
       "tensorflow.python.framework.errors_impl.InvalidArgumentError: 2 root error(s) found.\n"
       "  (0) Invalid argument: Incompatible shapes: [2] vs. [3]\n"
       "\t [[node add (defined at /w/trainer/task.py:7) ]]\n"
       "0 successful operations.\n0 derived errors ignored.\n\n"
       "Original stack trace for 'add':\n  File \"/w/trainer/task.py\", line 7, in <module>\n    z = x + y";
-  Observation seen = Exception(said);
+  Symptoms seen = Exception(said);
   for (const char* line : {"  (0) Invalid argument: Incompatible shapes: [2] vs. [3]",
                            "0 successful operations.", "0 derived errors ignored."})
     seen.last_lines.push_back({line, true});
@@ -203,8 +203,8 @@ Observation TensorFlow1() {
 }
 
 /// What TensorFlow 2.15 writes: the reason is behind the frames that made the operation.
-Observation TensorFlow2(const std::string& reason) {
-  Observation seen = Exception(
+Symptoms TensorFlow2(const std::string& reason) {
+  Symptoms seen = Exception(
       "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\n"
       "Detected at node sequential/dense/MatMul defined at (most recent call last):\n"
       "  File \"/w/trainer/task.py\", line 7, in <module>\n\n" +
@@ -216,8 +216,8 @@ Observation TensorFlow2(const std::string& reason) {
 }
 
 /// What PyTorch writes when a worker of a DataLoader raises.
-Observation OfWorker(const std::string& exception) {
-  Observation seen = Exception(
+Symptoms OfWorker(const std::string& exception) {
+  Symptoms seen = Exception(
       "ValueError: Caught ValueError in DataLoader worker process 0.\n"
       "Original Traceback (most recent call last):\n"
       "  File \"/w/trainer/data.py\", line 9, in __getitem__\n    return self.read(index)\n" +
@@ -291,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"exception", Exception("ValueError: too cold."), "uncaught_exception", "ValueError: too cold."},
         Row{"old_traceback",
             [] {
-              Observation seen = Said(3, std::vector<std::string>(20, "going on"));
+              Symptoms seen = Said(3, std::vector<std::string>(20, "going on"));
               seen.traceback = Raised("ModuleNotFoundError: No module named 'yaml'");
               return seen;
             }(),
@@ -424,7 +424,7 @@ INSTANTIATE_TEST_SUITE_P(
             "device-side"},
         Row{"cuda_said_before",
             [] {
-              Observation seen = Exception("RuntimeError: worker failed");
+              Symptoms seen = Exception("RuntimeError: worker failed");
               seen.last_lines.insert(
                   seen.last_lines.begin(),
                   {"E external/x.cc:1] failed call to cuInit: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
@@ -435,7 +435,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Classify, TakesAnything) {
-  Observation seen = Exception(std::string(100'000, 'x'));
+  Symptoms seen = Exception(std::string(100'000, 'x'));
   seen.last_lines.push_back({"\xff\xfe{1}{line}", true});
   EXPECT_EQ(Classify(seen)->name(), "uncaught_exception");
   EXPECT_LT(Classify(seen)->summary().size(), 500U);

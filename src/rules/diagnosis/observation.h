@@ -16,7 +16,7 @@ struct OutputLine {
 };
 
 /// What is known of the end of an attempt.
-struct Observation {
+struct Symptoms {
   using Cause = replica::v1::ExitRecord::Cause;
   Cause cause = replica::v1::ExitRecord::CAUSE_UNSPECIFIED;
   int exit_code = 0;

@@ -32,12 +32,12 @@ bool EndsSentence(std::string_view text) {
   return text.ends_with(kEllipsis) || text.ends_with('!') || text.ends_with('?');
 }
 
-std::string Lookup(std::string_view name, const Captures& captures, std::span<const Value> values) {
+std::string Lookup(std::string_view name, const Captures& captures, std::span<const TemplateValue> values) {
   if (name.size() == 1 && name[0] >= '1' && name[0] <= '9') {
     const auto index = static_cast<std::size_t>(name[0] - '1');
     return index < captures.size() ? Shorten(captures[index]) : std::string();
   }
-  for (const Value& value : values) {
+  for (const TemplateValue& value : values) {
     if (value.name == name) return value.text;
   }
   return {};
@@ -63,7 +63,7 @@ std::optional<Captures> Match(std::string_view pattern, std::string_view text) {
   return captures;
 }
 
-std::string Fill(std::string_view form, const Captures& captures, std::span<const Value> values) {
+std::string Fill(std::string_view form, const Captures& captures, std::span<const TemplateValue> values) {
   std::string filled;
   while (!form.empty()) {
     const std::size_t open = form.find('{');

@@ -17,7 +17,7 @@ using Captures = std::vector<std::string_view>;
 [[nodiscard]] std::optional<Captures> Match(std::string_view pattern, std::string_view text);
 
 /// One value for a template.
-struct Value {
+struct TemplateValue {
   std::string_view name;
   std::string text;
 };
@@ -25,6 +25,6 @@ struct Value {
 /// Replaces "{1}" to "{9}" by captures and "{name}" by values. What is not there is left out. Captures are
 /// shortened to a readable length.
 [[nodiscard]] std::string Fill(std::string_view form, const Captures& captures,
-                               std::span<const Value> values);
+                               std::span<const TemplateValue> values);
 
 }  // namespace trainyard::diagnosis

@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Fill, TakesCapturesAndValues) {
-  const std::vector<Value> values = {{"limit", "64 MiB"}};
+  const std::vector<TemplateValue> values = {{"limit", "64 MiB"}};
   EXPECT_EQ(Fill("{1} of {limit}, {2}{nothing}{9}.", {"a.", "b"}, values), "a of 64 MiB, b.");
   EXPECT_EQ(Fill("open {1", {"a"}, {}), "open {1");
 }

@@ -20,7 +20,7 @@ struct Rule {
   std::string_view advice;  ///< one sentence
   std::array<std::string_view, kPatternsMax>
       patterns{};  ///< as rules/diagnosis/pattern.h; empty ones are none
-  bool (*applies)(const Observation&) = nullptr;
+  bool (*applies)(const Symptoms&) = nullptr;
 };
 
 // The rows, in order. Text rules are asked for each line of the evidence, the most telling line first.

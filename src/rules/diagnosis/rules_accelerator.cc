@@ -3,7 +3,7 @@
 namespace trainyard::diagnosis {
 namespace {
 
-bool HasNoAccelerator(const Observation& seen) { return seen.accelerators == 0; }
+bool HasNoAccelerator(const Symptoms& seen) { return seen.accelerators == 0; }
 
 constexpr std::array kRules{
     Rule{.name = "gpu_out_of_memory",

@@ -7,53 +7,51 @@ namespace {
 
 using replica::v1::ExitRecord;
 
-bool IsOutOfMemory(const Observation& seen) { return seen.cause == ExitRecord::OUT_OF_MEMORY; }
+bool IsOutOfMemory(const Symptoms& seen) { return seen.cause == ExitRecord::OUT_OF_MEMORY; }
 
-bool IsOverLimit(const Observation& seen) {
+bool IsOverLimit(const Symptoms& seen) {
   return IsOutOfMemory(seen) && IsAtMemoryLimit(seen.memory_peak_bytes, seen.memory_limit_bytes);
 }
 
-bool IsLost(const Observation& seen) { return seen.cause == ExitRecord::LOST; }
+bool IsLost(const Symptoms& seen) { return seen.cause == ExitRecord::LOST; }
 
-bool Says(const Observation& seen, std::string_view words) {
+bool Says(const Symptoms& seen, std::string_view words) {
   return seen.message.find(words) != std::string::npos;
 }
-bool IsContainerLost(const Observation& seen) {
+bool IsContainerLost(const Symptoms& seen) {
   return IsLost(seen) &&
          (seen.message.starts_with("The container ") || Says(seen, "output of the container broke off"));
 }
-bool IsKilledBeforeStart(const Observation& seen) {
+bool IsKilledBeforeStart(const Symptoms& seen) {
   return IsLost(seen) && (Says(seen, "the preparation was killed") ||
                           Says(seen, "the init process was killed") || Says(seen, ": it was killed (signal"));
 }
-bool IsTimeLimit(const Observation& seen) {
+bool IsTimeLimit(const Symptoms& seen) {
   return seen.cause == ExitRecord::STOPPED &&
          (Says(seen, "maximum running time") || Says(seen, "maximum wait time"));
 }
-bool IsMaintenance(const Observation& seen) {
+bool IsMaintenance(const Symptoms& seen) {
   return seen.cause == ExitRecord::STOPPED && Says(seen, "Host maintenance");
 }
-bool IsSystemStop(const Observation& seen) { return seen.cause == ExitRecord::SHUT_DOWN; }
+bool IsSystemStop(const Symptoms& seen) { return seen.cause == ExitRecord::SHUT_DOWN; }
 
 /// A shell or a launcher reports a child's signal as 128 and its number.
 template <int kSignal>
-bool IsSignal(const Observation& seen) {
+bool IsSignal(const Symptoms& seen) {
   constexpr int kShell = 128;
   return seen.cause == ExitRecord::SIGNALED ? seen.signal == kSignal : seen.exit_code == kShell + kSignal;
 }
-bool IsUnexplainedKill(const Observation& seen) {
-  return !seen.counts_memory_kills && IsSignal<SIGKILL>(seen);
-}
+bool IsUnexplainedKill(const Symptoms& seen) { return !seen.counts_memory_kills && IsSignal<SIGKILL>(seen); }
 /// What was killed or told to end from outside did not fail for want of processes.
-bool IsProcessLimit(const Observation& seen) {
+bool IsProcessLimit(const Symptoms& seen) {
   if (!seen.processes_refused || IsSignal<SIGKILL>(seen) || IsSignal<SIGTERM>(seen) || IsSignal<SIGINT>(seen))
     return false;
   return seen.cause == ExitRecord::SIGNALED || (seen.cause == ExitRecord::EXITED && seen.exit_code != 0);
 }
-bool IsAnySignal(const Observation& seen) { return seen.cause == ExitRecord::SIGNALED; }
+bool IsAnySignal(const Symptoms& seen) { return seen.cause == ExitRecord::SIGNALED; }
 
-bool IsNotExecutable(const Observation& seen) { return seen.exit_code == 126; }
-bool IsNotFound(const Observation& seen) { return seen.exit_code == 127; }
+bool IsNotExecutable(const Symptoms& seen) { return seen.exit_code == 126; }
+bool IsNotFound(const Symptoms& seen) { return seen.exit_code == 127; }
 
 constexpr std::array kKernel{
     Rule{.name = "out_of_memory",

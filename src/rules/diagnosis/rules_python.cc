@@ -3,13 +3,13 @@
 namespace trainyard::diagnosis {
 namespace {
 
-bool IsUsageStatus(const Observation& seen) {
+bool IsUsageStatus(const Symptoms& seen) {
   constexpr int kUsageError = 2;
   return seen.exit_code == kUsageError;
 }
 
-bool HasModule(const Observation& seen) { return !seen.python_module.empty(); }
-bool HasNoModule(const Observation& seen) { return seen.python_module.empty(); }
+bool HasModule(const Symptoms& seen) { return !seen.python_module.empty(); }
+bool HasNoModule(const Symptoms& seen) { return seen.python_module.empty(); }
 
 constexpr std::array kRules{
     Rule{.name = "module_not_a_program",

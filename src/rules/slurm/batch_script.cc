@@ -40,7 +40,7 @@ void Name(std::string& script, const Options& options) {
 }
 
 /// All lines of one component: Slurm takes none of them from the one before.
-void Describe(std::string& script, const Batch& batch, const Component& component) {
+void Describe(std::string& script, const BatchJob& batch, const Component& component) {
   Line(script, "--job-name=" + JobName(batch.installation, batch.submission.gang));
   Line(script, "--comment=" + Comment(batch.submission));
   Line(script, "--no-requeue --chdir=/ --output=/dev/null");
@@ -86,7 +86,7 @@ exec "$program" agent )sh" +
          " --slot=\"$slot\" --node=\"$node\" --gpus=\"$gpus\" --dir=\"$dir\"\n";
 }
 
-std::string JobScript(const Batch& batch, const Request& request) {
+std::string JobScript(const BatchJob& batch, const GangRequest& request) {
   const std::size_t groups = request.components.size();
   const std::string step = groups > 1 ? " --het-group=0-" + std::to_string(groups - 1) : " --no-kill";
   // The shell outlives the signals, since the step's end is the job's. The ticket is not an argument: all
@@ -107,7 +107,7 @@ std::string JobScript(const Batch& batch, const Request& request) {
   return script;
 }
 
-std::string BatchScript(const Batch& batch, const Request& request) {
+std::string BatchScript(const BatchJob& batch, const GangRequest& request) {
   std::string script(kInterpreter);
   if (request.components.size() == 1) Line(script, "--no-kill");
   for (std::size_t i = 0; i < request.components.size(); ++i) {

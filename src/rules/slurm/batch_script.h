@@ -37,7 +37,7 @@ struct Times {
   std::optional<SysTime> deadline{};  ///< printed in UTC: sbatch has to be run with TZ=UTC
 };
 
-struct Batch {
+struct BatchJob {
   std::string installation;
   Submission submission;
   int nice = 0;
@@ -46,9 +46,9 @@ struct Batch {
 };
 
 /// For `sbatch` on its standard input. The request has no lack.
-[[nodiscard]] std::string BatchScript(const Batch& batch, const Request& request);
+[[nodiscard]] std::string BatchScript(const BatchJob& batch, const GangRequest& request);
 /// The same without the lines for sbatch, for whoever says otherwise what they say.
-[[nodiscard]] std::string JobScript(const Batch& batch, const Request& request);
+[[nodiscard]] std::string JobScript(const BatchJob& batch, const GangRequest& request);
 /// A job that does nothing, with these options: to be tried, and not to be run.
 [[nodiscard]] std::string TestScript(const Options& options);
 

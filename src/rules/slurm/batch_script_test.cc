@@ -9,7 +9,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-Batch BatchOf() {
+BatchJob BatchOf() {
   return {.installation = "1f3a",
           .submission = {.gang = {.job_uid = 17, .try_number = 1}, .number = 2},
           .boot = {.server_host = "10.0.0.1",
@@ -27,7 +27,7 @@ Component Replicas(int count, int cpus) {
 }
 
 TEST(BatchScript, OfEqualReplicasIsAPlainJob) {
-  Batch batch = BatchOf();
+  BatchJob batch = BatchOf();
   batch.nice = 50;
   batch.times = {.limit = std::chrono::minutes(90), .deadline = SysTime(std::chrono::seconds(1'800'000'000))};
   const std::string script = BatchScript(batch, {.components = {Replicas(3, 4)}});
@@ -75,7 +75,7 @@ TEST(BatchScript, TheStepNamesNoTypeOfGpus) {
 }
 
 TEST(BatchScript, TheTicketIsNoArgument) {
-  const Batch batch = BatchOf();
+  const BatchJob batch = BatchOf();
   EXPECT_THAT(BootScript(batch.boot), Not(HasSubstr("t1cket")));
   EXPECT_THAT(BatchScript(batch, {.components = {Replicas(1, 1)}}), HasSubstr("TRAINYARD_TICKET=t1cket\n"));
   EXPECT_THAT(BootScript(batch.boot), HasSubstr("mine='/opt/o'\\''clock/trainyard'"));

@@ -41,7 +41,8 @@ int GpusOf(const Node& node, std::string_view type) {
 }
 
 /// Slurm's name of the accelerators that stand for the type; empty: any.
-std::string GpuTypeFor(const Replica& replica, const Settings& settings, std::span<const Node* const> nodes) {
+std::string GpuTypeFor(const Replica& replica, const SlurmSettings& settings,
+                       std::span<const Node* const> nodes) {
   std::string wanted = placement::AcceleratorName(replica.accelerator);
   if (const auto rule = settings.accelerators.find(wanted); rule != settings.accelerators.end()) {
     if (rule->second == kAnyGpu) return {};
@@ -105,7 +106,7 @@ void FitTo(const Node& node, Sizes sizes, const Replica& replica, Wanted& wanted
                 " has no node as large: " + Size(cpus, memory, component.gpus) + " are asked for.";
 }
 
-Wanted WantedOf(const Replica& replica, const std::string& region, const Settings& settings,
+Wanted WantedOf(const Replica& replica, const std::string& region, const SlurmSettings& settings,
                 std::span<const Node> nodes) {
   const auto found = settings.machine_types.find(replica.machine_type);
   const MachineOptions* machine = found == settings.machine_types.end() ? nullptr : &found->second;
@@ -137,7 +138,7 @@ Wanted WantedOf(const Replica& replica, const std::string& region, const Setting
   return wanted;
 }
 
-std::optional<std::chrono::minutes> TimeMaxOf(const Request& request, std::span<const Node> nodes) {
+std::optional<std::chrono::minutes> TimeMaxOf(const GangRequest& request, std::span<const Node> nodes) {
   std::optional<std::chrono::minutes> most;
   for (const Component& component : request.components) {
     for (const Node* node : NodesFor(component.options, nodes)) {
@@ -175,15 +176,16 @@ Options WithOptionsOf(Options options, const Options& machine) {
   return options;
 }
 
-Options OptionsOf(const Settings& settings, const std::string& region, const MachineOptions* machine) {
+Options OptionsOf(const SlurmSettings& settings, const std::string& region, const MachineOptions* machine) {
   Options options = settings.options;
   if (const auto own = settings.regions.find(region); own != settings.regions.end())
     Replace(options.partition, own->second);
   return machine == nullptr ? options : WithOptionsOf(std::move(options), machine->options);
 }
 
-Request RequestOf(const placement::Gang& gang, const Settings& settings, std::span<const Node> nodes) {
-  Request request;
+GangRequest RequestOf(const placement::Gang& gang, const SlurmSettings& settings,
+                      std::span<const Node> nodes) {
+  GangRequest request;
   Component* latest = nullptr;
   for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
     if (latest != nullptr && NeedsTheSame(gang.replicas[i], gang.replicas[i - 1])) {
@@ -207,7 +209,7 @@ Request RequestOf(const placement::Gang& gang, const Settings& settings, std::sp
   return request;
 }
 
-std::vector<int> ReplicasOfSlots(const Request& request) {
+std::vector<int> ReplicasOfSlots(const GangRequest& request) {
   std::vector<int> replicas;
   for (const Component& component : request.components)
     replicas.insert(replicas.end(), component.replicas.begin(), component.replicas.end());

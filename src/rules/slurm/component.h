@@ -26,7 +26,7 @@ struct Component {
 };
 
 /// A gang as a job of Slurm. Slot k belongs to the k-th replica of the components in their order.
-struct Request {
+struct GangRequest {
   std::vector<Component> components;
   std::vector<std::string> notes;  ///< what was asked for and what is, for the job's log
   /// How long its partitions let jobs run; nothing: for ever, or it is not known.
@@ -34,22 +34,22 @@ struct Request {
   /// Why the cluster can never hold it, and what would help; empty: it may.
   std::string lack{};
   std::string remedy{};
-  friend bool operator==(const Request&, const Request&) = default;
+  friend bool operator==(const GangRequest&, const GangRequest&) = default;
 };
 
 /// One component is a plain job, several are a heterogeneous one, which waits for Slurm's backfill pass: so
 /// replicas share a component wherever they can.
 ///
 /// @param nodes  what sinfo said, or KindsOf it; empty: it could not be asked, and the sizes are not fitted.
-[[nodiscard]] Request RequestOf(const placement::Gang& gang, const Settings& settings,
-                                std::span<const Node> nodes);
+[[nodiscard]] GangRequest RequestOf(const placement::Gang& gang, const SlurmSettings& settings,
+                                    std::span<const Node> nodes);
 
 /// What jobs of the region ask for on a machine of that type; null: one without a rule of its own. A machine
 /// type's own partition counts more than a region's: such machines are nowhere else.
-[[nodiscard]] Options OptionsOf(const Settings& settings, const std::string& region,
+[[nodiscard]] Options OptionsOf(const SlurmSettings& settings, const std::string& region,
                                 const MachineOptions* machine);
 
 /// The replica of each slot.
-[[nodiscard]] std::vector<int> ReplicasOfSlots(const Request& request);
+[[nodiscard]] std::vector<int> ReplicasOfSlots(const GangRequest& request);
 
 }  // namespace trainyard::slurm

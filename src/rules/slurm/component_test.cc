@@ -32,7 +32,7 @@ Node NodeOf(std::string name, int cpus, std::int64_t memory_mib, std::vector<Nod
 const std::vector<Node> kBig{NodeOf("n1", 64, 256'000), NodeOf("n2", 64, 256'000)};
 
 TEST(Component, EqualReplicasShareOne) {
-  const Request request =
+  const GangRequest request =
       RequestOf(GangOf({Machine("n1-standard-4", 4, 15), Machine("n1-standard-8", 8, 30),
                         Machine("n1-standard-4", 4, 15), Machine("n1-standard-8", 8, 30)}),
                 {}, kBig);
@@ -48,7 +48,7 @@ TEST(Component, EqualReplicasShareOne) {
 TEST(Component, IsFittedToTheLargestNodeWithANote) {
   const std::vector<Node> small{NodeOf("n1", 2, 1'000), NodeOf("n2", 4, 4'000)};
   const Gang gang = GangOf({Machine("n1-standard-8", 8, 30), Machine("n1-standard-16", 16, 60)});
-  const Request request = RequestOf(gang, {}, small);
+  const GangRequest request = RequestOf(gang, {}, small);
   ASSERT_EQ(request.components.size(), 1U) << "what is fitted to one node is equal";
   EXPECT_EQ(request.components[0].cpus, 4);
   EXPECT_EQ(request.components[0].memory_mib, 4'000);
@@ -59,31 +59,31 @@ TEST(Component, IsFittedToTheLargestNodeWithANote) {
                   "4000 MiB are asked for.",
                   "n1-standard-16 is 16 CPUs, 61440 MiB; the default partition has no node as large: 4 CPUs, "
                   "4000 MiB are asked for."));
-  const Request strict = RequestOf(gang, {.sizes = Sizes::kStrict}, small);
+  const GangRequest strict = RequestOf(gang, {.sizes = Sizes::kStrict}, small);
   EXPECT_EQ(strict.lack,
             "n1-standard-8 is 8 CPUs, 30720 MiB, and the largest node of the default partition has 4 CPUs, "
             "4000 MiB.");
 }
 
 TEST(Component, MemoryThatNobodyWroteDownIsNotAskedFor) {
-  const Request request =
+  const GangRequest request =
       RequestOf(GangOf({Machine("n1-standard-4", 4, 15)}), {}, std::vector{NodeOf("n1", 8, 1)});
   EXPECT_EQ(request.components.at(0).memory_mib, 0);
   EXPECT_EQ(request.components.at(0).cpus, 4);
 }
 
 TEST(Component, WithoutNodesIsAsItWasAsked) {
-  const Request request = RequestOf(GangOf({Machine("n1-standard-4", 4, 15)}), {}, {});
+  const GangRequest request = RequestOf(GangOf({Machine("n1-standard-4", 4, 15)}), {}, {});
   EXPECT_EQ(request.components.at(0).cpus, 4);
   EXPECT_EQ(request.components.at(0).memory_mib, 15 * 1024);
 }
 
 TEST(Component, ARegionMayHaveAPartition) {
-  Settings settings{.options = {.partition = "main"}, .regions = {{"us-central1", "gpu"}}};
+  SlurmSettings settings{.options = {.partition = "main"}, .regions = {{"us-central1", "gpu"}}};
   settings.machine_types["n1-highmem-8"].options.partition = "big";
   Gang gang = GangOf({Machine("n1-standard-4", 4, 15), Machine("n1-highmem-8", 8, 52)});
   gang.region = "us-central1";
-  const Request request = RequestOf(gang, settings, {});
+  const GangRequest request = RequestOf(gang, settings, {});
   ASSERT_EQ(request.components.size(), 2U);
   EXPECT_EQ(request.components[0].options.partition, "gpu");
   EXPECT_EQ(request.components[1].options.partition, "big");
@@ -100,7 +100,7 @@ TEST(Component, ThePartitionSaysHowLongItMayRun) {
 }
 
 TEST(Component, TakesTheOperatorsWordsForAMachineType) {
-  Settings settings{.options = {.partition = "main", .account = "lab", .lines = {"--exclusive"}}};
+  SlurmSettings settings{.options = {.partition = "main", .account = "lab", .lines = {"--exclusive"}}};
   settings.machine_types["n1-standard-4"] = {
       .cpus = 2, .memory_mib = 500, .options = {.partition = "small", .lines = {"--licenses=x"}}};
   const Component component =
@@ -121,12 +121,12 @@ Gang::Replica WithGpus(AcceleratorConfig::Type type, int count) {
 TEST(Component, GpusAreOfTheTypeThatIsThereElseOfAny) {
   const std::vector<Node> nodes{NodeOf("n1", 64, 256'000, {{.type = "tesla_t4", .count = 2}}),
                                 NodeOf("n2", 64, 256'000, {{.type = "a100", .count = 8}})};
-  const auto ask = [&nodes](AcceleratorConfig::Type type, int count, Settings settings = {}) {
+  const auto ask = [&nodes](AcceleratorConfig::Type type, int count, SlurmSettings settings = {}) {
     return RequestOf(GangOf({WithGpus(type, count)}), settings, nodes);
   };
   EXPECT_EQ(ask(AcceleratorConfig::NVIDIA_TESLA_T4, 2).components.at(0).gpu_type, "tesla_t4");
   EXPECT_EQ(ask(AcceleratorConfig::NVIDIA_TESLA_K80, 4).components.at(0).gpu_type, "");
-  Settings mapped;
+  SlurmSettings mapped;
   mapped.accelerators["nvidia-tesla-k80"] = "a100";
   EXPECT_EQ(ask(AcceleratorConfig::NVIDIA_TESLA_K80, 4, mapped).components.at(0).gpu_type, "a100");
   EXPECT_EQ(ask(AcceleratorConfig::NVIDIA_TESLA_T4, 4).lack,
@@ -143,7 +143,7 @@ TEST(Component, EqualNeighboursOfAnotherKindAreCountedOnce) {
   Gang::Replica worker = master;
   worker.type = replica::v1::WORKER;
   Gang::Replica evaluator = Machine("n1-standard-4", 4, 15);
-  const Request request = RequestOf(GangOf({master, worker, worker, evaluator, worker}), {}, kBig);
+  const GangRequest request = RequestOf(GangOf({master, worker, worker, evaluator, worker}), {}, kBig);
   ASSERT_EQ(request.components.size(), 2U);
   EXPECT_THAT(request.components[0].replicas, ElementsAre(0, 1, 2, 4));
   EXPECT_THAT(request.components[1].replicas, ElementsAre(3));

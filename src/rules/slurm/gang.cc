@@ -179,26 +179,26 @@ End EndOf(const ListedJob& job) {
               (job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason) + ")."};
 }
 
-Verdict JudgeMissing(Gang& gang, const Sight& sight) {
+Verdict JudgeMissing(SlurmGang& gang, const Sight& sight) {
   if (!gang.missing) gang.missing = std::max(sight.asked, sight.answering_since);
   if (sight.asked < *gang.missing + kSettle) return LookSoon{};
   const std::string reason = "Slurm has lost the job.";
-  if (gang.stage == Stage::kGranted) return LosesRoom{.reason = reason};
+  if (gang.stage == GangStage::kGranted) return LosesRoom{.reason = reason};
   return Resubmit{.words = {.reason = reason, .unblock = "It is submitted again."}, .at_once = true};
 }
 
-Verdict JudgeEnded(const Gang& gang, const ListedJob& job) {
+Verdict JudgeEnded(const SlurmGang& gang, const ListedJob& job) {
   // Agents that were told of the limit in time have ended before it: the job is COMPLETED.
   End end = gang.at_time_limit && job.state == JobState::kOver ? AtTimeLimit(job) : EndOf(job);
   const bool is_for_the_job =
       end.kind == placement::RoomEnd::kCancelled || end.kind == placement::RoomEnd::kDeadline;
-  if (gang.stage == Stage::kGranted || is_for_the_job)
+  if (gang.stage == GangStage::kGranted || is_for_the_job)
     return LosesRoom{.kind = end.kind, .reason = std::move(end.reason)};
   return Resubmit{.words = {.reason = std::move(end.reason), .unblock = "It is submitted again."}};
 }
 
 /// Slurm says that it runs, and its agents have not all come, or the list was asked for before they had.
-Verdict JudgeStarting(const Gang& gang, const Sight& sight) {
+Verdict JudgeStarting(const SlurmGang& gang, const Sight& sight) {
   if (gang.complete && sight.asked >= *gang.complete) return HasRoom{};
   const std::string nodes = OnNodes(sight.found.front());
   if (sight.now < *gang.running + kAttachMax) {
@@ -214,7 +214,7 @@ Verdict JudgeStarting(const Gang& gang, const Sight& sight) {
 
 /// A node that Slurm has taken from a job that goes on: it is lost, and nothing else may say so (a network
 /// that is cut closes no connection).
-const std::string* LostNode(const Gang& gang, const Sight& sight) {
+const std::string* LostNode(const SlurmGang& gang, const Sight& sight) {
   const auto is_named = [&sight](const std::string& node) {
     return std::ranges::any_of(sight.found, [&node](const ListedJob& job) {
       return job.nodes.empty() || NamesNode(job.nodes, node);
@@ -225,7 +225,7 @@ const std::string* LostNode(const Gang& gang, const Sight& sight) {
   return nullptr;
 }
 
-Verdict JudgeGranted(const Gang& gang, const Sight& sight) {
+Verdict JudgeGranted(const SlurmGang& gang, const Sight& sight) {
   if (const std::string* lost = LostNode(gang, sight))
     return LosesRoom{.reason = JobOfSlurm(sight.found.front()) + " has lost a node (" + *lost + ")."};
   for (const auto& [slot, since] : gang.closed) {
@@ -240,15 +240,15 @@ Verdict JudgeGranted(const Gang& gang, const Sight& sight) {
   return {};
 }
 
-Verdict JudgeLiving(Gang& gang, const Sight& sight) {
+Verdict JudgeLiving(SlurmGang& gang, const Sight& sight) {
   const auto pending = std::ranges::find(sight.found, JobState::kPending, &ListedJob::state);
   if (pending != sight.found.end()) {
     gang.running.reset();
-    if (gang.stage != Stage::kThere) return {};
+    if (gang.stage != GangStage::kThere) return {};
     return KeepWaiting{.words = MeaningOf(pending->reason, gang.partition), .because = pending->reason};
   }
   if (!gang.running) gang.running = sight.now;
-  return gang.stage == Stage::kGranted ? JudgeGranted(gang, sight) : JudgeStarting(gang, sight);
+  return gang.stage == GangStage::kGranted ? JudgeGranted(gang, sight) : JudgeStarting(gang, sight);
 }
 
 }  // namespace
@@ -264,7 +264,7 @@ placement::Shortage MeaningOf(std::string_view reason, std::string_view partitio
           .unblock = "squeue(1) has the meaning, under JOB REASON CODES."};
 }
 
-bool NoteAgent(Gang& gang, int slot, const std::string& node, SysTime now) {
+bool NoteAgent(SlurmGang& gang, int slot, const std::string& node, SysTime now) {
   gang.closed.erase(slot);
   gang.attached.insert_or_assign(slot, node);
   if (std::ssize(gang.attached) < gang.slots || gang.complete) return false;
@@ -272,7 +272,7 @@ bool NoteAgent(Gang& gang, int slot, const std::string& node, SysTime now) {
   return true;
 }
 
-void ForgetAgents(Gang& gang) {
+void ForgetAgents(SlurmGang& gang) {
   gang.attached.clear();
   gang.closed.clear();
   gang.at_time_limit = false;
@@ -280,16 +280,16 @@ void ForgetAgents(Gang& gang) {
   gang.running.reset();
 }
 
-bool IsNothingNew(const Gang& gang, std::span<const ListedJob> found) {
-  if (gang.stage != Stage::kThere || gang.complete || gang.running || gang.missing || found.size() != 1)
+bool IsNothingNew(const SlurmGang& gang, std::span<const ListedJob> found) {
+  if (gang.stage != GangStage::kThere || gang.complete || gang.running || gang.missing || found.size() != 1)
     return false;
   const ListedJob& job = found.front();
   return job.state == JobState::kPending && !job.reason.empty() && job.reason == gang.waits_because &&
          gang.ids.size() == 1 && gang.ids.front() == job.id;
 }
 
-Verdict Judge(Gang& gang, const Sight& sight) {
-  if (gang.stage == Stage::kUncertain) {  // and not found
+Verdict Judge(SlurmGang& gang, const Sight& sight) {
+  if (gang.stage == GangStage::kUncertain) {  // and not found
     if (sight.asked < std::max(gang.since, sight.answering_since) + kSettle) return {};
     return Resubmit{
         .words = {.reason = "Slurm did not take the job at first.", .unblock = "It is submitted again."}};

@@ -41,7 +41,7 @@ inline constexpr std::chrono::seconds kLeaveMax{15};
 inline constexpr std::chrono::seconds kResubmitPause{2};
 inline constexpr std::chrono::seconds kResubmitPauseMax{300};
 
-enum class Stage {
+enum class GangStage {
   kToSubmit,    ///< from `due` on
   kSubmitting,  ///< sbatch runs
   kUncertain,   ///< sbatch did not answer, or a previous server did not see it answer
@@ -50,10 +50,10 @@ enum class Stage {
   kEnding,  ///< cancelled until a list has nothing of it
 };
 
-struct Gang {
+struct SlurmGang {
   int slots = 0;
   std::string partition;
-  Stage stage = Stage::kToSubmit;
+  GangStage stage = GangStage::kToSubmit;
   int submission = 0;
   SysTime since;  ///< of the stage
   std::optional<SysTime> due;
@@ -74,9 +74,9 @@ struct Gang {
 };
 
 /// The agent of a slot has come. True: with it all have.
-bool NoteAgent(Gang& gang, int slot, const std::string& node, SysTime now);
+bool NoteAgent(SlurmGang& gang, int slot, const std::string& node, SysTime now);
 /// Of the submission before: none of its agents counts any more.
-void ForgetAgents(Gang& gang);
+void ForgetAgents(SlurmGang& gang);
 
 /// What a list says of one gang.
 struct Sight {
@@ -105,9 +105,9 @@ using Verdict = std::variant<std::monostate, LookSoon, KeepWaiting, HasRoom, Res
 
 /// The list says of it what the last one said: it waits, and for the same reason; and its agents are not
 /// there.
-[[nodiscard]] bool IsNothingNew(const Gang& gang, std::span<const ListedJob> found);
+[[nodiscard]] bool IsNothingNew(const SlurmGang& gang, std::span<const ListedJob> found);
 
 /// Of a gang that is kUncertain, kThere or kGranted. Notes in it what the list says: `running`, `missing`.
-[[nodiscard]] Verdict Judge(Gang& gang, const Sight& sight);
+[[nodiscard]] Verdict Judge(SlurmGang& gang, const Sight& sight);
 
 }  // namespace trainyard::slurm

@@ -32,8 +32,8 @@ placement::Shortage WhyNotSubmitted(Failure failure, const std::string& words) {
 }
 
 /// Lists are asked for often.
-bool IsWaitingFor(Stage stage) {
-  return stage == Stage::kUncertain || stage == Stage::kThere || stage == Stage::kEnding;
+bool IsWaitingFor(GangStage stage) {
+  return stage == GangStage::kUncertain || stage == GangStage::kThere || stage == GangStage::kEnding;
 }
 
 template <class All>
@@ -42,13 +42,13 @@ auto* FindIn(All& gangs, const Submission& submission) {
   return found == gangs.end() || found->second.submission != submission.number ? nullptr : &found->second;
 }
 
-Gang GangOf(const Gangs::Wanted& wanted, SysTime now) {
-  Gang gang{.slots = wanted.slots,
-            .partition = wanted.partition,
-            .submission = wanted.last_submission,
-            .since = now,
-            .attached = wanted.attached,
-            .had_room = wanted.granted};
+SlurmGang GangOf(const Gangs::Wanted& wanted, SysTime now) {
+  SlurmGang gang{.slots = wanted.slots,
+                 .partition = wanted.partition,
+                 .submission = wanted.last_submission,
+                 .since = now,
+                 .attached = wanted.attached,
+                 .had_room = wanted.granted};
   if (std::ssize(gang.attached) == gang.slots) gang.complete = now;
   if (wanted.granted)
     for (const auto& [slot, node] : gang.attached) gang.closed.emplace(slot, now + kAgentReturnMax);
@@ -57,28 +57,28 @@ Gang GangOf(const Gangs::Wanted& wanted, SysTime now) {
 
 }  // namespace
 
-void Gangs::CountStage(Stage stage, int change) {
+void Gangs::CountStage(GangStage stage, int change) {
   if (IsWaitingFor(stage)) waiting_ += change;
-  if (stage == Stage::kSubmitting) submitting_ += change;
+  if (stage == GangStage::kSubmitting) submitting_ += change;
 }
 
-void Gangs::Enter(const GangKey& key, Gang& gang, Stage stage, SysTime now) {
+void Gangs::Enter(const GangKey& key, SlurmGang& gang, GangStage stage, SysTime now) {
   CountStage(gang.stage, -1);
   CountStage(stage, 1);
   gang.stage = stage;
   gang.since = now;
   gang.missing.reset();
   SetDue(key, gang, std::nullopt);
-  if (stage == Stage::kUncertain || stage == Stage::kEnding) questions_.AskSoon();
+  if (stage == GangStage::kUncertain || stage == GangStage::kEnding) questions_.AskSoon();
 }
 
-void Gangs::SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due) {
+void Gangs::SetDue(const GangKey& key, SlurmGang& gang, std::optional<SysTime> due) {
   if (gang.due) due_.erase({*gang.due, key});
   gang.due = due;
   if (gang.due) due_.insert({*gang.due, key});
 }
 
-void Gangs::Say(const GangKey& key, Gang& gang, placement::Shortage words) {
+void Gangs::Say(const GangKey& key, SlurmGang& gang, placement::Shortage words) {
   placement::Wait wait = WaitFor(std::move(words));
   if (wait == gang.wait) return;
   gang.wait = std::move(wait);
@@ -89,13 +89,13 @@ void Gangs::Say(const GangKey& key, Gang& gang, placement::Shortage words) {
 void Gangs::Want(Wanted wanted, SysTime now) {
   const auto [place, is_new] = gangs_.try_emplace(wanted.key);
   if (!is_new) return;
-  Gang& gang = place->second;
+  SlurmGang& gang = place->second;
   gang = GangOf(wanted, now);
   if (wanted.granted) {
-    Enter(wanted.key, gang, Stage::kGranted, now);
+    Enter(wanted.key, gang, GangStage::kGranted, now);
     return SetDue(wanted.key, gang, now + kAgentReturnMax + kAgentAbsenceMax);
   }
-  if (gang.submission > 0) return Enter(wanted.key, gang, Stage::kUncertain, now);
+  if (gang.submission > 0) return Enter(wanted.key, gang, GangStage::kUncertain, now);
   gang.wait =
       WaitFor({.reason = "It is being submitted to Slurm.", .unblock = "It starts when Slurm has room."});
   SetDue(wanted.key, gang, now);
@@ -104,28 +104,28 @@ void Gangs::Want(Wanted wanted, SysTime now) {
 void Gangs::Release(const GangKey& key, SysTime now) {
   const auto found = gangs_.find(key);
   if (found == gangs_.end() || found->second.released) return;
-  Gang& gang = found->second;
+  SlurmGang& gang = found->second;
   gang.released = true;
   if (gang.submission == 0) return Erase(key);
-  if (gang.stage == Stage::kEnding) return;
+  if (gang.stage == GangStage::kEnding) return;
   actions_.emplace_back(VoidTicket{{key, gang.submission}});
-  const bool leaves = gang.stage == Stage::kGranted;
+  const bool leaves = gang.stage == GangStage::kGranted;
   if (!leaves) CancelAll(key, gang, now);
-  Enter(key, gang, Stage::kEnding, now);
+  Enter(key, gang, GangStage::kEnding, now);
   if (!leaves) return;
   gang.may_live_until = now + kLeaveMax;
   SetDue(key, gang, gang.may_live_until);
 }
 
 void Gangs::Erase(const GangKey& key) {
-  Gang& gang = gangs_.at(key);
+  SlurmGang& gang = gangs_.at(key);
   CountStage(gang.stage, -1);
   SetDue(key, gang, std::nullopt);
   gangs_.erase(key);
   actions_.emplace_back(Forget{key});
 }
 
-void Gangs::CancelAll(const GangKey& key, Gang& gang, SysTime now) {
+void Gangs::CancelAll(const GangKey& key, SlurmGang& gang, SysTime now) {
   if (!gang.ids.empty()) Cancel(JobName(installation_, key), std::exchange(gang.ids, {}), now);
 }
 
@@ -137,34 +137,34 @@ void Gangs::Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTi
 // --- submissions
 
 void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime now) {
-  Gang* gang = FindIn(gangs_, submission);
+  SlurmGang* gang = FindIn(gangs_, submission);
   if (gang == nullptr) return;
   answering_since_ = answering_since_.value_or(now);
-  if (gang->stage == Stage::kEnding) {  // released meanwhile
+  if (gang->stage == GangStage::kEnding) {  // released meanwhile
     gang->ids = {id};
     return CancelAll(submission.gang, *gang, now);
   }
-  if (gang->stage != Stage::kSubmitting) return;
+  if (gang->stage != GangStage::kSubmitting) return;
   gang->ids = {id};
-  Enter(submission.gang, *gang, Stage::kThere, now);
+  Enter(submission.gang, *gang, GangStage::kThere, now);
 }
 
 void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words,
                            SysTime now) {
-  Gang* gang = FindIn(gangs_, submission);
-  if (gang == nullptr || gang->stage != Stage::kSubmitting) return;
+  SlurmGang* gang = FindIn(gangs_, submission);
+  if (gang == nullptr || gang->stage != GangStage::kSubmitting) return;
   if (failure != Failure::kNoAnswer)
     return SubmitAgain(submission.gang, *gang, WhyNotSubmitted(failure, words), now);
-  Enter(submission.gang, *gang, Stage::kUncertain, now);
+  Enter(submission.gang, *gang, GangStage::kUncertain, now);
   answering_since_.reset();
   Say(submission.gang, *gang, WhyNotSubmitted(failure, words));
 }
 
-void Gangs::SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now) {
+void Gangs::SubmitAgain(const GangKey& key, SlurmGang& gang, placement::Shortage words, SysTime now) {
   if (gang.submission > 0) actions_.emplace_back(VoidTicket{{key, gang.submission}});
   CancelAll(key, gang, now);
   ForgetAgents(gang);
-  Enter(key, gang, Stage::kToSubmit, now);
+  Enter(key, gang, GangStage::kToSubmit, now);
   SetDue(key, gang, now + gang.pause);
   gang.pause = std::min(2 * gang.pause, kResubmitPauseMax);
   Say(key, gang, std::move(words));
@@ -175,10 +175,10 @@ void Gangs::SubmitSome(SysTime now) {
     const GangKey key = to_submit_.front();
     to_submit_.pop_front();
     const auto found = gangs_.find(key);
-    if (found == gangs_.end() || found->second.stage != Stage::kToSubmit) continue;
-    Gang& gang = found->second;
+    if (found == gangs_.end() || found->second.stage != GangStage::kToSubmit) continue;
+    SlurmGang& gang = found->second;
     ++gang.submission;
-    Enter(key, gang, Stage::kSubmitting, now);
+    Enter(key, gang, GangStage::kSubmitting, now);
     actions_.emplace_back(Submit{{key, gang.submission}});
   }
 }
@@ -187,8 +187,8 @@ void Gangs::SubmitSome(SysTime now) {
 
 void Gangs::AskForSome() {
   while (const std::optional<Submission> submission = questions_.TakeOne()) {
-    const Gang* gang = FindIn(gangs_, *submission);
-    if (gang == nullptr || gang->stage != Stage::kThere || gang->ids.empty()) continue;
+    const SlurmGang* gang = FindIn(gangs_, *submission);
+    if (gang == nullptr || gang->stage != GangStage::kThere || gang->ids.empty()) continue;
     questions_.OnOneAsked();
     actions_.emplace_back(AskList{.id = gang->ids.front()});
   }
@@ -205,8 +205,8 @@ void Gangs::OnListFailed(std::optional<std::int64_t> id, const std::string& word
 void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours, SysTime now) {
   if (!answering_since_) answering_since_ = asked;
   if (id) questions_.OnOneDone(ours.size() > 0);
-  Reading reading(std::move(ours),
-                  {.found = {}, .asked = asked, .answering_since = *answering_since_, .now = now});
+  ListReading reading(std::move(ours),
+                      {.found = {}, .asked = asked, .answering_since = *answering_since_, .now = now});
   if (!id) {
     questions_.OnList(asked, now);
     reading_ = std::move(reading);
@@ -227,7 +227,7 @@ void Gangs::ReadOn(SysTime now) {
   Strangers strangers;
   auto next = reading_->latest() ? gangs_.upper_bound(*reading_->latest()) : gangs_.begin();
   for (int looks = 0; looks < kLooksMax && next != gangs_.end(); ++looks) {
-    const auto [key, gang] = std::pair<const GangKey, Gang*>(next->first, &next->second);
+    const auto [key, gang] = std::pair<const GangKey, SlurmGang*>(next->first, &next->second);
     ++next;  // Look may erase it
     const std::span<ListedJob> found = reading_->Take({key, gang->submission}, strangers);
     if (!reading_->no_answer()) {
@@ -235,7 +235,7 @@ void Gangs::ReadOn(SysTime now) {
       continue;
     }
     gang->missing.reset();
-    const bool is_asked_for = gang->stage == Stage::kThere || gang->stage == Stage::kUncertain;
+    const bool is_asked_for = gang->stage == GangStage::kThere || gang->stage == GangStage::kUncertain;
     if (is_asked_for) Say(key, *gang, *reading_->no_answer());
   }
   if (next == gangs_.end()) {
@@ -250,18 +250,18 @@ void Gangs::CancelStrangers(Strangers strangers, SysTime now) {
   for (auto& [name, ids] : strangers) Cancel(name, std::move(ids), now);
 }
 
-void Gangs::Look(const GangKey& key, Gang& gang, std::span<ListedJob> found, Sight sight) {
+void Gangs::Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found, Sight sight) {
   if (IsNothingNew(gang, found)) return;
   if (sight.asked < gang.since && found.empty())
     return;  // it came, or was released, while the question was on its way
-  if (gang.stage == Stage::kToSubmit || gang.stage == Stage::kSubmitting) return;
+  if (gang.stage == GangStage::kToSubmit || gang.stage == GangStage::kSubmitting) return;
   gang.ids.clear();
   for (const ListedJob& job : found)
     if (!HasEnded(job.state)) gang.ids.push_back(job.id);
   own_cancels_.TellApart(found);
   sight.found = found;
-  if (gang.stage == Stage::kEnding) return LookAtEnding(key, gang, sight);
-  if (gang.stage == Stage::kUncertain && !found.empty()) Enter(key, gang, Stage::kThere, sight.now);
+  if (gang.stage == GangStage::kEnding) return LookAtEnding(key, gang, sight);
+  if (gang.stage == GangStage::kUncertain && !found.empty()) Enter(key, gang, GangStage::kThere, sight.now);
   Verdict verdict = Judge(gang, sight);
   if (std::holds_alternative<LookSoon>(verdict)) questions_.AskSoon();
   if (auto* waits = std::get_if<KeepWaiting>(&verdict)) {
@@ -271,7 +271,7 @@ void Gangs::Look(const GangKey& key, Gang& gang, std::span<ListedJob> found, Sig
     gang.waits_because = std::move(waits->because);
   } else if (std::holds_alternative<HasRoom>(verdict)) {
     gang.had_room = true;
-    Enter(key, gang, Stage::kGranted, sight.now);
+    Enter(key, gang, GangStage::kGranted, sight.now);
     actions_.emplace_back(GiveRoom{{key, gang.submission}});
   } else if (auto* again = std::get_if<Resubmit>(&verdict)) {
     if (again->at_once) gang.pause = kResubmitPause;
@@ -281,22 +281,22 @@ void Gangs::Look(const GangKey& key, Gang& gang, std::span<ListedJob> found, Sig
   }
 }
 
-void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason,
+void Gangs::TakeRoomBack(const GangKey& key, SlurmGang& gang, placement::RoomEnd kind, std::string why,
                          SysTime now) {
   actions_.emplace_back(VoidTicket{{key, gang.submission}});
-  actions_.emplace_back(TakeBack{.gang = key, .kind = kind, .reason = std::move(reason)});
+  actions_.emplace_back(TakeBack{.gang = key, .kind = kind, .reason = std::move(why)});
   const bool lives = !gang.ids.empty();
   CancelAll(key, gang, now);
-  Enter(key, gang, Stage::kEnding, now);
+  Enter(key, gang, GangStage::kEnding, now);
   if (!lives) SayDead(key, gang);
 }
 
-void Gangs::SayDead(const GangKey& key, Gang& gang) {
+void Gangs::SayDead(const GangKey& key, SlurmGang& gang) {
   if (std::exchange(gang.lives, false) && gang.had_room)
     actions_.emplace_back(NothingLives{{key, gang.submission}});
 }
 
-void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Sight& sight) {
+void Gangs::LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight) {
   const bool leaves = gang.may_live_until && sight.asked < *gang.may_live_until;
   if (!gang.ids.empty()) return leaves ? void() : CancelAll(key, gang, sight.now);
   // What was submitted a moment ago may not be in lists yet, if the controller has just come back.
@@ -308,30 +308,30 @@ void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Sight& sight) {
 // --- agents
 
 void Gangs::OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) {
-  Gang* gang = FindIn(gangs_, submission);
-  if (gang == nullptr || !NoteAgent(*gang, slot, node, now) || gang->stage != Stage::kThere) return;
+  SlurmGang* gang = FindIn(gangs_, submission);
+  if (gang == nullptr || !NoteAgent(*gang, slot, node, now) || gang->stage != GangStage::kThere) return;
   questions_.WantOne(submission);
 }
 
 void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysTime now) {
-  Gang* gang = FindIn(gangs_, submission);
+  SlurmGang* gang = FindIn(gangs_, submission);
   if (gang == nullptr) return;
   questions_.AskSoon();
   if (!closed) return;
   gang->closed.emplace(slot, now);
-  if (gang->stage == Stage::kGranted) SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
+  if (gang->stage == GangStage::kGranted) SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
 }
 
 void Gangs::OnTimeLimit(const Submission& submission) {
-  if (Gang* gang = FindIn(gangs_, submission)) gang->at_time_limit = true;
+  if (SlurmGang* gang = FindIn(gangs_, submission)) gang->at_time_limit = true;
 }
 
 // --- what is next
 
 void Gangs::OnDue(const GangKey& key) {
-  Gang& gang = gangs_.at(key);
+  SlurmGang& gang = gangs_.at(key);
   SetDue(key, gang, std::nullopt);
-  if (gang.stage == Stage::kToSubmit) {
+  if (gang.stage == GangStage::kToSubmit) {
     to_submit_.push_back(key);
   } else {
     questions_.AskSoon();
@@ -359,17 +359,17 @@ std::optional<SysTime> Gangs::WakeAt() const {
 std::optional<placement::Wait> Gangs::WaitOf(const GangKey& key) const {
   const auto found = gangs_.find(key);
   if (found == gangs_.end()) return std::nullopt;
-  const bool waits = found->second.stage != Stage::kGranted && found->second.stage != Stage::kEnding;
+  const bool waits = found->second.stage != GangStage::kGranted && found->second.stage != GangStage::kEnding;
   return waits ? std::optional(found->second.wait) : std::nullopt;
 }
 
 bool Gangs::IsCurrent(const Submission& submission) const {
-  const Gang* gang = FindIn(gangs_, submission);
-  return gang != nullptr && gang->stage != Stage::kToSubmit && gang->stage != Stage::kEnding;
+  const SlurmGang* gang = FindIn(gangs_, submission);
+  return gang != nullptr && gang->stage != GangStage::kToSubmit && gang->stage != GangStage::kEnding;
 }
 
 bool Gangs::MayLive(const Submission& submission) const {
-  const Gang* gang = FindIn(gangs_, submission);
+  const SlurmGang* gang = FindIn(gangs_, submission);
   return gang != nullptr && gang->lives;
 }
 

@@ -111,8 +111,7 @@ class Gangs {
   /// Its agents end because Slurm's time limit for it is near: what ends now ends for that.
   void OnTimeLimit(const Submission& submission);
 
-  /// What is to be done now; each action is said once. Where there is more than one call does, WakeAt is
-  /// past.
+  /// What is to be done now; each action is said once. WakeAt is past while there is more than one call does.
   [[nodiscard]] std::vector<GangAction> Next(SysTime now);
   /// When Next has something to do though nothing happens; nothing: never.
   [[nodiscard]] std::optional<SysTime> WakeAt() const;
@@ -126,32 +125,33 @@ class Gangs {
   [[nodiscard]] std::size_t size() const noexcept { return gangs_.size(); }
 
  private:
-  void Enter(const GangKey& key, Gang& gang, Stage stage, SysTime now);
-  void SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due);
-  void Say(const GangKey& key, Gang& gang, placement::Shortage words);
+  void Enter(const GangKey& key, SlurmGang& gang, GangStage stage, SysTime now);
+  void SetDue(const GangKey& key, SlurmGang& gang, std::optional<SysTime> due);
+  void Say(const GangKey& key, SlurmGang& gang, placement::Shortage words);
   void ReadOn(SysTime now);
-  void Look(const GangKey& key, Gang& gang, std::span<ListedJob> found, Sight sight);
-  void LookAtEnding(const GangKey& key, Gang& gang, const Sight& sight);
-  void SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now);
-  void TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason, SysTime now);
-  void SayDead(const GangKey& key, Gang& gang);
-  void CancelAll(const GangKey& key, Gang& gang, SysTime now);
+  void Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found, Sight sight);
+  void LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight);
+  void SubmitAgain(const GangKey& key, SlurmGang& gang, placement::Shortage words, SysTime now);
+  void TakeRoomBack(const GangKey& key, SlurmGang& gang, placement::RoomEnd kind, std::string why,
+                    SysTime now);
+  void SayDead(const GangKey& key, SlurmGang& gang);
+  void CancelAll(const GangKey& key, SlurmGang& gang, SysTime now);
   void Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTime now);
   void CancelStrangers(Strangers strangers, SysTime now);
   void OnDue(const GangKey& key);
   void AskForSome();
   void SubmitSome(SysTime now);
-  void CountStage(Stage stage, int change);
+  void CountStage(GangStage stage, int change);
   void Erase(const GangKey& key);
 
   std::string installation_;
-  std::map<GangKey, Gang> gangs_;
+  std::map<GangKey, SlurmGang> gangs_;
   std::set<std::pair<SysTime, GangKey>> due_;
   std::deque<GangKey> to_submit_;
   int submitting_ = 0;
   int waiting_ = 0;  ///< gangs for which lists are asked often
   Questions questions_;
-  std::optional<Reading> reading_;
+  std::optional<ListReading> reading_;
   std::optional<SysTime> answering_since_;  ///< the controller; nothing: it does not, or was not asked
   OwnCancels own_cancels_;
   std::vector<GangAction> actions_;

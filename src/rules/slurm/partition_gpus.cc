@@ -29,7 +29,7 @@ PartitionGpus GpusByPartition(std::span<const Node> nodes) {
   return found;
 }
 
-bool HasAccelerator(const PartitionGpus& gpus, const Settings& settings, const std::string& region,
+bool HasAccelerator(const PartitionGpus& gpus, const SlurmSettings& settings, const std::string& region,
                     ml::v1::AcceleratorConfig::Type type) {
   if (cluster::IsTpu(type)) return false;
   if (gpus.empty()) return true;

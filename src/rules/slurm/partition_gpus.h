@@ -26,7 +26,7 @@ using PartitionGpus = std::map<std::string, std::set<std::string>>;
 /// RequestOf asks for them. Always false for TPUs.
 ///
 /// @param gpus  empty: the nodes are not known, and any GPU may be there.
-[[nodiscard]] bool HasAccelerator(const PartitionGpus& gpus, const Settings& settings,
+[[nodiscard]] bool HasAccelerator(const PartitionGpus& gpus, const SlurmSettings& settings,
                                   const std::string& region, ml::v1::AcceleratorConfig::Type type);
 
 }  // namespace trainyard::slurm

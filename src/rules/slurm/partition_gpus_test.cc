@@ -42,7 +42,7 @@ struct Row {
 };
 class HasAcceleratorTest : public testing::TestWithParam<Row> {};
 TEST_P(HasAcceleratorTest, AsJobsAskForThem) {
-  Settings settings{.regions = {{"us-central1", GetParam().partition}}};
+  SlurmSettings settings{.regions = {{"us-central1", GetParam().partition}}};
   if (*GetParam().rule != 0) settings.accelerators["nvidia-tesla-t4"] = GetParam().rule;
   EXPECT_EQ(HasAccelerator(GpusByPartition(kNodes), settings, "us-central1", GetParam().type),
             GetParam().has);
@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(PartitionGpus, MachineTypesMayHaveThemInAPartitionOfTheirOwn) {
-  Settings settings;
+  SlurmSettings settings;
   EXPECT_FALSE(HasAccelerator(GpusByPartition(kNodes), settings, "us-central1", kT4))
       << "the default partition";
   settings.machine_types["n1-standard-8"].options.partition = "gpu";

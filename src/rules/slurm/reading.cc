@@ -19,12 +19,12 @@ void OwnCancels::TellApart(std::span<ListedJob> jobs) const {
   }
 }
 
-std::optional<GangKey> Reading::NextOwner() const {
+std::optional<GangKey> ListReading::NextOwner() const {
   if (next_ == ours_.jobs.size()) return std::nullopt;
   return ours_.whose[next_].gang;
 }
 
-std::span<ListedJob> Reading::Take(const Submission& present, Strangers& strangers) {
+std::span<ListedJob> ListReading::Take(const Submission& present, Strangers& strangers) {
   const std::vector<Submission>& whose = ours_.whose;
   while (next_ < whose.size() && whose[next_] < present) TakeStranger(strangers);
   const std::size_t begin = next_;
@@ -35,11 +35,11 @@ std::span<ListedJob> Reading::Take(const Submission& present, Strangers& strange
   return found;
 }
 
-void Reading::TakeRest(Strangers& strangers) {
+void ListReading::TakeRest(Strangers& strangers) {
   while (NextOwner()) TakeStranger(strangers);
 }
 
-void Reading::TakeStranger(Strangers& strangers) {
+void ListReading::TakeStranger(Strangers& strangers) {
   const ListedJob& job = ours_.jobs[next_++];
   if (!HasEnded(job.state)) strangers[job.name].push_back(job.id);
 }

@@ -41,12 +41,12 @@ using Strangers = std::map<std::string, std::vector<std::int64_t>>;
 
 /// A list as it is compared with the gangs, one after the other in the order of their keys, or that there is
 /// none. A value with a memory; one thread.
-class Reading {
+class ListReading {
  public:
   /// `sight`: but for what is found.
-  Reading(OurJobs ours, Sight sight) : ours_(std::move(ours)), sight_(sight) {}
+  ListReading(OurJobs ours, Sight sight) : ours_(std::move(ours)), sight_(sight) {}
   /// Why the controller did not answer.
-  explicit Reading(placement::Shortage no_answer) : no_answer_(std::move(no_answer)) {}
+  explicit ListReading(placement::Shortage no_answer) : no_answer_(std::move(no_answer)) {}
 
   [[nodiscard]] const Sight& sight() const noexcept { return sight_; }
   [[nodiscard]] const std::optional<placement::Shortage>& no_answer() const noexcept { return no_answer_; }

@@ -26,11 +26,11 @@ std::vector<std::int64_t> IdsOf(std::span<const ListedJob> jobs) {
   return ids;
 }
 
-TEST(Reading, FindsThePresentSubmissionOfEachGangAndWhatNobodyOwns) {
-  Reading reading(OursOf("1f3a", {JobOf(1, {kSeven, 1}), JobOf(2, {kSeven, 2}), JobOf(3, {kSeven, 2}),
-                                  JobOf(4, {kSeven, 3}, JobState::kOver), JobOf(5, {kSeven, 4}),
-                                  JobOf(6, {kEight, 1}), JobOf(8, {kNine, 1}), JobOf(9, {kNine, 2})}),
-                  {});
+TEST(ListReading, FindsThePresentSubmissionOfEachGangAndWhatNobodyOwns) {
+  ListReading reading(OursOf("1f3a", {JobOf(1, {kSeven, 1}), JobOf(2, {kSeven, 2}), JobOf(3, {kSeven, 2}),
+                                      JobOf(4, {kSeven, 3}, JobState::kOver), JobOf(5, {kSeven, 4}),
+                                      JobOf(6, {kEight, 1}), JobOf(8, {kNine, 1}), JobOf(9, {kNine, 2})}),
+                      {});
   Strangers strangers;
   EXPECT_EQ(reading.latest(), std::nullopt);
   EXPECT_EQ(reading.NextOwner(), kSeven);
@@ -44,8 +44,9 @@ TEST(Reading, FindsThePresentSubmissionOfEachGangAndWhatNobodyOwns) {
   EXPECT_EQ(reading.NextOwner(), std::nullopt);
 }
 
-TEST(Reading, WhatIsLeftIsNobodys) {
-  Reading reading(OursOf("1f3a", {JobOf(6, {kEight, 1}), JobOf(8, {kNine, 1}, JobState::kCancelled)}), {});
+TEST(ListReading, WhatIsLeftIsNobodys) {
+  ListReading reading(OursOf("1f3a", {JobOf(6, {kEight, 1}), JobOf(8, {kNine, 1}, JobState::kCancelled)}),
+                      {});
   Strangers strangers;
   EXPECT_THAT(IdsOf(reading.Take({kSeven, 1}, strangers)), IsEmpty());
   EXPECT_THAT(strangers, IsEmpty());

@@ -30,7 +30,7 @@ void PutGiven(json::object& job, std::string_view name, const std::string& value
 
 /// What sbatch tells the job's srun by variables, and slurmrestd does not: without them a step over several
 /// components takes each for as large as the first one, and all tasks of a node see the same GPUs.
-std::map<std::string, std::string> Variables(const Request& request) {
+std::map<std::string, std::string> Variables(const GangRequest& request) {
   std::map<std::string, std::string> variables;
   const std::size_t groups = request.components.size();
   for (std::size_t i = 0; i < groups; ++i) {
@@ -43,7 +43,7 @@ std::map<std::string, std::string> Variables(const Request& request) {
   return variables;
 }
 
-json::value Environment(RestVersion version, const Request& request) {
+json::value Environment(RestVersion version, const GangRequest& request) {
   json::object by_name;
   json::array lines;
   for (const auto& [name, value] : Variables(request)) {
@@ -59,7 +59,7 @@ std::int64_t Seconds(SysTime time) {
 }
 
 /// The options of sbatch that have other names, or other forms, in each way.
-void PutOptions(json::object& job, const Batch& batch, const Component& component, bool keeps_lost_nodes) {
+void PutOptions(json::object& job, const BatchJob& batch, const Component& component, bool keeps_lost_nodes) {
   job["no_requeue"] = true;
   if (keeps_lost_nodes) job["no_kill"] = "set";
   job["signal"] = std::string(kEndSignal) + "@" + std::to_string(kEndNotice.count());
@@ -68,7 +68,7 @@ void PutOptions(json::object& job, const Batch& batch, const Component& componen
   PutGiven(job, "gpus_per_task", GpusPerTask(component));
 }
 
-void PutFields(json::object& job, const Batch& batch, const Component& component, bool keeps_lost_nodes,
+void PutFields(json::object& job, const BatchJob& batch, const Component& component, bool keeps_lost_nodes,
                RestVersion version) {
   job["requeue"] = false;
   if (keeps_lost_nodes) job["kill_on_node_fail"] = false;
@@ -79,7 +79,7 @@ void PutFields(json::object& job, const Batch& batch, const Component& component
   if (component.gpus > 0) job["tres_per_task"] = "gres:gpu:" + GpusPerTask(component);
 }
 
-json::object Job(const Batch& batch, const Request& request, const Component& component,
+json::object Job(const BatchJob& batch, const GangRequest& request, const Component& component,
                  RestVersion version) {
   json::object job{{"name", JobName(batch.installation, batch.submission.gang)},
                    {"comment", Comment(batch.submission)},
@@ -115,7 +115,7 @@ std::string RestJobTarget(RestVersion version, std::int64_t id) {
   return RestTarget(version, "job/" + std::to_string(id));
 }
 
-std::string RestSubmission(const Batch& batch, const Request& request, RestVersion version) {
+std::string RestSubmission(const BatchJob& batch, const GangRequest& request, RestVersion version) {
   json::array jobs;
   for (const Component& component : request.components)
     jobs.emplace_back(Job(batch, request, component, version));

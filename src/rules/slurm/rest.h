@@ -24,6 +24,7 @@ inline constexpr std::array kRestVersions{RestVersion::k42, RestVersion::k41, Re
 
 /// The body of a POST to "job/submit": what BatchScript says to sbatch. The request has no lack, and its
 /// options no lines, which nothing can say here.
-[[nodiscard]] std::string RestSubmission(const Batch& batch, const Request& request, RestVersion version);
+[[nodiscard]] std::string RestSubmission(const BatchJob& batch, const GangRequest& request,
+                                         RestVersion version);
 
 }  // namespace trainyard::slurm

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-Batch BatchOf() {
+BatchJob BatchOf() {
   return {.installation = "1f3a",
           .submission = {.gang = {.job_uid = 17, .try_number = 1}, .number = 2},
           .nice = 50,
@@ -29,7 +29,7 @@ Component Gpus(std::string type) {
 }
 
 /// What is asked for, without the script.
-json::value Asked(const Batch& batch, const Request& request, RestVersion version) {
+json::value Asked(const BatchJob& batch, const GangRequest& request, RestVersion version) {
   json::object body = json::parse(RestSubmission(batch, request, version)).as_object();
   EXPECT_EQ(body["script"].as_string(), JobScript(batch, request));
   body.erase("script");
@@ -37,7 +37,7 @@ json::value Asked(const Batch& batch, const Request& request, RestVersion versio
 }
 
 TEST(RestSubmission, OfAPlainJobSince2302) {
-  const Request request{.components = {Gpus("a100")}};
+  const GangRequest request{.components = {Gpus("a100")}};
   for (const RestVersion version : {RestVersion::k39, RestVersion::k40, RestVersion::k41, RestVersion::k42}) {
     EXPECT_EQ(Asked(BatchOf(), request, version), json::parse(R"({"job": {
       "name": "ty-1f3a-17-1", "comment": "trainyard:2", "current_working_directory": "/",
@@ -63,9 +63,9 @@ TEST(RestSubmission, OfAPlainJobIn2205) {
 }
 
 TEST(RestSubmission, OfSeveralComponentsTellsTheirSizesToTheStep) {
-  const Batch batch{.installation = "1f3a",
-                    .submission = {.gang = {.job_uid = 17, .try_number = 1}, .number = 2}};
-  const Request request{.components = {Gpus("t4"), {.replicas = {2}}}};
+  const BatchJob batch{.installation = "1f3a",
+                       .submission = {.gang = {.job_uid = 17, .try_number = 1}, .number = 2}};
+  const GangRequest request{.components = {Gpus("t4"), {.replicas = {2}}}};
   const json::value asked = Asked(batch, request, RestVersion::k42);
   EXPECT_EQ(asked.at("jobs").at(0).at("environment"),
             json::parse(R"(["SLURM_CPUS_PER_TASK_HET_GROUP_0=4", "SLURM_CPUS_PER_TASK_HET_GROUP_1=1",

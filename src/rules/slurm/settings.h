@@ -39,7 +39,7 @@ enum class Sizes {
 /// In place of a type of Slurm's GPUs: whatever type.
 inline constexpr std::string_view kAnyGpu = "any";
 
-struct Settings {
+struct SlurmSettings {
   Options options{};
   /// Partitions of regions that have one of their own: "us-central1" -> "gpu".
   std::map<std::string, std::string> regions{};

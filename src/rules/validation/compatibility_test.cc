@@ -59,7 +59,7 @@ TEST(CompatibilityTable, NamesRulesThatExistAndLeavesNoneOut) {
       ASSERT_TRUE(uses.contains(name)) << row.field << " names the rule " << name;
       ++uses[name];
     }
-    if (row.treatment == Treatment::kRefused)
+    if (row.treatment == FieldTreatment::kRefused)
       EXPECT_FALSE(row.rules.empty()) << row.field << ": who refuses it?";
   }
   for (const auto& [name, count] : uses) EXPECT_GT(count, 0) << "no field names the rule " << name;

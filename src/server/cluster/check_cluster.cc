@@ -24,7 +24,7 @@ std::string Joined(const std::set<std::string>& names) {
 }
 
 /// What jobs may ask for: as all do, and as each machine type does.
-std::vector<slurm::Options> AllOptions(const slurm::Settings& settings) {
+std::vector<slurm::Options> AllOptions(const slurm::SlurmSettings& settings) {
   std::vector<slurm::Options> all{settings.options};
   for (const auto& [type, machine] : settings.machine_types) {
     slurm::Options options = slurm::WithOptionsOf(settings.options, machine.options);
@@ -34,7 +34,7 @@ std::vector<slurm::Options> AllOptions(const slurm::Settings& settings) {
 }
 
 /// In words that also say what there is.
-Status CheckPartitions(const slurm::Settings& settings, std::span<const slurm::Node> nodes) {
+Status CheckPartitions(const slurm::SlurmSettings& settings, std::span<const slurm::Node> nodes) {
   std::set<std::string> known;
   for (const slurm::Node& node : nodes) known.insert(node.partition);
   std::set<std::string> named;

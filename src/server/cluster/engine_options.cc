@@ -188,7 +188,7 @@ bool IsForSlurm(const EngineOptions& options, const placement::DevicePool& here,
   return options.kind == EngineOptions::Kind::kSlurm || here.LackOf(gang).has_value();
 }
 
-Status ReadSlurmMachine(const std::string& text, slurm::Settings& settings) {
+Status ReadSlurmMachine(const std::string& text, slurm::SlurmSettings& settings) {
   TY_TRY(const auto rule, SplitRule(text));
   if (!cluster::FindMachineType(rule.first))
     return std::unexpected(InvalidArgument("", "'" + rule.first + "' is no machine type"));

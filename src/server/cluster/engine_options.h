@@ -26,7 +26,7 @@ struct EngineOptions {
   std::map<std::string, Kind> regions{};  ///< those that are named
   std::string agent_host;                 ///< numeric; empty: the machine's address on the way to the nodes
   std::uint16_t agent_port = 0;           ///< 0: the same as last time, else a free one
-  slurm::Settings slurm;
+  slurm::SlurmSettings slurm;
   std::string slurm_tools;  ///< folder with sbatch; empty: PATH
   std::string slurm_rest;   ///< URL of slurmrestd, as http::Endpoint::Parse reads it; empty: the tools
   std::string slurm_rest_token_file;  ///< absolute path; empty: none, for a Unix socket
@@ -60,6 +60,6 @@ class EngineFlags {
 };
 
 /// "n1-standard-8=cpus:4,memory:16G,partition:gpu": adds the rule. kInvalidArgument with the reason. Pure.
-[[nodiscard]] Status ReadSlurmMachine(const std::string& text, slurm::Settings& settings);
+[[nodiscard]] Status ReadSlurmMachine(const std::string& text, slurm::SlurmSettings& settings);
 
 }  // namespace trainyard::server

@@ -158,14 +158,6 @@ Answer Slow(Request& /*request*/) {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "http_test.XXXXXX").string();
-  EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
 Router MakeTestRouter() {
   Router router;
   router.Add(Method::kGet, "/hello", Hello);

@@ -8,24 +8,12 @@
 #include <string_view>
 #include <thread>
 
+#include "base/async/testing/temporary_folder.h"
 #include "base/async/unique_fd.h"
 #include "net/http/server.h"
 
 /// For this folder's tests: a server on a thread of its own, and a client that sends bytes as they are.
 namespace trainyard::http {
-
-/// A folder that is removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Routes: GET /hello "hello"; GET /empty 204; POST /echo the body (at most 16 MiB); POST /length how long
 /// the body was; POST /ignore answers without reading; GET /throw throws; GET /error/{code}; GET
@@ -46,7 +34,7 @@ class TestServer {
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] std::string Url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+  [[nodiscard]] std::filesystem::path folder() const { return folder_.path(); }
   /// Runs it on the loop and waits for its end.
   void OnLoop(const std::function<void(Server&)>& function);
   /// Starts a TLS listener; returns its port.

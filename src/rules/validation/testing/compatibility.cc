@@ -67,13 +67,13 @@ void AppendRow(const FieldRow& row, std::string& page) {
 
 }  // namespace
 
-std::string_view TreatmentName(Treatment treatment) {
+std::string_view TreatmentName(FieldTreatment treatment) {
   switch (treatment) {
-    case Treatment::kHonoured: return "honoured";
-    case Treatment::kMapped: return "mapped";
-    case Treatment::kNoted: return "noted";
-    case Treatment::kOutput: return "output";
-    case Treatment::kRefused: return "refused";
+    case FieldTreatment::kHonoured: return "honoured";
+    case FieldTreatment::kMapped: return "mapped";
+    case FieldTreatment::kNoted: return "noted";
+    case FieldTreatment::kOutput: return "output";
+    case FieldTreatment::kRefused: return "refused";
   }
   return "";
 }

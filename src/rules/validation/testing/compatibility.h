@@ -7,7 +7,7 @@
 namespace trainyard::jobs {
 
 /// How this server treats a field of the training resources.
-enum class Treatment {
+enum class FieldTreatment {
   kHonoured,  ///< works as in the original
   kMapped,    ///< does something else for the same purpose; the row says what
   kNoted,     ///< validated, stored and returned, without effect; the job's log says so
@@ -16,11 +16,11 @@ enum class Treatment {
 };
 
 /// "honoured" and so on: the words of docs/compatibility.md.
-[[nodiscard]] std::string_view TreatmentName(Treatment treatment);
+[[nodiscard]] std::string_view TreatmentName(FieldTreatment treatment);
 
 struct FieldRow {
   std::string_view field;  ///< message and field as the API names them: "TrainingInput.masterType"
-  Treatment treatment = Treatment::kHonoured;
+  FieldTreatment treatment = FieldTreatment::kHonoured;
   std::string_view meaning;  ///< what it means here
   std::string_view rules;    ///< names of ValidationRules(), separated by spaces, that concern it
   std::string_view source;   ///< where its meaning is documented

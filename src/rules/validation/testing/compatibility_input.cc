@@ -3,7 +3,7 @@
 namespace trainyard::jobs {
 namespace {
 
-using enum Treatment;
+using enum FieldTreatment;
 
 constexpr std::string_view kApi = "API description";
 constexpr std::string_view kTpus = "\"using TPUs\"";

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "replica/shell/terminal.h"
+#include "replica/shell/session.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {

@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "base/async/pass_descriptor.h"
 #include "base/async/unique_fd.h"
+#include "base/async/unix_socket.h"
 
 namespace trainyard::server {
 namespace {

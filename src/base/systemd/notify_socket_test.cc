@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
-#include "base/async/pass_descriptor.h"
 #include "base/async/unique_fd.h"
+#include "base/async/unix_socket.h"
 
 namespace trainyard::systemd {
 namespace {

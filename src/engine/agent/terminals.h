@@ -10,7 +10,7 @@
 #include "base/async/task_group.h"
 #include "base/async/unique_fd.h"
 #include "engine/agent/uplink.h"
-#include "replica/shell/terminal.h"
+#include "replica/shell/session.h"
 
 namespace trainyard::agent {
 

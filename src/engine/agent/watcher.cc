@@ -15,7 +15,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/unique_fd.h"
 #include "engine/agent/end_plan.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 
 namespace trainyard::agent {
 

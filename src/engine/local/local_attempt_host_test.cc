@@ -21,8 +21,8 @@
 #include "programs/attempt/init_note.h"
 #include "programs/attempt/spool.h"
 #include "programs/runtimes/daemon_container.h"
-#include "programs/sandbox/cgroups/descendants.h"
 #include "programs/sandbox/cgroups/kill_group.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 
 namespace trainyard::engine {
 namespace {

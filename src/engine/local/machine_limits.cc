@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/systemd/manager_bus.h"
-#include "base/systemd/session_stay.h"
 #include "base/systemd/unit_place.h"
 #include "programs/attempt/attempt_dir.h"
 #include "programs/sandbox/cgroups/installation_group.h"

@@ -11,7 +11,7 @@
 
 #include "base/async/file.h"
 #include "engine/testing/local_host_world.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 
 namespace trainyard::engine {
 namespace {

@@ -25,7 +25,6 @@
 #include "rules/slurm/component.h"
 #include "rules/slurm/gangs.h"
 #include "rules/slurm/node_list.h"
-#include "rules/slurm/settings.h"
 
 namespace trainyard::engine {
 

@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "engine/slurm/slurm_client.h"
+#include "rules/slurm/component.h"
 #include "rules/slurm/node_list.h"
-#include "rules/slurm/partition_gpus.h"
 
 namespace trainyard::engine {
 

@@ -13,7 +13,7 @@
 #include <csignal>
 #include <utility>
 
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/namespaces/id_map.h"
 #include "programs/sandbox/namespaces/namespace_check.h"
 #include "programs/sandbox/network/network_owner.h"

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/process/child_process.h"
-#include "programs/sandbox/cgroups/descendants.h"
 #include "programs/sandbox/cgroups/kill_group.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/cgroups/process_limit.h"
 #include "programs/sandbox/confinement.h"
 #include "programs/sandbox/namespaces/user_namespace.h"

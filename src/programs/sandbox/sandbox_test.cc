@@ -14,7 +14,7 @@
 
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 
 namespace trainyard::replica {
 namespace {

@@ -27,7 +27,7 @@
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
 #include "programs/attempt/attempt_dir.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/confinement.h"
 #include "programs/sandbox/namespaces/user_namespace.h"
 #include "programs/sandbox/network/connect_doors.h"

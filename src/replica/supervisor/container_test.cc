@@ -12,7 +12,7 @@
 #include "programs/attempt/init_note.h"
 #include "programs/runtimes/oci_container.h"
 #include "programs/sandbox/cgroups/cgroup.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/namespaces/disk_image.h"
 #include "replica/supervisor/testing/attempt_fixture.h"
 #include "replica/supervisor/testing/test_image.h"

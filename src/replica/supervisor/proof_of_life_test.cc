@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "programs/attempt/init_note.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/network/replica_network.h"
 #include "replica/supervisor/testing/attempt_fixture.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/async/file.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 #include "replica/supervisor/testing/attempt_fixture.h"
 
 namespace trainyard::replica {

@@ -11,7 +11,7 @@
 
 #include "base/async/file.h"
 #include "programs/attempt/spool.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 #include "replica/supervisor/lifecycle.h"
 #include "replica/supervisor/testing/attempt_fixture.h"
 

@@ -18,7 +18,6 @@
 #include "base/async/file.h"
 #include "base/wire/time.h"
 #include "programs/node/nvml_usage.h"
-#include "programs/sandbox/cgroups/descendants.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/namespaces/device_files.h"
 

@@ -14,7 +14,7 @@
 #include "base/async/file.h"
 #include "programs/attempt/init_note.h"
 #include "programs/runtimes/google_channels.h"
-#include "programs/sandbox/cgroups/descendants.h"
+#include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/cgroups/process_limit.h"
 #include "programs/sandbox/namespaces/hosts_file.h"
 #include "programs/sandbox/namespaces/user_namespace.h"

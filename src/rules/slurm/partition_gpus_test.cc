@@ -1,4 +1,4 @@
-#include "rules/slurm/partition_gpus.h"
+#include "rules/slurm/component.h"
 
 #include <gmock/gmock.h>
 

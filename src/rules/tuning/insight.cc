@@ -8,7 +8,6 @@
 
 #include "rules/tuning/encoding.h"
 #include "rules/tuning/evidence.h"
-#include "rules/tuning/model_choice.h"
 #include "rules/tuning/random.h"
 
 namespace trainyard::tuning {

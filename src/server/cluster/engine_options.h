@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "rules/placement/device_pool.h"
 #include "rules/placement/gang.h"
-#include "rules/slurm/settings.h"
+#include "rules/slurm/component.h"
 
 namespace CLI {
 class App;

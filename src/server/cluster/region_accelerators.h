@@ -3,7 +3,7 @@
 #include <string>
 
 #include "rules/placement/device_pool.h"
-#include "rules/slurm/partition_gpus.h"
+#include "rules/slurm/component.h"
 #include "server/cluster/engine_options.h"
 #include "trainyard/ml/v1/ml.pb.h"
 

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include <sys/types.h>
-
 /// Numbers out of the kernel's texts. Pure: any thread. Source: proc(5), the kernel's cgroup documents.
+
 namespace trainyard::replica {
 
 /// Of /proc/PID/stat. Zeros for what cannot be read.
@@ -41,5 +42,15 @@ struct NetworkFigures {
 
 /// Numbers, one per line (cgroup.procs).
 [[nodiscard]] std::vector<pid_t> ParsePids(std::string_view text);
+
+/// The parent of a process from its /proc/PID/stat; -1 if the text is something else. Pure: any thread.
+[[nodiscard]] pid_t ParentFromStat(std::string_view stat) noexcept;
+
+/// Every process below `root`, at this moment.
+[[nodiscard]] std::vector<pid_t> Descendants(pid_t root);
+
+/// Kills everything below the calling process and reaps it; returns when nothing is left. The caller must be
+/// a child subreaper, so that what loses its parent comes to it. For where there is no PID namespace.
+void KillDescendants() noexcept;
 
 }  // namespace trainyard::replica

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/async/pass_descriptor.h"
+#include "base/async/unix_socket.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)  // Linux 5.19

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "base/async/file.h"
-#include "base/async/pass_descriptor.h"
+#include "base/async/unix_socket.h"
 #include "programs/sandbox/namespaces/id_map.h"
 
 namespace trainyard::replica {

@@ -49,43 +49,44 @@ SimulatedService::SimulatedService(std::filesystem::path database, int nodes)
 SimulatedService::~SimulatedService() = default;
 
 void SimulatedService::Open() {
-  allocator_.reset();
+  engine_.reset();
   host_ = std::make_unique<engine::RemoteAttemptHost>(
-      loop_.get_executor(), [this](const std::string& agent) { return allocator_->MayLive(agent); });
-  engine::SlurmAllocator::Options options{.settings = {.regions = {{"us-east1", "small"}}},
-                                          .boot = {.server_host = "192.0.2.1",
-                                                   .server_port = 17000,
-                                                   .certificate_sha256 = std::string(64, 'c'),
-                                                   .program_sha256 = std::string(64, 'p'),
-                                                   .program_path = "/usr/bin/trainyard",
-                                                   .ticket = {}},
-                                          .clock = clock_,
-                                          .client = std::make_unique<SimulatedClient>(slurm_)};
-  auto opened = engine::SlurmAllocator::Open(loop_.get_executor(), database_, std::move(options), *host_);
+      loop_.get_executor(), [this](const std::string& agent) { return engine_->MayLive(agent); });
+  engine::SlurmEngine::Options options{.settings = {.regions = {{"us-east1", "small"}}},
+                                       .boot = {.server_host = "192.0.2.1",
+                                                .server_port = 17000,
+                                                .certificate_sha256 = std::string(64, 'c'),
+                                                .program_sha256 = std::string(64, 'p'),
+                                                .program_path = "/usr/bin/trainyard",
+                                                .ticket = {}},
+                                       .clock = clock_,
+                                       .client = std::make_unique<SimulatedClient>(slurm_)};
+  auto opened = engine::SlurmEngine::Open(loop_.get_executor(), database_, std::move(options), *host_);
   TY_CHECK(opened.has_value());
-  allocator_ = *std::move(opened);
+  engine_ = *std::move(opened);
+  engine_->Tell({.on_grant = [this](engine::ReservationKey key,
+                                    const engine::Grant& grant) { OnGrant(key.job_uid, grant); },
+                 .on_wait =
+                     [this](engine::ReservationKey key) {
+                       ++waits_told_;
+                       if (engine_->WaitOf(key) == std::nullopt && !slurm_ids_.contains(key.job_uid))
+                         std::abort();
+                     },
+                 .on_lost =
+                     [this](engine::ReservationKey key, const engine::Revocation&) {
+                       ++revocations_;
+                       Release(key.job_uid);
+                     }});
 }
 
 void SimulatedService::Reserve(std::int64_t uid) {
-  engine::ReservationEvents events{
-      .on_grant = [this, uid](const engine::Grant& grant) { OnGrant(uid, grant); },
-      .on_wait =
-          [this, uid] {
-            ++waits_told_;
-            if (allocator_->WaitOf(KeyOf(uid)) == std::nullopt && !slurm_ids_.contains(uid)) std::abort();
-          },
-      .on_revoked =
-          [this, uid](const engine::Revocation&) {
-            ++revocations_;
-            Release(uid);
-          }};
   wanted_.insert(uid);
   engine::ReservationRequest request{.key = KeyOf(uid), .gang = SimulatedGang(uid)};
   if (const auto on_record = granted_.find(uid); on_record != granted_.end())
     request.granted = on_record->second;
-  const auto answer = allocator_->Reserve(std::move(request), std::move(events));
+  const auto answer = engine_->Offer(std::move(request));
   if (!std::holds_alternative<engine::Pending>(answer)) return;
-  if (allocator_->WaitOf(KeyOf(uid)) == std::nullopt) std::abort();
+  if (engine_->WaitOf(KeyOf(uid)) == std::nullopt) std::abort();
 }
 
 void SimulatedService::OnGrant(std::int64_t uid, const engine::Grant& grant) {
@@ -95,8 +96,8 @@ void SimulatedService::OnGrant(std::int64_t uid, const engine::Grant& grant) {
 }
 
 void SimulatedService::Release(std::int64_t uid) {
-  allocator_->Release(KeyOf(uid));
-  allocator_->ReleaseDevices(KeyOf(uid));
+  engine_->Return(KeyOf(uid));
+  engine_->Prove(KeyOf(uid));
   granted_.erase(uid);
   wanted_.erase(uid);
   const auto id = slurm_ids_.find(uid);
@@ -123,8 +124,8 @@ void SimulatedService::Tick(std::chrono::seconds by) {
     slurm_ids_[change.submission.gang.job_uid] = change.id;
     for (int slot = 0; slot < change.slots; ++slot) tasks_.Spawn(Attach(change.ticket, slot));
   }
-  // An agent of nobody: the allocator looks at its clock, which its timers do not know.
-  allocator_->OnAttached("");
+  // An agent of nobody: the engine looks at its clock, which its timers do not know.
+  engine_->OnAttached("");
 }
 
 asio::awaitable<void> SimulatedService::Attach(std::string ticket, int slot) {
@@ -142,17 +143,17 @@ asio::awaitable<void> SimulatedService::Attach(std::string ticket, int slot) {
   node.add_pythons("3.11.2");
   engine::AgentOrigin origin{.from = boost::asio::ip::make_address(kNodeAddress),
                              .is_there = [] { return true; }};
-  const Result<std::string> name = co_await allocator_->TakeSlot(std::move(hello), std::move(origin));
+  const Result<std::string> name = co_await engine_->TakeSlot(std::move(hello), std::move(origin));
   if (!name) co_return;  // released meanwhile
   host_->OnAttached(*name, nullptr, {});
-  allocator_->OnAttached(*name);
+  engine_->OnAttached(*name);
 }
 
 void SimulatedService::EndAgents(const SimulatedCluster::Change& change) {
   for (int slot = 0; slot < change.slots; ++slot) {
     const std::string agent = slurm::AgentName(change.submission, slot);
     host_->OnDetached(agent, nullptr);
-    allocator_->OnDetached(agent, mux::Ending::kClosed);
+    engine_->OnDetached(agent, mux::Ending::kClosed);
   }
 }
 

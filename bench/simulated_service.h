@@ -15,10 +15,10 @@
 
 #include "base/async/task_group.h"
 #include "engine/remote/remote_attempt_host.h"
-#include "engine/slurm/slurm_allocator.h"
+#include "engine/slurm/slurm_engine.h"
 #include "simulated_slurm.h"
 
-/// The real allocator between a simulated Slurm and simulated runners, agents included, on a simulated clock.
+/// The real engine between a simulated Slurm and simulated runners, agents included, on a simulated clock.
 namespace trainyard::bench {
 
 /// The gang of a job: the same for the same number. Of 100 some 60 are one replica, 25 four, 10 sixteen, 3
@@ -35,7 +35,7 @@ class SimulatedService {
   /// A server opens the database; one that was there has ended.
   void Open();
   /// All jobs of the previous server have asked for their room.
-  void Start() { allocator_->Start(); }
+  void Start() { engine_->Start(); }
   /// As a runner asks for its room, and then, as it does for the job's state, what it waits for.
   void Reserve(std::int64_t uid);
   /// As a runner whose job is over, or was cancelled.
@@ -95,7 +95,7 @@ class SimulatedService {
   std::vector<double> turns_ms_;
   bool idle_ = false;  ///< the last turn found nothing to do
   std::unique_ptr<engine::RemoteAttemptHost> host_;
-  std::unique_ptr<engine::SlurmAllocator> allocator_;
+  std::unique_ptr<engine::SlurmEngine> engine_;
   TaskGroup tasks_{loop_.get_executor()};
 };
 

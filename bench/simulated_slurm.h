@@ -106,7 +106,7 @@ class SimulatedCluster {
   std::int64_t next_id_ = 1;
 };
 
-/// What the threads of the allocator and the benchmark share.
+/// What the threads of the engine and the benchmark share.
 struct SimulatedSlurm {
   SimulatedSlurm(int nodes, const Clock& used) : cluster(SimulatedCluster(nodes)), clock(used) {}
 

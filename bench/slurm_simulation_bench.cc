@@ -1,4 +1,4 @@
-// The engine of Slurm with many jobs: what it decides alone, what its database takes, and the whole allocator
+// The engine of Slurm with many jobs: what it decides alone, what its database takes, and the whole engine
 // between a simulated Slurm and simulated agents. No turn of the server's loop may take longer than 50 ms.
 // usage: slurm_simulation_bench [FOLDER [GANGS [NODES]]]    FOLDER: on a disk; what is measured is durable
 
@@ -92,7 +92,7 @@ void Phases::ReserveAll() {
   Print("memory of a reservation", static_cast<double>(HeldBytes() - before) / sizes_.gangs, "bytes");
 }
 
-/// All but those that the allocator itself refuses.
+/// All but those that the engine itself refuses.
 void Phases::SubmitAll() {
   const auto begin = SteadyClock::now();
   const std::int64_t all = sizes_.gangs - sizes_.gangs / 100;

@@ -18,7 +18,7 @@
 #include "base/async/system_clock.h"
 #include "control/job_service.h"
 #include "engine/fake/fake_attempt_host.h"
-#include "engine/local/local_allocator.h"
+#include "engine/local/local_engine.h"
 #include "programs/environment/catalogue.h"
 #include "stores/logs/sqlite_log_store.h"
 #include "stores/storage/buckets.h"
@@ -157,7 +157,9 @@ int Run(const Options& options) {
   replicas.Attach(stopwatch);
   const placement::Capacity capacity{
       .mode = placement::Capacity::Mode::kShare, .cpus = 1024, .memory_bytes = std::int64_t{1} << 45};
-  engine::LocalAllocator allocator(loop.get_executor(), {.capacity = capacity});
+  engine::LocalEngine engine(loop.get_executor(), {.capacity = capacity});
+  engine::Admissions admissions(loop.get_executor(),
+                                {.rooms = {{.name = placement::kLocalEngine, .engine = engine}}});
   const control::Settings settings{.keys = control::Keys::Derive("secret")};
   const environment::Catalogue catalogue = OneRuntime();
   control::JobMaker maker(
@@ -166,8 +168,8 @@ int Run(const Options& options) {
   control::JobService service({.loop = loop.get_executor(),
                                .journal = journal,
                                .logs = *logs,
-                               .allocator = allocator,
-                               .host = replicas,
+                               .admissions = admissions,
+                               .hosts = {.here = replicas},
                                .clock = clock,
                                .settings = settings,
                                .buckets = buckets.get()},

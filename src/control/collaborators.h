@@ -11,8 +11,8 @@
 #include "control/run/without_jumps.h"
 #include "control/settings.h"
 #include "control/upkeep/project_bytes.h"
-#include "engine/allocator.h"
-#include "engine/attempt_host.h"
+#include "engine/admissions.h"
+#include "engine/attempt_hosts.h"
 #include "rules/cluster/project_number.h"
 #include "rules/placement/quota.h"
 #include "stores/logs/log_store.h"
@@ -39,8 +39,8 @@ struct Collaborators {
   boost::asio::any_io_executor loop;
   store::Journal& journal;
   logs::LogStore& logs;
-  engine::Allocator& allocator;
-  engine::AttemptHost& host;
+  engine::Admissions& admissions;
+  engine::AttemptHosts hosts;
   const Clock& clock;
   const Settings& settings;
   storage::Buckets* buckets = nullptr;          ///< null: there are no trials

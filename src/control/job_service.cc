@@ -54,7 +54,7 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       listing_(outside_, presenter_),
       tables_(outside_, presenter_, listing_),
       watches_(outside_, presenter_, listing_),
-      orphans_(outside_.loop, outside_.host, outside_.allocator, outside_.settings.attach_wait),
+      orphans_(outside_.loop, outside_.hosts, outside_.admissions, outside_.settings.attach_wait),
       removal_(outside_, registry_, recovered_),
       gateway_(outside_, registry_, orphans_, recovered_) {
   outside_.registry_turns = &registry_turns_;
@@ -143,7 +143,7 @@ boost::asio::awaitable<Result<engine::AttemptRef>> JobService::ShellTarget(wire:
 
 boost::asio::awaitable<Result<shell::Terminal>> JobService::OpenShell(engine::AttemptRef attempt,
                                                                       shell::TerminalSize size) {
-  co_return co_await outside_.host.OpenShell(std::move(attempt), size);
+  co_return co_await outside_.hosts.Of(attempt.agent).OpenShell(attempt, size);
 }
 
 boost::asio::awaitable<bool> JobService::Lives(std::string attempt_id) {

@@ -41,14 +41,15 @@ void DiskWatch::Take(const DiskSpace::Seen& seen) {
     Diagnose(DiagnosticLevel::kInfo, "the disk of " + seen.reading.folder + " has " +
                                          retention::SpaceText(seen.reading.free_bytes) +
                                          " free again: jobs begin");
-    parts_.gate.GoOn();
+    parts_.admissions.Clear(engine::Stop::kDiskShort);
     return;
   }
   const std::string why = retention::WhyJobsWait(seen.reading, parts_.space.marks());
   Diagnose(DiagnosticLevel::kWarning, why);
   if (!seen.may_store) Diagnose(DiagnosticLevel::kWarning, seen.may_store.error().message);
-  parts_.gate.Drain({.reason = retention::WhyJobsWait(seen.ForClients(), parts_.space.marks()),
-                     .unblock = retention::WhatEndsTheWait(seen.ForClients(), parts_.space.marks())});
+  parts_.admissions.Set(engine::Stop::kDiskShort,
+                        {.reason = retention::WhyJobsWait(seen.ForClients(), parts_.space.marks()),
+                         .unblock = retention::WhatEndsTheWait(seen.ForClients(), parts_.space.marks())});
 }
 
 }  // namespace trainyard::server

@@ -8,7 +8,7 @@
 
 #include "base/async/disk_reserve.h"
 #include "base/async/task_group.h"
-#include "engine/draining_allocator.h"
+#include "engine/admissions.h"
 #include "server/clock_watch.h"
 #include "server/disk_space.h"
 
@@ -20,12 +20,12 @@ class DiskWatch {
  public:
   static constexpr std::chrono::milliseconds kPause{1'000};
 
-  /// All outlive it. The gate is this one's alone.
+  /// All outlive it. The stop for the disk is this one's alone.
   struct Parts {
     DiskSpace& space;
     DiskReserve& reserve;
     ClockWatch& clock;
-    engine::DrainingAllocator& gate;
+    engine::Admissions& admissions;
   };
   DiskWatch(boost::asio::any_io_executor loop, Parts parts);
 

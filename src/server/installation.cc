@@ -211,32 +211,16 @@ namespace {
 /// Where users log in, jobs of other projects are not named.
 placement::Naming NamingOf(const ServeOptions& options) { return {.others = !options.auth}; }
 
-engine::LocalAllocator::Options AllocatorOptions(const ServeOptions& options, const control::Keys& keys,
-                                                 placement::Capacity capacity, placement::DevicePool devices,
-                                                 const Clock& clock) {
+engine::LocalEngine::Options LocalOptions(const ServeOptions& options, const control::Keys& keys,
+                                          placement::Capacity capacity, placement::DevicePool devices,
+                                          const Clock& clock) {
   std::uint32_t spread = 0;
   std::memcpy(&spread, keys.ports.data(), sizeof(spread));
   return {.capacity = capacity,
           .lease_spread = spread,
           .network = options.network,
           .devices = std::move(devices),
-          .shares = {.quotas = &options.shares.quotas,
-                     .weights = options.shares.weights,
-                     .naming = NamingOf(options),
-                     .clock = &clock}};
-}
-
-/// The cluster's, by its quotas. Null: there is none.
-std::unique_ptr<engine::QuotaAllocator> MakeClusterRoom(boost::asio::any_io_executor loop,
-                                                        const ServeOptions& options, Cluster* cluster) {
-  if (cluster == nullptr) return nullptr;
-  const placement::Naming naming = NamingOf(options);
-  engine::SlurmAllocator& slurm = cluster->allocator();
-  engine::QuotaAllocator::Options quotas{
-      .gate = placement::QuotaGate(options.shares.quotas, placement::kSlurmEngine, naming),
-      .naming = naming,
-      .is_behind = [&slurm](const engine::ReservationKey& key) { return slurm.HasSubmitted(key); }};
-  return std::make_unique<engine::QuotaAllocator>(std::move(loop), slurm, std::move(quotas));
+          .shares = {.weights = options.shares.weights, .naming = NamingOf(options), .clock = &clock}};
 }
 
 }  // namespace
@@ -268,22 +252,12 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
             {.supervisor_program = SupervisorProgram(options),
              .supervisor_arguments = SupervisorArguments(),
              .former_attempts_dir = std::move(parts.former_attempts_dir)}),
-      allocator_(WatchLoop(loop, &foundation_->watch, "admissions"),
-                 AllocatorOptions(options, settings_.keys, capacity_, devices_, foundation_->clock)),
+      engine_(WatchLoop(loop, &foundation_->watch, "admissions"),
+              LocalOptions(options, settings_.keys, capacity_, devices_, foundation_->clock)),
       cluster_(std::move(parts.cluster)),
-      cluster_room_(
-          MakeClusterRoom(WatchLoop(loop, &foundation_->watch, "admissions"), options, cluster_.get())),
-      routed_room_(cluster_ ? std::make_unique<engine::RoutedAllocator>(allocator_, *cluster_room_,
-                                                                        [this](const placement::Gang& gang) {
-                                                                          return EngineOf(gang) ==
-                                                                                 placement::kSlurmEngine;
-                                                                        })
-                            : nullptr),
-      routed_host_(cluster_ ? std::make_unique<engine::RoutedAttemptHost>(host_, cluster_->host()) : nullptr),
-      disk_gate_(WatchLoop(loop, &foundation_->watch, "admissions"), room()),
-      draining_(WatchLoop(loop, &foundation_->watch, "admissions"), disk_gate_),
+      admissions_(WatchLoop(loop, &foundation_->watch, "admissions"), Rooms()),
       use_keeper_(WatchLoop(loop, &foundation_->watch, "use of projects"),
-                  {.allocator = allocator_,
+                  {.engine = engine_,
                    .logs = *stores_.logs,
                    .buckets = BucketOptionsOf(options, data_, nullptr),
                    .meter = stores_.meter,
@@ -297,8 +271,8 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       jobs_({.loop = WatchLoop(loop, &foundation_->watch, "jobs"),
              .journal = journal_,
              .logs = *stores_.logs,
-             .allocator = draining_,
-             .host = hosts(),
+             .admissions = admissions_,
+             .hosts = Hosts(),
              .clock = foundation_->clock,
              .settings = settings_,
              .buckets = stores_.buckets.get(),
@@ -327,7 +301,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       operations_({.loop = WatchLoop(loop, &foundation_->watch, "operations"),
                    .clock = foundation_->clock,
                    .jobs = jobs_,
-                   .allocator = draining_,
+                   .admissions = admissions_,
                    .disk = foundation_->disk,
                    .clock_watch = foundation_->clock_watch,
                    .data_dir = options.data_dir,
@@ -339,7 +313,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       disk_watch_(WatchLoop(loop, &foundation_->watch, "the disk"), {.space = foundation_->disk,
                                                                      .reserve = data_.reserve(),
                                                                      .clock = foundation_->clock_watch,
-                                                                     .gate = disk_gate_}),
+                                                                     .admissions = admissions_}),
       machine_watch_({.loop = WatchLoop(loop, &foundation_->watch, "the machine"),
                       .clock = foundation_->clock,
                       .jobs = jobs_,
@@ -354,7 +328,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                 .jobs = jobs_,
                 .journal = journal_,
                 .logs = *stores_.logs,
-                .host = hosts(),
+                .hosts = Hosts(),
                 .attempts_dir = data_.attempts_dir(),
                 .data_dir = options.data_dir,
                 .environments_dir = data_.environments_dir(),
@@ -362,6 +336,20 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
   if (MayFindContainers(options))
     foundation_->registries.look_for_containers = [this] { return LookForContainers(); };
   AddRoutes(parts.tls_port);
+}
+
+engine::Admissions::Options Installation::Rooms() {
+  const placement::Naming naming = NamingOf(options_);
+  const auto room = [&](std::string_view name, engine::Engine& engine) {
+    return engine::Admissions::Options::Room{
+        .name = name, .engine = engine, .quotas = {options_.shares.quotas, name, naming}};
+  };
+  engine::Admissions::Options options{
+      .rooms = {room(placement::kLocalEngine, engine_)},
+      .engine_of = [this](const placement::Gang& gang) { return EngineOf(gang); },
+      .naming = naming};
+  if (cluster_) options.rooms.push_back(room(placement::kSlurmEngine, cluster_->engine()));
+  return options;
 }
 
 api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()> universe) {
@@ -420,8 +408,8 @@ std::string_view Installation::EngineOf(const placement::Gang& gang) const {
 }
 
 bool Installation::OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type) {
-  return server::OffersAccelerator(options_.engine, devices_,
-                                   cluster_ ? &cluster_->allocator().Gpus() : nullptr, region, type);
+  return server::OffersAccelerator(options_.engine, devices_, cluster_ ? &cluster_->engine().Gpus() : nullptr,
+                                   region, type);
 }
 
 std::vector<api::MetricsSources::Limit> Installation::KnownLimits() const {

@@ -17,14 +17,11 @@
 #include "control/intake/request_quota.h"
 #include "control/job_service.h"
 #include "control/run/token_service.h"
-#include "engine/draining_allocator.h"
-#include "engine/local/local_allocator.h"
+#include "engine/admissions.h"
 #include "engine/local/local_attempt_host.h"
+#include "engine/local/local_engine.h"
 #include "engine/local/machine_limits.h"
 #include "engine/local/supervisor_starter.h"
-#include "engine/quota_allocator.h"
-#include "engine/routed_allocator.h"
-#include "engine/routed_attempt_host.h"
 #include "net/http/router.h"
 #include "net/http/server_options.h"
 #include "programs/environment/python_probe.h"
@@ -106,13 +103,10 @@ class Installation {
   [[nodiscard]] LoopWatch& watch() noexcept { return foundation_->watch; }
 
  private:
-  /// Those of the cluster, if there is one.
-  [[nodiscard]] engine::AttemptHost& hosts() noexcept {
-    return routed_host_ ? *routed_host_ : static_cast<engine::AttemptHost&>(host_);
+  [[nodiscard]] engine::AttemptHosts Hosts() noexcept {
+    return {.here = host_, .with_agents = cluster_ ? &cluster_->host() : nullptr};
   }
-  [[nodiscard]] engine::Allocator& room() noexcept {
-    return routed_room_ ? *routed_room_ : static_cast<engine::Allocator&>(allocator_);
-  }
+  [[nodiscard]] engine::Admissions::Options Rooms();
   [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, std::string_view secret,
                                                       const BoundSockets& sockets);
   [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options, const DataDirectory& data,
@@ -169,13 +163,9 @@ class Installation {
   placement::DevicePool devices_;
   std::unique_ptr<engine::SupervisorStarter> starter_;
   engine::LocalAttemptHost host_;
-  engine::LocalAllocator allocator_;
+  engine::LocalEngine engine_;
   std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<engine::QuotaAllocator> cluster_room_;    ///< null: there is no cluster
-  std::unique_ptr<engine::RoutedAllocator> routed_room_;    ///< null: all room is here
-  std::unique_ptr<engine::RoutedAttemptHost> routed_host_;  ///< null: all attempts are here
-  engine::DrainingAllocator disk_gate_;
-  engine::DrainingAllocator draining_;
+  engine::Admissions admissions_;
   UseKeeper use_keeper_;
   control::JobMaker maker_;
   control::JobService jobs_;

@@ -57,7 +57,7 @@ Operations::Operations(Parts parts, control::v1::Drain drain)
       probe_(parts_.data_dir + "/trainyard.db"),
       tasks_(parts_.loop) {
   if (drain_.on()) {
-    parts_.allocator.Drain(DescribeDrain(drain_));
+    parts_.admissions.Set(engine::Stop::kDrained, DescribeDrain(drain_));
     Diagnose(DiagnosticLevel::kWarning, DescribeDrain(drain_).reason);
   }
   tasks_.Spawn(Pulse());
@@ -81,7 +81,7 @@ awaitable<control::v1::AdminStatus> Operations::Status() {
   status.set_version(std::string(cli::kVersion));
   *status.mutable_drain() = drain_;
   AddRunning(status);
-  status.set_waiting_jobs(static_cast<std::int64_t>(parts_.allocator.waiting_count()));
+  status.set_waiting_jobs(static_cast<std::int64_t>(parts_.admissions.waiting_count()));
   *status.mutable_backup() = backups_.Last();
   co_await LookWhetherReady();
   *status.mutable_readiness() = Judge(facts_);
@@ -89,7 +89,7 @@ awaitable<control::v1::AdminStatus> Operations::Status() {
 }
 
 void Operations::AddRunning(control::v1::AdminStatus& status) const {
-  const std::vector<std::int64_t> uids = parts_.allocator.Granted();
+  const std::vector<std::int64_t> uids = parts_.admissions.Granted();
   const std::set<std::int64_t> granted(uids.begin(), uids.end());
   parts_.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
     if (granted.contains(job.uid())) Describe(job, *status.add_running());
@@ -108,9 +108,9 @@ awaitable<Result<control::v1::Drain>> Operations::SetDrain(bool on, std::string 
   TY_CO_RETURN_IF_ERROR(co_await OnPool(files_, std::move(keep)));
   drain_ = wanted;
   if (on) {
-    parts_.allocator.Drain(DescribeDrain(drain_));
+    parts_.admissions.Set(engine::Stop::kDrained, DescribeDrain(drain_));
   } else {
-    parts_.allocator.GoOn();
+    parts_.admissions.Clear(engine::Stop::kDrained);
   }
   Diagnose(DiagnosticLevel::kInfo, on ? DescribeDrain(drain_).reason : "draining is turned off");
   co_return drain_;

@@ -12,7 +12,7 @@
 #include "base/async/task_group.h"
 #include "base/clock.h"
 #include "control/job_service.h"
-#include "engine/draining_allocator.h"
+#include "engine/admissions.h"
 #include "server/backup_runner.h"
 #include "server/clock_watch.h"
 #include "server/disk_space.h"
@@ -30,7 +30,7 @@ class Operations final : public api::Administration {
     boost::asio::any_io_executor loop;
     const Clock& clock;
     control::JobService& jobs;
-    engine::DrainingAllocator& allocator;
+    engine::Admissions& admissions;
     DiskSpace& disk;
     ClockWatch& clock_watch;
     std::string data_dir;

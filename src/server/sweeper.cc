@@ -240,16 +240,16 @@ awaitable<Status> Sweeper::SweepLogs(SweepReport& report) {
 awaitable<Status> Sweeper::SweepAttempts(SweepReport& report) {
   const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.scratch, now_);
   if (!cutoff) co_return Status{};
-  TY_CO_TRY(const std::vector<engine::AttemptRef> attempts, co_await parts_.host.List());
+  TY_CO_TRY(const std::vector<engine::AttemptRef> attempts, co_await parts_.hosts.List());
   const std::set<std::int64_t> needed = parts_.jobs.removal().NeededJobs();
   for (const engine::AttemptRef& attempt : attempts) {
     const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt.id);
     if (!name || needed.contains(name->job_uid)) continue;
     const std::optional<SysTime> changed = ChangedAt(parts_.attempts_dir + "/" + attempt.id);
     if (!changed || *changed >= *cutoff) continue;
-    const engine::Inspection found = co_await parts_.host.Inspect(attempt);
+    const engine::Inspection found = co_await parts_.hosts.Of(attempt.agent).Inspect(attempt);
     if (!HasEnded(found.state)) continue;
-    const Status forgotten = co_await parts_.host.Forget(attempt);
+    const Status forgotten = co_await parts_.hosts.Of(attempt.agent).Forget(attempt);
     if (forgotten) ++report.attempts;
   }
   co_return Status{};

@@ -9,7 +9,7 @@
 
 #include "base/async/task_group.h"
 #include "control/job_service.h"
-#include "engine/attempt_host.h"
+#include "engine/attempt_hosts.h"
 #include "rules/retention/keep.h"
 #include "server/clock_watch.h"
 #include "server/sweep_report.h"
@@ -30,7 +30,7 @@ class Sweeper {
     control::JobService& jobs;
     store::Journal& journal;
     logs::SqliteLogStore& logs;
-    engine::AttemptHost& host;
+    engine::AttemptHosts hosts;
     std::string attempts_dir;
     std::string data_dir;
     std::string environments_dir;

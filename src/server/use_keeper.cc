@@ -80,12 +80,11 @@ std::optional<ProjectUseTable> ReadTable(const std::string& file) {
   return std::nullopt;
 }
 
-void Restore(engine::LocalAllocator& allocator, const std::string& file, store::SqliteJobStore& jobs,
-             SysTime now) {
+void Restore(engine::LocalEngine& engine, const std::string& file, store::SqliteJobStore& jobs, SysTime now) {
   if (const std::optional<ProjectUseTable> table = ReadTable(file)) {
     Uses uses;
     for (const control::v1::ProjectUse& use : table->projects()) uses[use.project()] = Read(use);
-    return allocator.shares().Restore(uses, wire::FromProto(table->time()));
+    return engine.shares().Restore(uses, wire::FromProto(table->time()));
   }
   const auto newest = jobs.Newest(UseKeeper::kRecordsMax);
   if (!newest) {
@@ -93,7 +92,7 @@ void Restore(engine::LocalAllocator& allocator, const std::string& file, store::
              "what projects used is not known: " + newest.error().message + "; all begin equal");
     return;
   }
-  allocator.shares().Restore(Recompute(*newest, now), now);
+  engine.shares().Restore(Recompute(*newest, now), now);
 }
 
 void AddQuotas(std::span<const placement::QuotaLimit> limits,
@@ -107,7 +106,7 @@ void AddQuotas(std::span<const placement::QuotaLimit> limits,
   }
 }
 
-UsageReport::Machine MachineOf(const engine::LocalAllocator::MachineUse& use) {
+UsageReport::Machine MachineOf(const engine::LocalEngine::MachineUse& use) {
   UsageReport::Machine machine;
   machine.set_cpus(use.capacity.cpus);
   machine.set_cpus_held(use.cpus_held);
@@ -140,16 +139,16 @@ std::shared_ptr<storage::ByteMeter> MakeByteMeter(
 
 UseKeeper::UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::SqliteJobStore& jobs)
     : parts_(std::move(parts)), ended_(loop), tasks_(std::in_place, loop) {
-  Restore(parts_.allocator, parts_.file, jobs, parts_.clock.Now());
+  Restore(parts_.engine, parts_.file, jobs, parts_.clock.Now());
   if (parts_.meter)
     bytes_.buckets = [meter = parts_.meter](const std::string& project) { return meter->OfProject(project); };
-  parts_.allocator.shares().OnUse([this] { ended_.Set(); });
+  parts_.engine.shares().OnUse([this] { ended_.Set(); });
   tasks_->Spawn(WriteForEver());
   tasks_->Spawn(MeasureForEver());
 }
 
 UseKeeper::~UseKeeper() {
-  parts_.allocator.shares().OnUse(nullptr);
+  parts_.engine.shares().OnUse(nullptr);
   tasks_.reset();  // nobody else writes the file from here on
   const Status written = WriteFileAtomically(parts_.file, Print(), kOwnersAlone);
   if (!written)
@@ -159,7 +158,7 @@ UseKeeper::~UseKeeper() {
 std::string UseKeeper::Print() const {
   ProjectUseTable table;
   *table.mutable_time() = wire::ToProto(parts_.clock.Now());
-  for (const auto& [project, use] : parts_.allocator.shares().Use()) {
+  for (const auto& [project, use] : parts_.engine.shares().Use()) {
     control::v1::ProjectUse& row = *table.add_projects();
     Write(use, row);
     row.set_project(project);
@@ -171,7 +170,7 @@ boost::asio::awaitable<void> UseKeeper::WriteForEver() {
   while (true) {
     const bool ended = co_await ended_.WaitFor(kWritePause);
     ended_.Reset();
-    if (!ended && parts_.allocator.shares().is_idle()) continue;  // it only decays
+    if (!ended && parts_.engine.shares().is_idle()) continue;  // it only decays
     auto write = [file = parts_.file, text = Print()] {
       return WriteFileAtomically(file, text, kOwnersAlone);
     };
@@ -205,10 +204,10 @@ boost::asio::awaitable<void> UseKeeper::MeasureOnce() {
 }
 
 void UseKeeper::AddMachine(UsageReport& report) const {
-  const engine::ProjectShares& shares = parts_.allocator.shares();
+  const engine::ProjectShares& shares = parts_.engine.shares();
   const engine::ProjectShares::Uses uses = shares.Use();
   *report.mutable_time() = wire::ToProto(parts_.clock.Now());
-  *report.mutable_machine() = MachineOf(parts_.allocator.Occupancy());
+  *report.mutable_machine() = MachineOf(parts_.engine.Occupancy());
   std::map<std::string, std::int64_t> buckets;
   if (parts_.meter) buckets = parts_.meter->ByProject();
   std::set<std::string> names;

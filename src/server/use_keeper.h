@@ -12,7 +12,7 @@
 #include "base/async/task_group.h"
 #include "base/clock.h"
 #include "control/upkeep/project_bytes.h"
-#include "engine/local/local_allocator.h"
+#include "engine/local/local_engine.h"
 #include "rules/placement/quota.h"
 #include "stores/logs/sqlite_log_store.h"
 #include "stores/storage/buckets.h"
@@ -36,7 +36,7 @@ class UseKeeper {
   static constexpr int kRecordsMax = 10'000;                ///< looked at if the file is lost
 
   struct Parts {
-    engine::LocalAllocator& allocator;
+    engine::LocalEngine& engine;
     logs::SqliteLogStore& logs;
     storage::BucketOptions buckets;             ///< where they are
     std::shared_ptr<storage::ByteMeter> meter;  ///< null: buckets are not measured
@@ -45,7 +45,7 @@ class UseKeeper {
     std::string file;  ///< DATA/project-use.json
     const placement::Quotas& quotas;
   };
-  /// Gives the allocator what is known. Blocks. All of the parts outlive it; `jobs` is asked now only.
+  /// Gives the engine what is known. Blocks. All of the parts outlive it; `jobs` is asked now only.
   UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::SqliteJobStore& jobs);
   ~UseKeeper();
   UseKeeper(const UseKeeper&) = delete;

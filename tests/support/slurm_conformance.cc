@@ -1,4 +1,4 @@
-// The allocator of a cluster on a real Slurm: the conformance suite of all allocators, with the parts of
+// The engine of a cluster on a real Slurm: the conformance suite of all engines, with the parts of
 // which a server is made. SLURM_CONF names the cluster: its nodes have kRoom CPUs together and nobody else's
 // jobs, and NODE_DIR is where they keep programs. tests/e2e/test_slurm_conformance.py runs it. As `PROGRAM
 // agent ...` it is the agent that its jobs start.
@@ -24,7 +24,7 @@
 #include "base/tls/tls_identity.h"
 #include "engine/agent/run_agent.h"
 #include "engine/slurm/slurm_tools.h"
-#include "engine/testing/allocator_conformance.h"
+#include "engine/testing/engine_conformance.h"
 #include "engine/testing/loop.h"
 #include "net/http/connection_budget.h"
 #include "rules/slurm/gang.h"
@@ -51,7 +51,11 @@ class SlurmWorld {
   SlurmWorld(const SlurmWorld&) = delete;
   SlurmWorld& operator=(const SlurmWorld&) = delete;
 
-  engine::Allocator& allocator() { return cluster_->allocator(); }
+  std::vector<engine::Admissions::Options::Room> Rooms() {
+    return {{.name = placement::kSlurmEngine, .engine = cluster_->engine()}};
+  }
+  boost::asio::any_io_executor executor() { return loop_.context.get_executor(); }
+  static bool has_own_networks() { return false; }
   static int room() { return kRoom; }
   void Restart() {
     Close();
@@ -84,12 +88,12 @@ class SlurmWorld {
     cluster_.reset();
   }
 
-  /// As far as the allocator knows.
+  /// As far as the engine knows.
   bool IsSettled(const WantedRoom& wanted) {
     int used = 0;
     std::vector<int> waiting;
     for (const auto& [key, one] : wanted) {
-      const std::optional<placement::Wait> wait = allocator().WaitOf(key);
+      const std::optional<placement::Wait> wait = cluster_->engine().WaitOf(key);
       if (!wait) {
         if (!one.grant && !one.is_detached) return false;  // it has room, and is about to be told
         used += one.replicas;
@@ -125,7 +129,7 @@ class SlurmWorld {
   std::string Shown(const WantedRoom& wanted) {
     std::ostringstream text;
     for (const auto& [key, one] : wanted) {
-      const std::optional<placement::Wait> wait = allocator().WaitOf(key);
+      const std::optional<placement::Wait> wait = cluster_->engine().WaitOf(key);
       text << "\nreservation " << key.job_uid << ", try " << key.try_number << ": "
            << (one.grant ? "granted"
                : wait    ? wait->reason
@@ -154,7 +158,7 @@ class SlurmWorld {
 namespace trainyard::engine {
 namespace {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Slurm, AllocatorConformance, server::SlurmWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Slurm, EngineConformance, server::SlurmWorld);
 
 }  // namespace
 }  // namespace trainyard::engine

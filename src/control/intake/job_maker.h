@@ -15,7 +15,7 @@
 #include "control/intake/job_dirs.h"
 #include "control/intake/kept_look_ups.h"
 #include "control/intake/runtime_choice.h"
-#include "engine/allocator.h"
+#include "engine/engine.h"
 #include "programs/environment/catalogue.h"
 #include "rules/cluster/project_number.h"
 #include "rules/jobs/variables.h"

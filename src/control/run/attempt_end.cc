@@ -30,7 +30,7 @@ boost::asio::awaitable<Result<engine::AttemptHost::Remains>> Collect(const Colla
   for (int tries = 1;; ++tries) {
     Result<std::int64_t> next_line = co_await outside.logs.NextLine(log.job_uid, source);
     Result<engine::AttemptHost::Remains> remains = std::unexpected(Unavailable(""));
-    if (next_line) remains = co_await outside.host.Collect(attempt, *next_line);
+    if (next_line) remains = co_await outside.hosts.Of(attempt.agent).Collect(attempt, *next_line);
     if (remains) co_return remains;
     const Error& error = next_line ? remains.error() : next_line.error();
     trouble.Say(DiagnosticLevel::kWarning, source + " cannot be collected: " + error.message);
@@ -54,13 +54,13 @@ boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, engi
                                               std::function<void(std::string)> on_trouble) {
   bool was_alive = false;
   for (;;) {
-    const engine::Inspection found = co_await outside.host.Inspect(attempt);
+    const engine::Inspection found = co_await outside.hosts.Of(attempt.agent).Inspect(attempt);
     const bool known = found.state != engine::AttemptState::kUnknown;
     const bool alive =
         found.state == engine::AttemptState::kAlive || found.state == engine::AttemptState::kPending;
     if (known && !alive) co_return was_alive;
     Status killed;
-    if (known) killed = co_await outside.host.Kill(attempt);
+    if (known) killed = co_await outside.hosts.Of(attempt.agent).Kill(attempt);
     if (known && killed) co_return true;
     was_alive = was_alive || known;
     on_trouble("may live and cannot be ended: " + (known ? killed.error().message : found.why));

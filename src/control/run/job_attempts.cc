@@ -61,12 +61,12 @@ void JobAttempts::Report(const Key& key, const std::string& why) {
 
 boost::asio::awaitable<void> JobAttempts::Adopt(Key key) {
   const engine::AttemptRef ref = known_.at(key).ref;
-  engine::Inspection found = co_await outside_.host.Inspect(ref);
+  engine::Inspection found = co_await outside_.hosts.Of(ref.agent).Inspect(ref);
   while (found.state == engine::AttemptState::kUnknown) {  // not knowing is no reason to start it again
     if (!known_.contains(key) || known_.at(key).gone) co_return;
     Report(key, "may live or not: " + found.why);
     co_await Pause(retry_pause());
-    found = co_await outside_.host.Inspect(ref);
+    found = co_await outside_.hosts.Of(ref.agent).Inspect(ref);
   }
   const auto known = known_.find(key);
   if (known == known_.end() || known->second.gone) co_return;  // OnGone was faster
@@ -91,7 +91,7 @@ bool JobAttempts::IsAwaited(const Key& key) const {
 
 /// Of a supervisor that lives and is not connected: why it never will be; empty: it may.
 boost::asio::awaitable<std::string> JobAttempts::WhyRefused(engine::AttemptRef ref) {
-  const Result<engine::AttemptHost::Holding> holding = co_await outside_.host.HoldingOf(ref);
+  const Result<engine::AttemptHost::Holding> holding = co_await outside_.hosts.Of(ref.agent).HoldingOf(ref);
   const bool is_foreign =
       holding && !holding->token.empty() && !IsAttemptToken(outside_.settings, ref.id, holding->token);
   if (!is_foreign) co_return "";
@@ -118,7 +118,7 @@ boost::asio::awaitable<void> JobAttempts::AwaitAttach(Key key) {
   for (;;) {
     co_await Pause(outside_.settings.attach_wait);
     if (!IsAwaited(key)) break;
-    const engine::Inspection found = co_await outside_.host.Inspect(ref);
+    const engine::Inspection found = co_await outside_.hosts.Of(ref.agent).Inspect(ref);
     if (!IsAwaited(key)) break;
     switch (found.state) {
       case engine::AttemptState::kPending: continue;
@@ -178,7 +178,8 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
     co_return started;
   }
   const engine::AttemptRef ref = Add(replica, attempt).ref;
-  started.status = co_await outside_.host.Start(std::move(manifest), job_.replicas(replica).slot());
+  const engine::Slot& slot = job_.replicas(replica).slot();
+  started.status = co_await outside_.hosts.Of(slot.agent()).Start(std::move(manifest), slot);
   if (started.status) {
     tasks_.Spawn(AwaitAttach({replica, attempt}));
     co_return started;
@@ -195,7 +196,7 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
   const bool was_alive = co_await MakeSureItIsDead(outside_, ref, std::move(report));
   observer_.OnTrouble(replica, attempt, "");
   if (!MayPass(started.status.error()) || was_alive) co_return started;
-  const Status forgotten = co_await outside_.host.Forget(ref);
+  const Status forgotten = co_await outside_.hosts.Of(ref.agent).Forget(ref);
   started.is_clean = forgotten.has_value();
   if (started.is_clean) known_.erase({replica, attempt});
   co_return started;
@@ -221,7 +222,7 @@ boost::asio::awaitable<void> JobAttempts::KillUntilDone(Key key, std::chrono::mi
     const auto known = known_.find(key);
     if (known == known_.end() || known->second.gone || known->second.recorded != recorded) co_return;
     const engine::AttemptRef ref = known->second.ref;
-    const Status killed = co_await outside_.host.Kill(ref);
+    const Status killed = co_await outside_.hosts.Of(ref.agent).Kill(ref);
     if (killed) {
       OnGone(key.first, key.second);
       co_return;
@@ -279,11 +280,11 @@ void JobAttempts::ForgetIfDone(const Key& key) {
 
 boost::asio::awaitable<void> JobAttempts::ForgetUntilDone(Key key) {
   const engine::AttemptRef ref = known_.at(key).ref;
-  Status forgotten = co_await outside_.host.Forget(ref);
+  Status forgotten = co_await outside_.hosts.Of(ref.agent).Forget(ref);
   while (!forgotten && forgotten.error().code == Code::kFailedPrecondition) {  // it lives, with what it holds
     Report(key, "cannot be removed: " + forgotten.error().message);
     co_await Pause(retry_pause());
-    forgotten = co_await outside_.host.Forget(ref);
+    forgotten = co_await outside_.hosts.Of(ref.agent).Forget(ref);
   }
   if (!forgotten)
     Diagnose(DiagnosticLevel::kWarning, ref.id + " left files behind: " + forgotten.error().message);

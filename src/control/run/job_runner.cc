@@ -22,7 +22,7 @@ using ml::v1::Job;
 /// How long an end waits for lines about the job's waiting.
 constexpr std::chrono::milliseconds kFlushWaitMax{200};
 
-/// As the allocator gave it.
+/// As its engine gave it.
 engine::Grant GrantOf(const v1::JobRecord& job) {
   engine::Grant grant;
   grant.set_try_number(job.try_number());
@@ -44,10 +44,10 @@ std::string EndText(const v1::JobRecord& job) {
 }
 
 /// The room of an earlier try was taken back, and its replicas have ended.
-void GiveUp(engine::Allocator& allocator, engine::ReservationKey former, int next_try) {
+void GiveUp(engine::Admissions& admissions, engine::ReservationKey former, int next_try) {
   if (former.try_number == 0 || former.try_number == next_try) return;
-  allocator.Release(former);
-  allocator.ReleaseDevices(former);
+  admissions.Release(former);
+  admissions.Prove(former);
 }
 
 boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log, const v1::JobRecord& job) {
@@ -135,7 +135,7 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
   });
 }
 
-JobRunner::~JobRunner() { outside_.allocator.Detach(Reservation(seen_.asked_try)); }
+JobRunner::~JobRunner() { outside_.admissions.Detach(Reservation(seen_.asked_try)); }
 
 void JobRunner::TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done) {
   for (int replica = 0; replica < job_.replicas_size(); ++replica) {
@@ -160,7 +160,7 @@ engine::ReservationKey JobRunner::Reservation(int try_number) const {
 }
 
 void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
-  GiveUp(outside_.allocator, Reservation(std::exchange(seen_.asked_try, try_number)), try_number);
+  GiveUp(outside_.admissions, Reservation(std::exchange(seen_.asked_try, try_number)), try_number);
   auto on_grant = [this](engine::Grant grant) {
     if (outside_.runtime_for) seen_.runtime_version = outside_.runtime_for(job_, grant);
     seen_.grant = std::move(grant);
@@ -171,7 +171,7 @@ void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
         .try_number = try_number, .kind = revocation.kind, .reason = std::move(revocation.reason)};
     wake_.Set();
   };
-  auto answer = outside_.allocator.Reserve(
+  auto answer = outside_.admissions.Reserve(
       {.key = Reservation(try_number), .gang = GangOf(job_), .granted = std::move(granted)},
       {.on_grant = on_grant, .on_wait = [this] { wake_.Set(); }, .on_revoked = on_revoked});
   if (auto* grant = std::get_if<engine::Grant>(&answer)) on_grant(std::move(*grant));
@@ -179,7 +179,7 @@ void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
 
 boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
   co_await Live();
-  outside_.allocator.ReleaseDevices(Reservation(seen_.asked_try));  // the proof: no attempt is left over
+  outside_.admissions.Prove(Reservation(seen_.asked_try));  // the proof: no attempt is left over
   on_done();
 }
 
@@ -330,7 +330,7 @@ void JobRunner::AfterEvent(const v1::Event& event) {
     if (const auto& link = links_[static_cast<std::size_t>(replica)]) Dismiss(*link);
     attempts_.OnRecorded(replica, event.replica_ended().attempt());
   } else if (event.has_ended()) {
-    outside_.allocator.Release(Reservation(seen_.asked_try));
+    outside_.admissions.Release(Reservation(seen_.asked_try));
     Diagnose(job_.has_trial() ? DiagnosticLevel::kDebug : DiagnosticLevel::kInfo, EndText(job_));
   }
   if (on_change_) on_change_(*this);

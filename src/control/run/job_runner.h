@@ -74,7 +74,7 @@ class JobRunner final : private JobAttempts::Observer {
 
   /// Why and where it waits for room; nothing if it doesn't.
   [[nodiscard]] std::optional<placement::Wait> WaitForRoom() const {
-    return outside_.allocator.WaitOf(Reservation(seen_.asked_try));
+    return outside_.admissions.WaitOf(Reservation(seen_.asked_try));
   }
   /// Why it does not run yet; nothing if it runs or has run.
   [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const {

@@ -2,7 +2,7 @@
 
 #include "base/wire/resource_name.h"
 #include "control/run/service_log.h"
-#include "engine/allocator.h"
+#include "engine/engine.h"
 #include "rules/cluster/task_name.h"
 #include "stores/metrics/usage_history.h"
 

@@ -16,7 +16,7 @@ class UsageHistory;
 namespace trainyard::control {
 
 /// Why the job is QUEUED or PREPARING, maxWaitTime with it, or why it has not ended although it has
-/// succeeded; nothing otherwise. `queue`: what Allocator::WaitOf says. `stop_grace`: of the settings.
+/// succeeded; nothing otherwise. `queue`: what Admissions::WaitOf says. `stop_grace`: of the settings.
 /// Pure.
 [[nodiscard]] std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
                                                      const std::optional<placement::Wait>& queue,

@@ -23,7 +23,7 @@ namespace trainyard::control {
 /// Which attempt that is, and where: on the node of the replica's slot.
 [[nodiscard]] engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attempt);
 
-/// The gang of a job, as an allocator sees it.
+/// The gang of a job, as an engine sees it.
 [[nodiscard]] placement::Gang GangOf(const v1::JobRecord& job);
 
 /// "cmle-training-worker-0123456789-1".

@@ -9,14 +9,14 @@
 
 namespace trainyard::control {
 
-Orphans::Orphans(boost::asio::any_io_executor loop, engine::AttemptHost& host, engine::Allocator& allocator,
-                 std::chrono::milliseconds wait)
-    : host_(host), allocator_(allocator), wait_(wait), tasks_(std::move(loop)) {}
+Orphans::Orphans(boost::asio::any_io_executor loop, engine::AttemptHosts hosts,
+                 engine::Admissions& admissions, std::chrono::milliseconds wait)
+    : hosts_(hosts), admissions_(admissions), wait_(wait), tasks_(std::move(loop)) {}
 
 boost::asio::awaitable<std::vector<Orphans::Orphan>> Orphans::Find(std::vector<engine::AttemptRef> attempts) {
   std::vector<Orphan> orphans;
   for (engine::AttemptRef& attempt : attempts) {
-    Result<engine::AttemptHost::Holding> holding = co_await host_.HoldingOf(attempt);
+    Result<engine::AttemptHost::Holding> holding = co_await hosts_.Of(attempt.agent).HoldingOf(attempt);
     Orphan orphan{.attempt = std::move(attempt), .holding = {}};
     if (holding) orphan.holding = *std::move(holding);
     orphans.push_back(std::move(orphan));
@@ -29,7 +29,7 @@ void Orphans::Sweep(std::vector<Orphan> orphans) {
   Diagnose(DiagnosticLevel::kInfo,
            "removing what " + std::to_string(orphans.size()) + " attempts of ended jobs left");
   for (const Orphan& orphan : orphans)
-    allocator_.HoldDevices(orphan.attempt.id, orphan.holding.job_id, orphan.holding.devices);
+    admissions_.HoldForOrphan(orphan.attempt.id, orphan.holding.job_id, orphan.holding.devices);
   tasks_.Spawn(SweepAll(std::move(orphans)));
 }
 
@@ -37,7 +37,7 @@ void Orphans::OnGone(engine::AttemptRef attempt) { tasks_.Spawn(Forget(std::move
 
 boost::asio::awaitable<void> Orphans::SweepAll(std::vector<Orphan> orphans) {
   for (const Orphan& orphan : orphans) {
-    const engine::Inspection found = co_await host_.Inspect(orphan.attempt);
+    const engine::Inspection found = co_await hosts_.Of(orphan.attempt.agent).Inspect(orphan.attempt);
     switch (found.state) {
       case engine::AttemptState::kUnknown:
       case engine::AttemptState::kPending:
@@ -57,21 +57,21 @@ void Orphans::OnHello(engine::AttemptRef attempt) {
 boost::asio::awaitable<void> Orphans::EndUntilDone(engine::AttemptRef attempt) {
   Trouble trouble;
   co_await Pause(wait_);
-  Status killed = co_await host_.Kill(attempt);
+  Status killed = co_await hosts_.Of(attempt.agent).Kill(attempt);
   while (!killed) {
     trouble.Say(DiagnosticLevel::kError, attempt.id + ", an attempt of a job that has ended, may live and " +
                                              "cannot be killed: " + killed.error().message);
     co_await Pause(wait_);
-    killed = co_await host_.Kill(attempt);
+    killed = co_await hosts_.Of(attempt.agent).Kill(attempt);
   }
   ending_.erase(attempt.id);
   co_await Forget(std::move(attempt));
 }
 
 boost::asio::awaitable<void> Orphans::Forget(engine::AttemptRef attempt) {
-  const Status forgotten = co_await host_.Forget(attempt);
+  const Status forgotten = co_await hosts_.Of(attempt.agent).Forget(attempt);
   const bool lives = !forgotten && forgotten.error().code == Code::kFailedPrecondition;
-  if (!lives) allocator_.ReleaseDevices(attempt.id);
+  if (!lives) admissions_.ProveOrphan(attempt.id);
   if (!forgotten)
     Diagnose(DiagnosticLevel::kWarning, attempt.id + " left files behind: " + forgotten.error().message);
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/async/task_group.h"
-#include "engine/allocator.h"
-#include "engine/attempt_host.h"
+#include "engine/admissions.h"
+#include "engine/attempt_hosts.h"
 
 namespace trainyard::control {
 
@@ -24,7 +24,7 @@ class Orphans {
   };
 
   /// All outlive it. `wait`: from when an orphan is told to end until it is killed.
-  Orphans(boost::asio::any_io_executor loop, engine::AttemptHost& host, engine::Allocator& allocator,
+  Orphans(boost::asio::any_io_executor loop, engine::AttemptHosts hosts, engine::Admissions& admissions,
           std::chrono::milliseconds wait);
 
   /// What the attempts hold, read from their host.
@@ -44,8 +44,8 @@ class Orphans {
   boost::asio::awaitable<void> Forget(engine::AttemptRef attempt);
   boost::asio::awaitable<void> EndUntilDone(engine::AttemptRef attempt);
 
-  engine::AttemptHost& host_;
-  engine::Allocator& allocator_;
+  engine::AttemptHosts hosts_;
+  engine::Admissions& admissions_;
   std::chrono::milliseconds wait_;
   std::set<std::string> ending_;  ///< attempt ids
   TaskGroup tasks_;

@@ -53,7 +53,7 @@ boost::asio::awaitable<Result<RunnerRegistry::PreviousJob>> Read(Collaborators& 
 boost::asio::awaitable<Status> RecoverJobs(Collaborators& outside, RunnerRegistry& registry,
                                            Orphans& orphans) {
   // First of all: what the host has now was there before this server started anything.
-  TY_CO_TRY(std::vector<engine::AttemptRef> attempts, co_await outside.host.List());
+  TY_CO_TRY(std::vector<engine::AttemptRef> attempts, co_await outside.hosts.List());
   TY_CO_TRY(std::vector<v1::JobRecord> unfinished, co_await outside.journal.Unfinished());
   if (!unfinished.empty()) {
     Diagnose(DiagnosticLevel::kInfo, "taking over " + std::to_string(unfinished.size()) + " unfinished jobs");

@@ -15,7 +15,7 @@ namespace trainyard::control {
 ReplicaGateway::ReplicaGateway(Collaborators& outside, RunnerRegistry& registry, Orphans& orphans,
                                const Event& recovered)
     : outside_(outside), registry_(registry), orphans_(orphans), recovered_(recovered) {
-  outside_.host.SetOnGone([this, alive = std::weak_ptr<bool>(alive_)](const std::string& attempt_id) {
+  outside_.hosts.SetOnGone([this, alive = std::weak_ptr<bool>(alive_)](const std::string& attempt_id) {
     if (!alive.expired()) OnGone(attempt_id);
   });
 }

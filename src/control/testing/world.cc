@@ -128,16 +128,21 @@ World::~World() {
 void World::MakeServer() {
   secrets_ = store::SecretStore::Open(folder_ / "secrets").value();
   if (!cluster_) {
-    engine::LocalAllocator::Options options{.capacity = capacity_, .probe = probe_, .devices = devices_};
-    local_ = std::make_unique<engine::LocalAllocator>(loop_.context.get_executor(), std::move(options));
+    engine::LocalEngine::Options options{.capacity = capacity_, .probe = probe_, .devices = devices_};
+    local_ = std::make_unique<engine::LocalEngine>(loop_.context.get_executor(), std::move(options));
   }
-  engine::Allocator& allocator = cluster_ ? static_cast<engine::Allocator&>(*cluster_) : *local_;
+  engine::Admissions::Options rooms;
+  if (cluster_)
+    rooms.rooms.push_back({.name = placement::kSlurmEngine, .engine = *cluster_});
+  else
+    rooms.rooms.push_back({.name = placement::kLocalEngine, .engine = *local_});
+  admissions_.emplace(loop_.context.get_executor(), std::move(rooms));
   Collaborators outside{
       .loop = loop_.context.get_executor(),
       .journal = *journal_,
       .logs = *logs_,
-      .allocator = allocator,
-      .host = *host_,
+      .admissions = *admissions_,
+      .hosts = {.here = *host_},
       .clock = clock_,
       .settings = settings_,
       .buckets = buckets_.get(),
@@ -165,12 +170,12 @@ void World::KillServer() {
   clients_.reset();
   service_.reset();
   secrets_.reset();
+  admissions_.reset();
   local_.reset();
-  if (cluster_) cluster_->DropListeners();
 }
 
 void World::UseCluster(const std::vector<std::string>& nodes, int replicas) {
-  cluster_ = std::make_unique<engine::FakeAllocator>(loop_.context.get_executor());
+  cluster_ = std::make_unique<engine::FakeEngine>(loop_.context.get_executor());
   for (const std::string& node : nodes) cluster_->AddNode(node, replicas);
 }
 

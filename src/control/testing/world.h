@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "control/job_service.h"
-#include "engine/fake/fake_allocator.h"
+#include "engine/admissions.h"
 #include "engine/fake/fake_attempt_host.h"
-#include "engine/local/local_allocator.h"
+#include "engine/fake/fake_engine.h"
+#include "engine/local/local_engine.h"
 #include "engine/testing/loop.h"
 #include "programs/environment/catalogue.h"
 #include "stores/logs/sqlite_log_store.h"
@@ -289,8 +290,9 @@ class World : public testing::Test {
   std::set<std::string> silent_;  ///< attempts whose supervisors do not connect to the next server
   bool has_space_ = true;         ///< the disk has room for one more job
   ImageRegistries registries_;  ///< of the next server; without a resolver or hope for one no job has images
-  std::unique_ptr<engine::LocalAllocator> local_;   ///< this machine's room; null: the cluster's
-  std::unique_ptr<engine::FakeAllocator> cluster_;  ///< outlives servers, as a real one; null: this machine's
+  std::unique_ptr<engine::LocalEngine> local_;   ///< this machine's room; null: the cluster's
+  std::unique_ptr<engine::FakeEngine> cluster_;  ///< outlives servers, as a real one; null: this machine's
+  std::optional<engine::Admissions> admissions_;
   std::unique_ptr<JobMaker> maker_;
   std::unique_ptr<JobService> service_;
   std::unique_ptr<TaskGroup> clients_;

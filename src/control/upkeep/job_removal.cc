@@ -110,12 +110,12 @@ awaitable<Result<RemovedJobs>> JobRemoval::RemoveEnded(std::vector<std::int64_t>
 /// Directories of attempts: as a rule they went when the attempts had ended. One that cannot be removed, as
 /// of an attempt that lives all the same, is left to the next server's start.
 awaitable<void> JobRemoval::ForgetAttempts(std::vector<std::int64_t> uids) {
-  const Result<std::vector<engine::AttemptRef>> attempts = co_await outside_.host.List();
+  const Result<std::vector<engine::AttemptRef>> attempts = co_await outside_.hosts.List();
   if (!attempts) co_return;
   for (const engine::AttemptRef& attempt : *attempts) {
     const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt.id);
     if (!name || std::ranges::find(uids, name->job_uid) == uids.end()) continue;
-    const Status forgotten = co_await outside_.host.Forget(attempt);
+    const Status forgotten = co_await outside_.hosts.Of(attempt.agent).Forget(attempt);
     if (!forgotten)
       Diagnose(DiagnosticLevel::kWarning, attempt.id + " left files behind: " + forgotten.error().message);
   }

@@ -57,11 +57,6 @@ void ProjectShares::Rank(placement::Queue& queue) const {
   queue.SetStandings(standings, now);
 }
 
-placement::QuotaGate ProjectShares::EmptyGate() const {
-  if (options_.quotas == nullptr) return {};
-  return {*options_.quotas, placement::kLocalEngine, options_.naming};
-}
-
 void ProjectShares::Explain(const placement::Gang& gang, const std::string& before,
                             const placement::Queue& queue, placement::Wait& wait) const {
   if (before == gang.project) return;

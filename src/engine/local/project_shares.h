@@ -10,17 +10,14 @@
 #include "rules/placement/project_use.h"
 #include "rules/placement/project_weight.h"
 #include "rules/placement/queue.h"
-#include "rules/placement/quota.h"
 
 namespace trainyard::engine {
 
-/// How projects share the room of this machine: what they used lately, their order in the queue, their
-/// quotas, and what a waiting job is told of that. The rules are placement's. Loop thread only.
+/// How projects share the room of this machine: what they used lately, their order in the queue, and
+/// what a waiting job is told of that. The rules are placement's. Loop thread only.
 class ProjectShares {
  public:
   struct Options {
-    /// What projects and principals may hold at once; outlives this. Null: nothing is limited.
-    const placement::Quotas* quotas = nullptr;
     placement::ProjectWeights weights{};
     placement::Naming naming{};    ///< in reasons
     const Clock* clock = nullptr;  ///< outlives this; null: time stands still, and no use counts
@@ -52,8 +49,6 @@ class ProjectShares {
 
   /// Orders the queue by what is known now.
   void Rank(placement::Queue& queue) const;
-  /// Nobody holds anything yet.
-  [[nodiscard]] placement::QuotaGate EmptyGate() const;
   /// Adds to a gang's wait, where a gang of another project is before it, what both projects used.
   void Explain(const placement::Gang& gang, const std::string& before, const placement::Queue& queue,
                placement::Wait& wait) const;

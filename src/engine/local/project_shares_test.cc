@@ -4,7 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "engine/local/local_allocator.h"
+#include "engine/admissions.h"
+#include "engine/local/local_engine.h"
 #include "engine/testing/loop.h"
 
 /// Projects that share a machine with one place: four CPUs, each job takes them all.
@@ -25,11 +26,17 @@ class StandingClock final : public Clock {
 class SharesTest : public testing::Test {
  protected:
   void Make(std::map<std::string, double> weights = {}, placement::Naming naming = {}) {
-    LocalAllocator::Options options{
+    LocalEngine::Options options{
         .capacity = {.mode = placement::Capacity::Mode::kStrict, .cpus = 4, .memory_bytes = 100},
         .probe = [](int) { return true; },
-        .shares = {.quotas = &quotas_, .weights = std::move(weights), .naming = naming, .clock = &clock_}};
-    allocator_ = std::make_unique<LocalAllocator>(loop_.context.get_executor(), std::move(options));
+        .shares = {.weights = std::move(weights), .naming = naming, .clock = &clock_}};
+    admissions_.reset();
+    engine_ = std::make_unique<LocalEngine>(loop_.context.get_executor(), std::move(options));
+    admissions_.emplace(loop_.context.get_executor(),
+                        Admissions::Options{.rooms = {{.name = placement::kLocalEngine,
+                                                       .engine = *engine_,
+                                                       .quotas = placement::QuotaGate(
+                                                           quotas_, placement::kLocalEngine, naming)}}});
   }
   static ReservationKey Key(std::int64_t uid) { return {.job_uid = uid, .try_number = 1}; }
   static placement::Gang Gang(std::int64_t uid, const std::string& project) {
@@ -43,10 +50,11 @@ class SharesTest : public testing::Test {
     return gang;
   }
   void Reserve(std::int64_t uid, const std::string& project) {
-    allocator_->Reserve({.key = Key(uid), .gang = Gang(uid, project)}, {.on_grant = [this, uid](Grant grant) {
-                          order_.push_back(uid);
-                          grants_[uid] = std::move(grant);
-                        }});
+    admissions_->Reserve({.key = Key(uid), .gang = Gang(uid, project)},
+                         {.on_grant = [this, uid](Grant grant) {
+                           order_.push_back(uid);
+                           grants_[uid] = std::move(grant);
+                         }});
   }
   void Settle() {
     loop_.context.restart();
@@ -55,15 +63,16 @@ class SharesTest : public testing::Test {
   /// The one that runs does so for as long, then ends.
   void EndAfter(std::chrono::seconds time) {
     clock_.now += time;
-    allocator_->Release(Key(order_.back()));
+    admissions_->Release(Key(order_.back()));
     Settle();
   }
-  std::string Reason(std::int64_t uid) { return allocator_->WaitOf(Key(uid)).value().reason; }
+  std::string Reason(std::int64_t uid) { return admissions_->WaitOf(Key(uid)).value().reason; }
 
   Loop loop_;
   StandingClock clock_;
   placement::Quotas quotas_;
-  std::unique_ptr<LocalAllocator> allocator_;
+  std::unique_ptr<LocalEngine> engine_;
+  std::optional<Admissions> admissions_;
   std::vector<std::int64_t> order_;
   std::map<std::int64_t, Grant> grants_;
 };
@@ -112,16 +121,16 @@ TEST_F(SharesTest, OthersNamesCanBeKeptFromReasons) {
 TEST_F(SharesTest, UseIsToldOfAndGoesOnInTheNextServer) {
   Make();
   int told = 0;
-  allocator_->shares().OnUse([&told] { ++told; });
+  engine_->shares().OnUse([&told] { ++told; });
   Reserve(1, "a");
   Settle();
   EndAfter(std::chrono::minutes(10));
   EXPECT_EQ(told, 1);
-  const auto use = allocator_->shares().Use();
+  const auto use = engine_->shares().Use();
   ASSERT_EQ(use.size(), 1);
   EXPECT_NEAR(use.at("a").cpu_seconds, 2'400, 10);
   Make();
-  allocator_->shares().Restore(use, clock_.now);
+  engine_->shares().Restore(use, clock_.now);
   Reserve(7, "c");  // takes the place
   Settle();
   Reserve(2, "a");
@@ -140,8 +149,8 @@ TEST_F(SharesTest, AJobThatRanOnMeanwhileCounts) {
   placement::Gang gang = Gang(1, "a");
   gang.start_time = clock_.now;
   clock_.now += std::chrono::minutes(10);
-  allocator_->Reserve({.key = Key(1), .gang = gang, .granted = grant}, {});
-  EXPECT_NEAR(allocator_->shares().Use().at("a").cpu_seconds, 2'400, 10);
+  admissions_->Reserve({.key = Key(1), .gang = gang, .granted = grant}, {});
+  EXPECT_NEAR(engine_->shares().Use().at("a").cpu_seconds, 2'400, 10);
 }
 
 TEST_F(SharesTest, QuotasHoldBackAndTheMachineSaysWhoHasIt) {
@@ -152,7 +161,7 @@ TEST_F(SharesTest, QuotasHoldBackAndTheMachineSaysWhoHasIt) {
   Settle();
   EXPECT_THAT(order_, ElementsAre(2));
   EXPECT_THAT(Reason(1), HasSubstr("the quota user:a:jobs=0 allows user a no more than 0."));
-  const LocalAllocator::MachineUse use = allocator_->Occupancy();
+  const LocalEngine::MachineUse use = engine_->Occupancy();
   EXPECT_EQ(use.cpus_held, 4);
   EXPECT_EQ(use.memory_bytes_held, 10);
 }

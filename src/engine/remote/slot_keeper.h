@@ -17,8 +17,8 @@ struct AgentOrigin {
   std::function<bool()> is_there;
 };
 
-/// Which agents may come: an allocator of a cluster, whose grants have them. Loop thread only.
-/// Implementation: SlurmAllocator.
+/// Which agents may come: the engine of a cluster, whose grants have them. Loop thread only.
+/// Implementation: SlurmEngine.
 class SlotKeeper {
  public:
   virtual ~SlotKeeper() = default;

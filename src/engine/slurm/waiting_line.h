@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/check.h"
-#include "engine/allocator.h"
+#include "engine/engine.h"
 
 namespace trainyard::engine {
 

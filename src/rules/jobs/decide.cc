@@ -130,7 +130,7 @@ Event RunningEvent(const std::vector<Replica>& replicas) {
   return event;
 }
 
-/// Asks for room, or records what the allocator has answered; nothing while it has not.
+/// Asks for room, or records what the engine has answered; nothing while it has not.
 std::vector<Action> Reserve(const JobRecord& job, const Observation& seen) {
   const int next_try = job.try_number() + 1;
   if (seen.grant && seen.grant->try_number() == next_try) {
@@ -143,7 +143,7 @@ std::vector<Action> Reserve(const JobRecord& job, const Observation& seen) {
   return {ReserveRoom{next_try}};
 }
 
-/// The allocator has taken back what the job has, or will give it nothing: it asks again, or is over.
+/// The engine has taken back what the job has, or will give it nothing: it asks again, or is over.
 std::optional<Event> AfterTakenBack(const JobRecord& job, const Observation& seen) {
   const int known_try = job.reserved() ? job.try_number() : job.try_number() + 1;
   const bool has_outcome = job.outcome() != Job::STATE_UNSPECIFIED;

@@ -50,9 +50,9 @@ struct Observation {
   std::vector<ReplicaObservation> replicas;  ///< as many and in the same order as JobRecord.replicas
   ImageObservation images;
   int asked_try = 0;                                        ///< ReserveRoom was performed for that try
-  std::optional<replica::v1::Grant> grant;                  ///< the allocator has answered so
+  std::optional<replica::v1::Grant> grant;                  ///< the engine has answered so
   std::string runtime_version;                              ///< what suits that room; empty: what the job has
-  std::optional<TakenBack> taken_back;                      ///< the allocator has said so
+  std::optional<TakenBack> taken_back;                      ///< the engine has said so
   std::chrono::milliseconds restart_pause = kRestartPause;  ///< as the operator decided
   std::string disk_full;   ///< why nothing may be started on this disk; empty: it has room
   std::string unrecorded;  ///< why the last event could not be recorded; empty: it was
@@ -65,7 +65,7 @@ struct Observation {
 struct AppendEvent {
   control::v1::Event event;  ///< without seq and time: the caller stamps them
 };
-/// Ask the allocator for room for the job's next try.
+/// Ask the engine for room for the job's next try.
 struct ReserveRoom {
   int try_number;
 };

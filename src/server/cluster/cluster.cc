@@ -73,7 +73,7 @@ Cluster::Cluster(boost::asio::io_context& loop, const tls::TlsIdentity& identity
       identity_(identity),
       address_(std::move(address)),
       program_(std::move(program)),
-      host_(loop.get_executor(), [this](const std::string& agent) { return allocator_->MayLive(agent); }) {}
+      host_(loop.get_executor(), [this](const std::string& agent) { return engine_->MayLive(agent); }) {}
 
 Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, const ServeOptions& options,
                                                const DataDirectory& data, const Clock& clock,
@@ -96,17 +96,15 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
   cluster->named_targets_ =
       FindNamedTargets(environment::ToolVariables({data.environments_dir()}, environment::ToolCache::kNone),
                        options.containers.image_map);
-  TY_TRY(cluster->allocator_, engine::SlurmAllocator::Open(loop.get_executor(), data.Path("engines.db"),
-                                                           {.settings = options.engine.slurm,
-                                                            .boot = std::move(boot),
-                                                            .clock = clock,
-                                                            .client = std::move(client),
-                                                            .nodes = std::move(nodes)},
-                                                           cluster->host_));
-  cluster->desk_.emplace(engine::AgentDesk{.slots = *cluster->allocator_,
-                                           .host = cluster->host_,
-                                           .welcome = std::move(welcome),
-                                           .relay = nullptr});
+  TY_TRY(cluster->engine_, engine::SlurmEngine::Open(loop.get_executor(), data.Path("engines.db"),
+                                                     {.settings = options.engine.slurm,
+                                                      .boot = std::move(boot),
+                                                      .clock = clock,
+                                                      .client = std::move(client),
+                                                      .nodes = std::move(nodes)},
+                                                     cluster->host_));
+  cluster->desk_.emplace(engine::AgentDesk{
+      .slots = *cluster->engine_, .host = cluster->host_, .welcome = std::move(welcome), .relay = nullptr});
   return cluster;
 }
 
@@ -116,7 +114,7 @@ Status Cluster::Start(Relay relay, http::ConnectionBudget& connections) {
                                        ":" + std::to_string(address_.socket.port));
   TY_TRY(listener_, AgentsListener::Open(loop_, std::move(address_.socket), identity_, *desk_,
                                          std::move(program_), connections));
-  allocator_->Start();
+  engine_->Start();
   return {};
 }
 

@@ -11,7 +11,7 @@
 #include "base/tls/tls_identity.h"
 #include "engine/remote/agent_session.h"
 #include "engine/remote/remote_attempt_host.h"
-#include "engine/slurm/slurm_allocator.h"
+#include "engine/slurm/slurm_engine.h"
 #include "server/cluster/agents_address.h"
 #include "server/cluster/agents_listener.h"
 #include "server/cluster/named_targets.h"
@@ -33,7 +33,7 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  [[nodiscard]] engine::SlurmAllocator& allocator() noexcept { return *allocator_; }
+  [[nodiscard]] engine::SlurmEngine& engine() noexcept { return *engine_; }
   [[nodiscard]] engine::AttemptHost& host() noexcept { return host_; }
   /// What the operator has named for builds when the server began.
   [[nodiscard]] const NamedTargets& named_targets() const noexcept { return named_targets_; }
@@ -59,8 +59,8 @@ class Cluster {
   AgentProgram program_;
   NamedTargets named_targets_;
   engine::RemoteAttemptHost host_;
-  std::unique_ptr<engine::SlurmAllocator> allocator_;  ///< never null once it is open
-  std::optional<engine::AgentDesk> desk_;              ///< the same
+  std::unique_ptr<engine::SlurmEngine> engine_;  ///< never null once it is open
+  std::optional<engine::AgentDesk> desk_;        ///< the same
   std::unique_ptr<AgentsListener> listener_;
 };
 

@@ -24,7 +24,7 @@ class SimulatedJob {
 
   // What happens in the world; `replica` is a position in the record.
   void Admit();
-  /// The allocator takes the room back: whatever lives in it is lost.
+  /// The engine takes the room back: whatever lives in it is lost.
   void Revoke(const std::string& reason);
   void Reach(int replica, replica::v1::Phase phase);
   void End(int replica, replica::v1::ExitRecord::Cause cause, int status = 0);

@@ -12,7 +12,7 @@
 #include "base/async/event.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"
-#include "engine/allocator.h"
+#include "engine/engine.h"
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/remote/slot_keeper.h"
 #include "engine/slurm/slot_claims.h"
@@ -30,7 +30,7 @@ namespace trainyard::engine {
 
 /// Room from Slurm: a gang is a job of Slurm, whose one step runs an agent per slot. What to do is decided by
 /// slurm::Gangs; here it is done. Loop thread only. docs/adr/0057-slurm.md.
-class SlurmAllocator final : public Allocator, public SlotKeeper {
+class SlurmEngine final : public Engine, public SlotKeeper {
  public:
   struct Options {
     slurm::SlurmSettings settings;
@@ -40,27 +40,22 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
     std::vector<slurm::Node> nodes{};  ///< as the client has just said; empty: it did not answer
   };
   /// Blocking. `host` outlives it, and is told which agents end. Errors: those of the database.
-  [[nodiscard]] static Result<std::unique_ptr<SlurmAllocator>> Open(boost::asio::any_io_executor loop,
-                                                                    const std::string& database,
-                                                                    Options options, RemoteAttemptHost& host);
+  [[nodiscard]] static Result<std::unique_ptr<SlurmEngine>> Open(boost::asio::any_io_executor loop,
+                                                                 const std::string& database, Options options,
+                                                                 RemoteAttemptHost& host);
 
   /// Once all jobs of a previous server have asked for their room: what nobody asked for is cancelled.
   void Start();
 
-  // Allocator
-  [[nodiscard]] Capabilities capabilities() const override {
-    return {.assigns_devices = true, .own_queue = true};
-  }
-  std::variant<Grant, Pending> Reserve(ReservationRequest request, ReservationEvents events) override;
-  void Detach(ReservationKey key) override;
-  void Release(ReservationKey key) override;
-  void ReleaseDevices(ReservationKey) override {}
-  void HoldDevices(const std::string&, const std::string&, const replica::v1::Devices&) override {}
-  void ReleaseDevices(const std::string&) override {}
+  // Engine
+  void Tell(EngineEvents events) override { events_ = std::move(events); }
+  [[nodiscard]] bool has_own_queue() const override { return true; }
+  std::variant<Grant, Pending> Offer(ReservationRequest request) override;
+  void Return(ReservationKey key) override;
+  /// Whether it has been submitted, by this server or a previous one.
+  [[nodiscard]] bool Keeps(ReservationKey key) const override;
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
 
-  /// Whether the reservation has been submitted, by this server or a previous one.
-  [[nodiscard]] bool HasSubmitted(const ReservationKey& key) const;
   /// What the nodes have as far as is known; empty: Slurm has not answered yet. What is old is asked for
   /// again, for the next call.
   [[nodiscard]] const slurm::PartitionGpus& Gpus();
@@ -76,12 +71,11 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
  private:
   struct Reservation {
     ReservationRequest request;
-    ReservationEvents events;
     std::optional<Grant> grant{};
     std::vector<std::string> notes{};  ///< of the last submission, for the job's log
   };
-  SlurmAllocator(boost::asio::any_io_executor loop, Options options, RemoteAttemptHost& host,
-                 std::unique_ptr<SlurmSlots> slots);
+  SlurmEngine(boost::asio::any_io_executor loop, Options options, RemoteAttemptHost& host,
+              std::unique_ptr<SlurmSlots> slots);
   void Want(const ReservationRequest& request);
 
   boost::asio::awaitable<void> Drive();
@@ -100,13 +94,14 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
                                         const slurm::GangRequest& request, std::string ticket) const;
   boost::asio::awaitable<void> AskOne(slurm::AskList action);
   /// In a turn of its own, if somebody still wants to hear it.
-  void Tell(const ReservationKey& key, std::function<void(const ReservationEvents&)> tell);
+  void TellSoon(const ReservationKey& key, std::function<void(const EngineEvents&)> tell);
   [[nodiscard]] Reservation* Find(const slurm::GangKey& key);
   [[nodiscard]] std::string NameOf(const slurm::GangKey& key) const;
 
   boost::asio::any_io_executor loop_;
   Options options_;
   RemoteAttemptHost& host_;
+  EngineEvents events_;
   std::unique_ptr<SlurmSlots> slots_;
   slurm::Gangs gangs_;
   std::map<ReservationKey, Reservation> reservations_;

@@ -1,4 +1,4 @@
-#include "engine/quota_allocator.h"
+#include "engine/admissions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,12 +7,11 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "engine/fake/fake_allocator.h"
+#include "engine/fake/fake_engine.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {
@@ -24,7 +23,7 @@ using testing::IsEmpty;
 
 constexpr int kRoom = 3;  ///< of the cluster: further gangs wait in its own queue
 
-class QuotaAllocatorTest : public testing::Test {
+class AdmissionsQuotaTest : public testing::Test {
  protected:
   struct Told {
     std::vector<Grant> grants;
@@ -37,13 +36,13 @@ class QuotaAllocatorTest : public testing::Test {
   }
   /// A server begins; a previous one is gone.
   void Serve(placement::Naming naming = {}) {
-    fake_.DropListeners();
-    allocator_.emplace(
-        loop_.context.get_executor(), fake_,
-        QuotaAllocator::Options{
-            .gate = placement::QuotaGate(quotas_, placement::kSlurmEngine, naming),
-            .naming = naming,
-            .is_behind = [this](const ReservationKey& key) { return kept_.contains(key.job_uid); }});
+    admissions_.reset();
+    placement::QuotaGate gate(quotas_, placement::kSlurmEngine, naming);
+    admissions_.emplace(
+        loop_.context.get_executor(),
+        Admissions::Options{
+            .rooms = {{.name = placement::kSlurmEngine, .engine = fake_, .quotas = std::move(gate)}},
+            .naming = naming});
   }
   void SetUp() override {
     fake_.AddNode("node", kRoom);
@@ -64,20 +63,21 @@ class QuotaAllocatorTest : public testing::Test {
                                        int try_number = 1) {
     Told& told = told_[gang.uid];
     const ReservationKey key{.job_uid = gang.uid, .try_number = try_number};
-    return allocator_->Reserve({.key = key, .gang = std::move(gang), .granted = std::move(granted)},
-                               {.on_grant = [&told](Grant grant) { told.grants.push_back(std::move(grant)); },
-                                .on_wait = [&told] { ++told.waits; },
-                                .on_revoked = {}});
+    return admissions_->Reserve(
+        {.key = key, .gang = std::move(gang), .granted = std::move(granted)},
+        {.on_grant = [&told](Grant grant) { told.grants.push_back(std::move(grant)); },
+         .on_wait = [&told] { ++told.waits; },
+         .on_revoked = {}});
   }
   void Release(std::int64_t uid, int try_number = 1) {
-    allocator_->Release({.job_uid = uid, .try_number = try_number});
+    admissions_->Release({.job_uid = uid, .try_number = try_number});
   }
   void Settle() {
     loop_.context.restart();
     loop_.context.poll();
   }
   std::string ReasonOf(std::int64_t uid, int try_number = 1) {
-    const auto wait = allocator_->WaitOf({.job_uid = uid, .try_number = try_number});
+    const auto wait = admissions_->WaitOf({.job_uid = uid, .try_number = try_number});
     return wait ? wait->reason : "";
   }
   std::vector<std::int64_t> Granted() {
@@ -90,16 +90,15 @@ class QuotaAllocatorTest : public testing::Test {
 
   Loop loop_;
   placement::Quotas quotas_;
-  FakeAllocator fake_{loop_.context.get_executor()};
-  std::optional<QuotaAllocator> allocator_;
+  FakeEngine fake_{loop_.context.get_executor()};
+  std::optional<Admissions> admissions_;
   std::map<std::int64_t, Told> told_;
-  std::set<std::int64_t> kept_;  ///< what the cluster has of a previous server
 };
 
 constexpr const char* kTwoJobs =
     "Waiting for 1 job: 2 of the 2 that the quota project:*:jobs@slurm=2 allows project p are in use by ";
 
-TEST_F(QuotaAllocatorTest, WhoIsOverAQuotaWaitsHereAndGoesWhenItIsFree) {
+TEST_F(AdmissionsQuotaTest, WhoIsOverAQuotaWaitsHereAndGoesWhenItIsFree) {
   Reserve(Job(1));
   Reserve(Job(2));
   const auto answer = Reserve(Job(3));
@@ -108,7 +107,7 @@ TEST_F(QuotaAllocatorTest, WhoIsOverAQuotaWaitsHereAndGoesWhenItIsFree) {
   Settle();
   EXPECT_THAT(Granted(), ElementsAre(1, 2)) << "although there is room for a third";
   EXPECT_EQ(told_[3].waits, 1);
-  EXPECT_EQ(allocator_->WaitOf({.job_uid = 3, .try_number = 1}),
+  EXPECT_EQ(admissions_->WaitOf({.job_uid = 3, .try_number = 1}),
             (placement::Wait{.position = 1,
                              .reason = kTwoJobs + std::string("j1, j2."),
                              .unblock = "It starts when enough of these jobs have ended."}));
@@ -118,7 +117,7 @@ TEST_F(QuotaAllocatorTest, WhoIsOverAQuotaWaitsHereAndGoesWhenItIsFree) {
   EXPECT_EQ(ReasonOf(3), "");
 }
 
-TEST_F(QuotaAllocatorTest, WhoDrawsOnAnotherQuotaIsNotHeldBack) {
+TEST_F(AdmissionsQuotaTest, WhoDrawsOnAnotherQuotaIsNotHeldBack) {
   Reserve(Job(1, 4));
   Reserve(Job(2, 1));
   Reserve(Job(3, 1));
@@ -131,14 +130,14 @@ TEST_F(QuotaAllocatorTest, WhoDrawsOnAnotherQuotaIsNotHeldBack) {
       << "the jobs are used up, too";
 }
 
-TEST_F(QuotaAllocatorTest, ALaterOneThatWouldFitWaitsForItsTurn) {
+TEST_F(AdmissionsQuotaTest, ALaterOneThatWouldFitWaitsForItsTurn) {
   Limit({"project:p:gpus=4"});
   Reserve(Job(1, 2));
   Reserve(Job(2, 3));
   Reserve(Job(3, 1));
   Settle();
   EXPECT_THAT(Granted(), ElementsAre(1));
-  EXPECT_EQ(allocator_->WaitOf({.job_uid = 3, .try_number = 1}),
+  EXPECT_EQ(admissions_->WaitOf({.job_uid = 3, .try_number = 1}),
             (placement::Wait{.position = 2,
                              .reason = "Waiting for its turn: j2 is before it.",
                              .unblock = "It is next when j2 has started or is cancelled.",
@@ -148,7 +147,7 @@ TEST_F(QuotaAllocatorTest, ALaterOneThatWouldFitWaitsForItsTurn) {
   EXPECT_THAT(Granted(), ElementsAre(1, 3));
 }
 
-TEST_F(QuotaAllocatorTest, PriorityGoesBeforeAge) {
+TEST_F(AdmissionsQuotaTest, PriorityGoesBeforeAge) {
   Reserve(Job(1));
   Reserve(Job(2));
   Reserve(Job(3));
@@ -164,7 +163,7 @@ TEST_F(QuotaAllocatorTest, PriorityGoesBeforeAge) {
   EXPECT_EQ(told_[3].waits, 3) << "its reason, its turn behind the urgent one, and the new reason";
 }
 
-TEST_F(QuotaAllocatorTest, WhatWaitsInTheClusterDrawsOnItsQuota) {
+TEST_F(AdmissionsQuotaTest, WhatWaitsInTheClusterDrawsOnItsQuota) {
   fake_.Refuse("The cluster is closed.");
   for (const std::int64_t uid : {1, 2, 3}) Reserve(Job(uid));
   Settle();
@@ -175,7 +174,7 @@ TEST_F(QuotaAllocatorTest, WhatWaitsInTheClusterDrawsOnItsQuota) {
   EXPECT_EQ(ReasonOf(3), "The cluster is closed.");
 }
 
-TEST_F(QuotaAllocatorTest, AskingForMoreThanTheQuotaBlocksNobody) {
+TEST_F(AdmissionsQuotaTest, AskingForMoreThanTheQuotaBlocksNobody) {
   Reserve(Job(1, 5));
   Reserve(Job(2, 4));
   Settle();
@@ -185,7 +184,7 @@ TEST_F(QuotaAllocatorTest, AskingForMoreThanTheQuotaBlocksNobody) {
             "project p no more than 4.");
 }
 
-TEST_F(QuotaAllocatorTest, RoomOnRecordCountsAtOnceWhoeverAsksFirst) {
+TEST_F(AdmissionsQuotaTest, RoomOnRecordCountsAtOnceWhoeverAsksFirst) {
   Reserve(Job(1));
   Reserve(Job(2));
   Settle();
@@ -201,12 +200,11 @@ TEST_F(QuotaAllocatorTest, RoomOnRecordCountsAtOnceWhoeverAsksFirst) {
   EXPECT_EQ(ReasonOf(3), kTwoJobs + std::string("j1, j2."));
 }
 
-TEST_F(QuotaAllocatorTest, WhatThePreviousServerHandedOnStaysInTheCluster) {
+TEST_F(AdmissionsQuotaTest, WhatThePreviousServerHandedOnStaysInTheCluster) {
   fake_.Refuse("The cluster is closed.");
   for (const std::int64_t uid : {1, 2}) Reserve(Job(uid));
   Settle();
   Serve();
-  kept_ = {1, 2};
   placement::Gang urgent = Job(3);
   urgent.priority = 100;
   Reserve(std::move(urgent));
@@ -216,7 +214,7 @@ TEST_F(QuotaAllocatorTest, WhatThePreviousServerHandedOnStaysInTheCluster) {
   EXPECT_EQ(ReasonOf(3), kTwoJobs + std::string("j1, j2."));
 }
 
-TEST_F(QuotaAllocatorTest, ALostGangsNextTryDrawsOnItsQuotaOnce) {
+TEST_F(AdmissionsQuotaTest, ALostGangsNextTryDrawsOnItsQuotaOnce) {
   for (const std::int64_t uid : {1, 2, 3}) Reserve(Job(uid));
   Settle();
   fake_.LoseNode("node");
@@ -231,18 +229,18 @@ TEST_F(QuotaAllocatorTest, ALostGangsNextTryDrawsOnItsQuotaOnce) {
   EXPECT_EQ(told_[3].grants.size(), 1U);
 }
 
-TEST_F(QuotaAllocatorTest, ADetachedOneIsNotTold) {
+TEST_F(AdmissionsQuotaTest, ADetachedOneIsNotTold) {
   for (const std::int64_t uid : {1, 2, 3, 4}) Reserve(Job(uid));
   Settle();
   const int waits = told_[3].waits;
-  allocator_->Detach({.job_uid = 3, .try_number = 1});
+  admissions_->Detach({.job_uid = 3, .try_number = 1});
   Release(1);
   Settle();
   EXPECT_THAT(Granted(), ElementsAre(1, 2, 4));
   EXPECT_EQ(told_[3].waits, waits);
 }
 
-TEST_F(QuotaAllocatorTest, OtherProjectsJobsAreNotNamedWhereTheyAreKeptApart) {
+TEST_F(AdmissionsQuotaTest, OtherProjectsJobsAreNotNamedWhereTheyAreKeptApart) {
   Limit({"user:*:gpus=2"}, {.others = false});
   for (const auto& [uid, project] : {std::pair(1, "p"), std::pair(2, "q")}) {
     placement::Gang gang = Job(uid, 2, project);
@@ -255,7 +253,7 @@ TEST_F(QuotaAllocatorTest, OtherProjectsJobsAreNotNamedWhereTheyAreKeptApart) {
             "of another project.");
 }
 
-TEST_F(QuotaAllocatorTest, WithoutQuotasOfTheEngineItPassesAllOn) {
+TEST_F(AdmissionsQuotaTest, WithoutQuotasOfTheEngineItPassesAllOn) {
   Limit({"project:*:jobs@local=0", "project:*:unfinished-jobs=1"});
   for (const std::int64_t uid : {1, 2, 3, 4}) Reserve(Job(uid));
   EXPECT_EQ(fake_.WaitOf({.job_uid = 4, .try_number = 1})->position, 4) << "in the turn of the call";

@@ -1,4 +1,4 @@
-#include "engine/draining_allocator.h"
+#include "engine/admissions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/fake/fake_allocator.h"
+#include "engine/fake/fake_engine.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 
 constexpr int kRoom = 2;
 
-class DrainingAllocatorTest : public testing::Test {
+class AdmissionsTest : public testing::Test {
  protected:
   struct Told {
     int grants = 0;
@@ -25,7 +25,10 @@ class DrainingAllocatorTest : public testing::Test {
     std::vector<std::string> revocations;
   };
 
-  void SetUp() override { fake_.AddNode("node", kRoom); }
+  void SetUp() override {
+    fake_.AddNode("node", kRoom);
+    Serve();
+  }
 
   std::variant<Grant, Pending> Reserve(std::int64_t uid, Told& told, std::optional<Grant> granted = {},
                                        int try_number = 1) {
@@ -33,7 +36,7 @@ class DrainingAllocatorTest : public testing::Test {
     gang.uid = uid;
     gang.job_id = "j" + std::to_string(uid);
     gang.replicas.resize(1);
-    return allocator_.Reserve(
+    return admissions_->Reserve(
         {.key = {.job_uid = uid, .try_number = try_number},
          .gang = std::move(gang),
          .granted = std::move(granted)},
@@ -47,18 +50,25 @@ class DrainingAllocatorTest : public testing::Test {
     loop_.context.poll();
   }
   std::string ReasonOf(std::int64_t uid) {
-    const auto wait = allocator_.WaitOf({.job_uid = uid, .try_number = 1});
+    const auto wait = admissions_->WaitOf({.job_uid = uid, .try_number = 1});
     return wait ? wait->reason : "";
   }
-  void Drain() { allocator_.Drain({.reason = "draining", .unblock = "turn it off"}); }
+  void Drain() { admissions_->Set(Stop::kDrained, {.reason = "draining", .unblock = "turn it off"}); }
+  void GoOn() { admissions_->Clear(Stop::kDrained); }
+  /// A server begins; a previous one is gone.
+  void Serve() {
+    admissions_.reset();
+    admissions_.emplace(loop_.context.get_executor(),
+                        Admissions::Options{.rooms = {{.name = placement::kSlurmEngine, .engine = fake_}}});
+  }
 
   Loop loop_;
-  FakeAllocator fake_{loop_.context.get_executor()};
-  DrainingAllocator allocator_{loop_.context.get_executor(), fake_};
+  FakeEngine fake_{loop_.context.get_executor()};
+  std::optional<Admissions> admissions_;
   Told told_;
 };
 
-TEST_F(DrainingAllocatorTest, WhatHasRoomKeepsItAndNothingElseGetsAny) {
+TEST_F(AdmissionsTest, WhatHasRoomKeepsItAndNothingElseGetsAny) {
   Reserve(1, told_);
   Settle();
   ASSERT_EQ(told_.grants, 1);
@@ -71,14 +81,14 @@ TEST_F(DrainingAllocatorTest, WhatHasRoomKeepsItAndNothingElseGetsAny) {
   EXPECT_EQ(second.waits, 1);
   EXPECT_EQ(second.grants, 0) << "although there is room";
   EXPECT_EQ(ReasonOf(2), "draining");
-  EXPECT_THAT(allocator_.Granted(), ElementsAre(1));
-  allocator_.GoOn();
+  EXPECT_THAT(admissions_->Granted(), ElementsAre(1));
+  GoOn();
   Settle();
   EXPECT_EQ(second.grants, 1);
-  EXPECT_THAT(allocator_.Granted(), ElementsAre(1, 2));
+  EXPECT_THAT(admissions_->Granted(), ElementsAre(1, 2));
 }
 
-TEST_F(DrainingAllocatorTest, WhatWaitsAlreadyGetsNoRoomThatComesFree) {
+TEST_F(AdmissionsTest, WhatWaitsAlreadyGetsNoRoomThatComesFree) {
   Told others;
   Reserve(1, others);
   Reserve(2, others);
@@ -86,31 +96,31 @@ TEST_F(DrainingAllocatorTest, WhatWaitsAlreadyGetsNoRoomThatComesFree) {
   Settle();
   ASSERT_EQ(others.grants, 2);
   Drain();
-  allocator_.Release({.job_uid = 1, .try_number = 1});
+  admissions_->Release({.job_uid = 1, .try_number = 1});
   Settle();
   EXPECT_EQ(told_.grants, 0);
   EXPECT_EQ(ReasonOf(3), "draining");
-  EXPECT_EQ(allocator_.waiting_count(), 1U);
-  allocator_.GoOn();
+  EXPECT_EQ(admissions_->waiting_count(), 1U);
+  GoOn();
   Settle();
   EXPECT_EQ(told_.grants, 1);
   EXPECT_EQ(ReasonOf(3), "");
 }
 
-TEST_F(DrainingAllocatorTest, AGrantOnRecordIsRestored) {
+TEST_F(AdmissionsTest, AGrantOnRecordIsRestored) {
   const auto first = [this] {
     Told told;
     Reserve(1, told);
     Settle();
     return std::get<Grant>(Reserve(1, told));
   }();
+  Serve();
   Drain();
-  fake_.DropListeners();
   EXPECT_TRUE(std::holds_alternative<Grant>(Reserve(1, told_, first)));
-  EXPECT_THAT(allocator_.Granted(), ElementsAre(1));
+  EXPECT_THAT(admissions_->Granted(), ElementsAre(1));
 }
 
-TEST_F(DrainingAllocatorTest, ARevokedJobWaitsWithItsNextTry) {
+TEST_F(AdmissionsTest, ARevokedJobWaitsWithItsNextTry) {
   Reserve(1, told_);
   Settle();
   Drain();
@@ -121,20 +131,43 @@ TEST_F(DrainingAllocatorTest, ARevokedJobWaitsWithItsNextTry) {
   EXPECT_TRUE(std::holds_alternative<Pending>(Reserve(1, told_, {}, 2)));
   Settle();
   EXPECT_EQ(told_.grants, 1);
-  EXPECT_THAT(allocator_.Granted(), ElementsAre());
+  EXPECT_THAT(admissions_->Granted(), ElementsAre());
 }
 
-TEST_F(DrainingAllocatorTest, OneThatIsHeldCanBeReleasedAndDetached) {
+TEST_F(AdmissionsTest, OneThatIsHeldCanBeReleasedAndDetached) {
   Drain();
   Reserve(1, told_);
   Reserve(2, told_);
-  allocator_.Release({.job_uid = 1, .try_number = 1});
-  allocator_.Detach({.job_uid = 2, .try_number = 1});
-  allocator_.GoOn();
+  admissions_->Release({.job_uid = 1, .try_number = 1});
+  admissions_->Detach({.job_uid = 2, .try_number = 1});
+  GoOn();
   Settle();
   EXPECT_EQ(told_.grants, 0);
   EXPECT_EQ(told_.waits, 0);
-  EXPECT_EQ(allocator_.waiting_count(), 0U);
+  EXPECT_EQ(admissions_->waiting_count(), 0U);
+}
+
+TEST_F(AdmissionsTest, TheFirstStopIsToldAndTheLastOneHoldsBack) {
+  Reserve(1, told_);
+  admissions_->Set(Stop::kDiskShort, {.reason = "disk", .unblock = "remove something"});
+  Settle();
+  EXPECT_EQ(ReasonOf(1), "disk");
+  EXPECT_EQ(told_.waits, 1);
+  Drain();
+  Settle();
+  EXPECT_EQ(ReasonOf(1), "draining");
+  EXPECT_EQ(told_.waits, 2);
+  admissions_->Set(Stop::kDiskShort, {.reason = "disk, again", .unblock = "remove something"});
+  Settle();
+  EXPECT_EQ(told_.waits, 2) << "its reason is the same";
+  GoOn();
+  Settle();
+  EXPECT_EQ(ReasonOf(1), "disk, again");
+  EXPECT_EQ(told_.waits, 3);
+  EXPECT_EQ(told_.grants, 0);
+  admissions_->Clear(Stop::kDiskShort);
+  Settle();
+  EXPECT_EQ(told_.grants, 1);
 }
 
 }  // namespace

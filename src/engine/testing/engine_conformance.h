@@ -13,14 +13,16 @@
 #include <variant>
 #include <vector>
 
-#include "engine/allocator.h"
+#include "engine/admissions.h"
 
-/// What every allocator does: the contract of engine/allocator.h as tests. `World` is a default-constructible
-/// class with
-/// - Allocator& allocator();
+/// What every engine does, as whoever asks Admissions for its room sees it: the contract of engine/engine.h
+/// as tests. `World` is a default-constructible class with
+/// - std::vector<Admissions::Options::Room> Rooms(): the engine, and its quotas;
+/// - boost::asio::any_io_executor executor(): of its loop;
 /// - void Settle(const WantedRoom& wanted): everything that is ready happens;
 /// - int room(): so many replicas of MakeGang have room at once, an even number;
-/// - void Restart(): the server is killed, and a new one asks the same allocator.
+/// - void Restart(): the server is killed, and a new one asks the same engine;
+/// - bool has_own_networks(): each gang has a network of its own, with the same addresses.
 namespace trainyard::engine {
 
 /// A gang of replicas of one CPU each.
@@ -42,7 +44,7 @@ struct WantedReservation {
 using WantedRoom = std::map<ReservationKey, WantedReservation>;
 
 template <class World>
-class AllocatorConformance : public testing::Test {
+class EngineConformance : public testing::Test {
  protected:
   struct Told {
     std::vector<Grant> grants;
@@ -59,7 +61,7 @@ class AllocatorConformance : public testing::Test {
                                        std::optional<Grant> granted = std::nullopt) {
     const ReservationKey key{.job_uid = gang.uid, .try_number = try_number};
     wanted_[key].replicas = static_cast<int>(gang.replicas.size());
-    auto answer = world_.allocator().Reserve(
+    auto answer = admissions_->Reserve(
         {.key = key, .gang = std::move(gang), .granted = std::move(granted)},
         {.on_grant =
              [this, key, &told](Grant grant) {
@@ -76,13 +78,19 @@ class AllocatorConformance : public testing::Test {
   void Detach(std::int64_t uid) {
     const ReservationKey key{.job_uid = uid, .try_number = 1};
     wanted_.at(key).is_detached = true;
-    world_.allocator().Detach(key);
+    admissions_->Detach(key);
   }
   void Release(std::int64_t uid, int try_number = 1) { Release({.job_uid = uid, .try_number = try_number}); }
   std::optional<placement::Wait> WaitOf(std::int64_t uid, int try_number = 1) {
-    return world_.allocator().WaitOf({.job_uid = uid, .try_number = try_number});
+    return admissions_->WaitOf({.job_uid = uid, .try_number = try_number});
   }
   void Settle() { world_.Settle(wanted_); }
+  void Restart() {
+    admissions_.reset();
+    world_.Restart();
+    Begin();
+  }
+  void SetUp() override { Begin(); }
   /// A cluster outlives its worlds: the next one is to have all the room.
   void TearDown() override {
     while (!wanted_.empty()) Release(ReservationKey(wanted_.begin()->first));
@@ -91,18 +99,20 @@ class AllocatorConformance : public testing::Test {
 
   WantedRoom wanted_;
   World world_;
+  std::optional<Admissions> admissions_;
 
  private:
+  void Begin() { admissions_.emplace(world_.executor(), Admissions::Options{.rooms = world_.Rooms()}); }
   void Release(const ReservationKey& key) {
     wanted_.erase(key);
-    world_.allocator().Release(key);
-    world_.allocator().ReleaseDevices(key);
+    admissions_->Release(key);
+    admissions_->Prove(key);
   }
 };
 
-TYPED_TEST_SUITE_P(AllocatorConformance);
+TYPED_TEST_SUITE_P(EngineConformance);
 
-TYPED_TEST_P(AllocatorConformance, GrantsAWholeGangInALaterTurn) {
+TYPED_TEST_P(EngineConformance, GrantsAWholeGangInALaterTurn) {
   typename TestFixture::Told told;
   const auto answer = this->Reserve(this->Small(1), told);
   ASSERT_TRUE(std::holds_alternative<Pending>(answer));
@@ -115,13 +125,13 @@ TYPED_TEST_P(AllocatorConformance, GrantsAWholeGangInALaterTurn) {
   EXPECT_EQ(this->WaitOf(1), std::nullopt);
 }
 
-TYPED_TEST_P(AllocatorConformance, NoTwoSlotsAreTheSamePlace) {
+TYPED_TEST_P(EngineConformance, NoTwoSlotsAreTheSamePlace) {
   typename TestFixture::Told told;
   this->Reserve(this->Small(1), told);
   this->Reserve(this->Small(2), told);
   this->Settle();
   ASSERT_EQ(told.grants.size(), 2U);
-  if (this->world_.allocator().capabilities().isolated_network) return;  // each gang has a network of its own
+  if (this->world_.has_own_networks()) return;  // each gang has a network of its own
   std::set<std::tuple<std::string, std::string, int>> places;
   for (const Grant& grant : told.grants) {
     for (const Slot& slot : grant.slots()) places.insert({slot.node(), slot.address(), slot.port()});
@@ -129,7 +139,7 @@ TYPED_TEST_P(AllocatorConformance, NoTwoSlotsAreTheSamePlace) {
   EXPECT_EQ(std::ssize(places), this->world_.room());
 }
 
-TYPED_TEST_P(AllocatorConformance, IsIdempotentByJobAndTry) {
+TYPED_TEST_P(EngineConformance, IsIdempotentByJobAndTry) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
   this->Reserve(this->Small(1), first);
@@ -145,7 +155,7 @@ TYPED_TEST_P(AllocatorConformance, IsIdempotentByJobAndTry) {
   EXPECT_EQ(second.grants.size(), 1U);
 }
 
-TYPED_TEST_P(AllocatorConformance, WhoHasNoRoomIsToldWhyAndGetsItWhenItIsReleased) {
+TYPED_TEST_P(EngineConformance, WhoHasNoRoomIsToldWhyAndGetsItWhenItIsReleased) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
   this->Reserve(this->Large(1), first);
@@ -165,13 +175,13 @@ TYPED_TEST_P(AllocatorConformance, WhoHasNoRoomIsToldWhyAndGetsItWhenItIsRelease
   EXPECT_EQ(second.grants.size(), 1U);
 }
 
-TYPED_TEST_P(AllocatorConformance, AGrantOnRecordIsKeptOverServers) {
+TYPED_TEST_P(EngineConformance, AGrantOnRecordIsKeptOverServers) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
   this->Reserve(this->Large(1), first);
   this->Settle();
   ASSERT_EQ(first.grants.size(), 1U);
-  this->world_.Restart();
+  this->Restart();
   typename TestFixture::Told again;
   const auto answer = this->Reserve(this->Large(1), again, 1, first.grants[0]);
   this->Reserve(this->Small(2), second);
@@ -185,7 +195,7 @@ TYPED_TEST_P(AllocatorConformance, AGrantOnRecordIsKeptOverServers) {
   EXPECT_EQ(second.grants.size(), 1U);
 }
 
-TYPED_TEST_P(AllocatorConformance, NobodyIsToldAfterDetach) {
+TYPED_TEST_P(EngineConformance, NobodyIsToldAfterDetach) {
   typename TestFixture::Told told;
   this->Reserve(this->Small(1), told);
   this->Detach(1);
@@ -194,7 +204,7 @@ TYPED_TEST_P(AllocatorConformance, NobodyIsToldAfterDetach) {
   EXPECT_EQ(told.waits, 0);
 }
 
-TYPED_TEST_P(AllocatorConformance, APendingReservationCanBeReleased) {
+TYPED_TEST_P(EngineConformance, APendingReservationCanBeReleased) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
   this->Reserve(this->Large(1), first);
@@ -210,7 +220,7 @@ TYPED_TEST_P(AllocatorConformance, APendingReservationCanBeReleased) {
   this->Release(77);  // there is none
 }
 
-TYPED_TEST_P(AllocatorConformance, TheNextTryIsAnotherReservation) {
+TYPED_TEST_P(EngineConformance, TheNextTryIsAnotherReservation) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
   this->Reserve(this->Large(1), first);
@@ -223,7 +233,7 @@ TYPED_TEST_P(AllocatorConformance, TheNextTryIsAnotherReservation) {
   EXPECT_EQ(first.grants.size(), 1U);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(AllocatorConformance, GrantsAWholeGangInALaterTurn, NoTwoSlotsAreTheSamePlace,
+REGISTER_TYPED_TEST_SUITE_P(EngineConformance, GrantsAWholeGangInALaterTurn, NoTwoSlotsAreTheSamePlace,
                             IsIdempotentByJobAndTry, WhoHasNoRoomIsToldWhyAndGetsItWhenItIsReleased,
                             AGrantOnRecordIsKeptOverServers, NobodyIsToldAfterDetach,
                             APendingReservationCanBeReleased, TheNextTryIsAnotherReservation);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/allocator.h"
+#include "engine/engine.h"
 #include "engine/local/port_leases.h"
 #include "engine/local/project_shares.h"
 #include "rules/placement/plan.h"
@@ -20,7 +20,7 @@ namespace trainyard::engine {
 /// The room of this machine: who waits, who runs, which ports and devices are whose. Decisions are
 /// placement's; they are made once per turn of the loop, however many reservations came or went in it. Never
 /// revokes. Its queue is in memory: the jobs of a previous server ask again.
-class LocalAllocator final : public Allocator {
+class LocalEngine final : public Engine {
  public:
   using Manifest = replica::v1::Manifest;
   /// What the machine has, and who has it.
@@ -44,16 +44,19 @@ class LocalAllocator final : public Allocator {
     ProjectShares::Options shares{};
   };
 
-  LocalAllocator(boost::asio::any_io_executor loop, Options options);
+  LocalEngine(boost::asio::any_io_executor loop, Options options);
 
-  [[nodiscard]] Capabilities capabilities() const override;
-  std::variant<Grant, Pending> Reserve(ReservationRequest request, ReservationEvents events) override;
-  void Detach(ReservationKey key) override;
-  void Release(ReservationKey key) override;
-  void ReleaseDevices(ReservationKey key) override;
-  void HoldDevices(const std::string& attempt_id, const std::string& job_id,
-                   const replica::v1::Devices& devices) override;
-  void ReleaseDevices(const std::string& attempt_id) override;
+  void Tell(EngineEvents events) override { events_ = std::move(events); }
+  [[nodiscard]] bool has_own_queue() const override { return false; }
+  [[nodiscard]] placement::QuotaDemand DemandOf(const placement::Gang& gang) const override {
+    return devices_.DemandOf(gang);
+  }
+  std::variant<Grant, Pending> Offer(ReservationRequest request) override;
+  void Return(ReservationKey key) override;
+  void Prove(ReservationKey key) override;
+  void HoldForOrphan(const std::string& attempt_id, const std::string& job_id,
+                     const replica::v1::Devices& devices) override;
+  void ProveOrphan(const std::string& attempt_id) override;
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
 
   /// How projects share it.
@@ -65,7 +68,6 @@ class LocalAllocator final : public Allocator {
   /// A job has one reservation at a time: its uid is the key of all maps.
   struct Waiting {
     ReservationKey key;
-    ReservationEvents events;
     std::string said{};    ///< the reason that on_wait was last called for; of a turn: kTurn
     bool planned = false;  ///< a plan has looked at it
   };
@@ -79,15 +81,18 @@ class LocalAllocator final : public Allocator {
   void PlanNow();
   void WaitForPorts(std::int64_t uid);
   void TellWaiting(const std::set<std::int64_t>& previously_blocked);
-  void Tell(Waiting& waiting);
+  void TellWait(Waiting& waiting);
   [[nodiscard]] placement::Gang LinedUp(placement::Gang gang) const;
   void WatchTheOrder();
   void StartUse(const placement::Gang& gang, const Grant& grant);
-  [[nodiscard]] placement::QuotaGate Gate() const;
+  [[nodiscard]] placement::QuotaGate Gate() const {
+    return events_.quotas == nullptr ? placement::QuotaGate() : *events_.quotas;
+  }
   bool GiveAddress(std::int64_t uid, int replica, Slot& slot);
   std::optional<Grant> MakeGrant(const placement::Gang& gang, placement::Plan::Admission admission);
 
   boost::asio::any_io_executor loop_;
+  EngineEvents events_;
   placement::Capacity capacity_;
   Manifest::Network network_;
   PortLeases ports_;

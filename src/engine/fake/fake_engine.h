@@ -7,24 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "engine/allocator.h"
+#include "engine/engine.h"
 
 namespace trainyard::engine {
 
 /// A pretended cluster: nodes with room for so many replicas, a queue of its own in the order of arrival,
 /// nothing shared with the server. For tests of whoever asks for room. It queues, refuses, revokes and loses
 /// nodes when told to. Loop thread only.
-class FakeAllocator final : public Allocator {
+class FakeEngine final : public Engine {
  public:
-  explicit FakeAllocator(boost::asio::any_io_executor loop) : loop_(std::move(loop)) {}
+  explicit FakeEngine(boost::asio::any_io_executor loop) : loop_(std::move(loop)) {}
 
-  [[nodiscard]] Capabilities capabilities() const override { return {.own_queue = true}; }
-  std::variant<Grant, Pending> Reserve(ReservationRequest request, ReservationEvents events) override;
-  void Detach(ReservationKey key) override;
-  void Release(ReservationKey key) override;
-  void ReleaseDevices(ReservationKey) override {}
-  void HoldDevices(const std::string&, const std::string&, const replica::v1::Devices&) override {}
-  void ReleaseDevices(const std::string&) override {}
+  void Tell(EngineEvents events) override { events_ = std::move(events); }
+  [[nodiscard]] bool has_own_queue() const override { return true; }
+  std::variant<Grant, Pending> Offer(ReservationRequest request) override;
+  void Return(ReservationKey key) override;
+  [[nodiscard]] bool Keeps(ReservationKey key) const override { return Find(key) != reservations_.end(); }
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
 
   void AddNode(const std::string& node, int replicas);
@@ -35,13 +33,10 @@ class FakeAllocator final : public Allocator {
               placement::RoomEnd kind = placement::RoomEnd::kLost);
   /// Grants nothing until it is called with an empty reason.
   void Refuse(std::string reason);
-  /// The server is gone: nobody is told any more. What waits and what was granted stays.
-  void DropListeners();
 
  private:
   struct Reservation {
     ReservationRequest request;
-    ReservationEvents events;
     std::optional<Grant> grant{};
     std::string said{};  ///< the reason that on_wait was last called for
   };
@@ -56,6 +51,7 @@ class FakeAllocator final : public Allocator {
   [[nodiscard]] std::string ReasonOf(const Reservation& reservation) const;
 
   boost::asio::any_io_executor loop_;
+  EngineEvents events_;
   std::map<std::string, int> nodes_;  ///< room for so many more replicas
   Reservations reservations_;
   std::string refusal_;

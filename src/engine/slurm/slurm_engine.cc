@@ -1,4 +1,4 @@
-#include "engine/slurm/slurm_allocator.h"
+#include "engine/slurm/slurm_engine.h"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -72,16 +72,16 @@ Grant MakeGrant(const std::string& installation, const Submitted& submitted,
 
 }  // namespace
 
-Result<std::unique_ptr<SlurmAllocator>> SlurmAllocator::Open(asio::any_io_executor loop,
-                                                             const std::string& database, Options options,
-                                                             RemoteAttemptHost& host) {
+Result<std::unique_ptr<SlurmEngine>> SlurmEngine::Open(asio::any_io_executor loop,
+                                                       const std::string& database, Options options,
+                                                       RemoteAttemptHost& host) {
   TY_TRY(std::unique_ptr<SlurmSlots> slots, SlurmSlots::Open(loop, database));
-  return std::unique_ptr<SlurmAllocator>(
-      new SlurmAllocator(std::move(loop), std::move(options), host, std::move(slots)));
+  return std::unique_ptr<SlurmEngine>(
+      new SlurmEngine(std::move(loop), std::move(options), host, std::move(slots)));
 }
 
-SlurmAllocator::SlurmAllocator(asio::any_io_executor loop, Options options, RemoteAttemptHost& host,
-                               std::unique_ptr<SlurmSlots> slots)
+SlurmEngine::SlurmEngine(asio::any_io_executor loop, Options options, RemoteAttemptHost& host,
+                         std::unique_ptr<SlurmSlots> slots)
     : loop_(loop),
       options_(std::move(options)),
       host_(host),
@@ -93,7 +93,7 @@ SlurmAllocator::SlurmAllocator(asio::any_io_executor loop, Options options, Remo
       cancels_(loop, asking_, *options_.client),
       tasks_(std::move(loop)) {}
 
-void SlurmAllocator::Start() {
+void SlurmEngine::Start() {
   const SysTime now = options_.clock.Now();
   for (const auto& [gang, submitted] : slots_->all()) {
     if (reservations_.contains(KeyOf(gang))) continue;
@@ -107,7 +107,7 @@ void SlurmAllocator::Start() {
   tasks_.Spawn(Drive());
 }
 
-asio::awaitable<void> SlurmAllocator::Drive() {
+asio::awaitable<void> SlurmEngine::Drive() {
   for (;;) {
     wake_.Reset();
     const std::vector<slurm::GangAction> actions = gangs_.Next(options_.clock.Now());
@@ -125,11 +125,10 @@ asio::awaitable<void> SlurmAllocator::Drive() {
 
 // --- reservations
 
-std::variant<Grant, Pending> SlurmAllocator::Reserve(ReservationRequest request, ReservationEvents events) {
+std::variant<Grant, Pending> SlurmEngine::Offer(ReservationRequest request) {
   const ReservationKey key = request.key;
   const auto [place, is_new] = reservations_.try_emplace(key);
   Reservation& reservation = place->second;
-  reservation.events = std::move(events);
   if (is_new) {
     if (!request.granted) waiting_.Add(key);
     reservation.grant = request.granted;
@@ -142,7 +141,7 @@ std::variant<Grant, Pending> SlurmAllocator::Reserve(ReservationRequest request,
   return Pending{wait ? wait->reason : kLookingForRoom};
 }
 
-void SlurmAllocator::Want(const ReservationRequest& request) {
+void SlurmEngine::Want(const ReservationRequest& request) {
   slurm::Gangs::Wanted wanted{.key = KeyOf(request.key),
                               .slots = static_cast<int>(request.gang.replicas.size()),
                               .partition = options_.settings.options.partition,
@@ -155,18 +154,14 @@ void SlurmAllocator::Want(const ReservationRequest& request) {
   gangs_.Want(std::move(wanted), options_.clock.Now());
 }
 
-void SlurmAllocator::Detach(ReservationKey key) {
-  if (const auto found = reservations_.find(key); found != reservations_.end()) found->second.events = {};
-}
-
-void SlurmAllocator::Release(ReservationKey key) {
+void SlurmEngine::Return(ReservationKey key) {
   if (reservations_.erase(key) == 0) return;
   waiting_.Remove(key);
   gangs_.Release(KeyOf(key), options_.clock.Now());
   wake_.Set();
 }
 
-std::optional<placement::Wait> SlurmAllocator::WaitOf(ReservationKey key) const {
+std::optional<placement::Wait> SlurmEngine::WaitOf(ReservationKey key) const {
   const auto found = reservations_.find(key);
   if (found == reservations_.end() || found->second.grant) return std::nullopt;
   std::optional<placement::Wait> wait = gangs_.WaitOf(KeyOf(key));
@@ -176,25 +171,20 @@ std::optional<placement::Wait> SlurmAllocator::WaitOf(ReservationKey key) const 
   return wait;
 }
 
-bool SlurmAllocator::HasSubmitted(const ReservationKey& key) const {
-  return slots_->Find(KeyOf(key)) != nullptr;
-}
+bool SlurmEngine::Keeps(ReservationKey key) const { return slots_->Find(KeyOf(key)) != nullptr; }
 
-SlurmAllocator::Reservation* SlurmAllocator::Find(const GangKey& key) {
+SlurmEngine::Reservation* SlurmEngine::Find(const GangKey& key) {
   const auto found = reservations_.find(KeyOf(key));
   return found == reservations_.end() ? nullptr : &found->second;
 }
 
-void SlurmAllocator::Tell(const ReservationKey& key, std::function<void(const ReservationEvents&)> tell) {
+void SlurmEngine::TellSoon(const ReservationKey& key, std::function<void(const EngineEvents&)> tell) {
   asio::post(loop_, [this, key, tell = std::move(tell), alive = std::weak_ptr<bool>(alive_)] {
-    const auto found = alive.expired() ? reservations_.end() : reservations_.find(key);
-    if (alive.expired() || found == reservations_.end()) return;
-    const ReservationEvents events = found->second.events;  // who is told may release it
-    tell(events);
+    if (!alive.expired() && reservations_.contains(key)) tell(events_);
   });
 }
 
-std::string SlurmAllocator::NameOf(const GangKey& key) const {
+std::string SlurmEngine::NameOf(const GangKey& key) const {
   const auto found = reservations_.find(KeyOf(key));
   const std::string job = found == reservations_.end() ? "" : found->second.request.gang.job_id;
   return (job.empty() ? "" : "job " + job + ", ") + slurm::JobName(slots_->installation(), key);
@@ -202,17 +192,17 @@ std::string SlurmAllocator::NameOf(const GangKey& key) const {
 
 // --- what Gangs decides
 
-void SlurmAllocator::Do(const slurm::Submit& action) { tasks_.Spawn(SubmitOne(action.submission)); }
-void SlurmAllocator::Do(const slurm::AskList& action) { tasks_.Spawn(AskOne(action)); }
-void SlurmAllocator::Do(const slurm::CancelJobs& action) { cancels_.Add(action); }
+void SlurmEngine::Do(const slurm::Submit& action) { tasks_.Spawn(SubmitOne(action.submission)); }
+void SlurmEngine::Do(const slurm::AskList& action) { tasks_.Spawn(AskOne(action)); }
+void SlurmEngine::Do(const slurm::CancelJobs& action) { cancels_.Add(action); }
 
-void SlurmAllocator::Do(const slurm::VoidTicket& action) {
+void SlurmEngine::Do(const slurm::VoidTicket& action) {
   slots_->VoidTicket(action.submission);
   claims_.Forget(action.submission.gang);
   host_.Release(slurm::AgentPrefix(action.submission), "The room of the job was given back.");
 }
 
-void SlurmAllocator::Do(const slurm::GiveRoom& action) {
+void SlurmEngine::Do(const slurm::GiveRoom& action) {
   Reservation* reservation = Find(action.submission.gang);
   const Submitted* submitted = slots_->Find(action.submission.gang);
   if (reservation == nullptr || submitted == nullptr) return;
@@ -220,42 +210,45 @@ void SlurmAllocator::Do(const slurm::GiveRoom& action) {
       MakeGrant(slots_->installation(), *submitted, reservation->request, reservation->notes);
   waiting_.Remove(reservation->request.key);
   Diagnose(DiagnosticLevel::kInfo, NameOf(action.submission.gang) + " has its room");
-  Tell(reservation->request.key, [grant = *reservation->grant](const ReservationEvents& events) {
-    if (events.on_grant) events.on_grant(grant);
+  const ReservationKey key = reservation->request.key;
+  TellSoon(key, [key, grant = *reservation->grant](const EngineEvents& events) {
+    if (events.on_grant) events.on_grant(key, grant);
   });
 }
 
-void SlurmAllocator::Do(const slurm::TakeBack& action) {
+void SlurmEngine::Do(const slurm::TakeBack& action) {
   Diagnose(DiagnosticLevel::kWarning, NameOf(action.gang) + ": " + action.reason);
-  Tell(KeyOf(action.gang), [revocation = Revocation{.kind = action.kind, .reason = action.reason}](
-                               const ReservationEvents& events) {
-    if (events.on_revoked) events.on_revoked(revocation);
+  const ReservationKey key = KeyOf(action.gang);
+  TellSoon(key, [key, revocation = Revocation{.kind = action.kind, .reason = action.reason}](
+                    const EngineEvents& events) {
+    if (events.on_lost) events.on_lost(key, revocation);
   });
 }
 
-void SlurmAllocator::Do(const slurm::NothingLives& action) {
+void SlurmEngine::Do(const slurm::NothingLives& action) {
   host_.SetDead(slurm::AgentPrefix(action.submission));
 }
 
-void SlurmAllocator::Do(const slurm::SayWait& action) {
-  Tell(KeyOf(action.gang), [](const ReservationEvents& events) {
-    if (events.on_wait) events.on_wait();
+void SlurmEngine::Do(const slurm::SayWait& action) {
+  const ReservationKey key = KeyOf(action.gang);
+  TellSoon(key, [key](const EngineEvents& events) {
+    if (events.on_wait) events.on_wait(key);
   });
 }
 
-void SlurmAllocator::Do(const slurm::Forget& action) {
+void SlurmEngine::Do(const slurm::Forget& action) {
   slots_->Drop(action.gang);
   claims_.Forget(action.gang);
 }
 
 // --- what Slurm is asked
 
-const slurm::PartitionGpus& SlurmAllocator::Gpus() {
+const slurm::PartitionGpus& SlurmEngine::Gpus() {
   if (started_ && nodes_.are_old()) tasks_.Spawn(nodes_.Look(asking_));
   return nodes_.gpus();
 }
 
-slurm::BatchJob SlurmAllocator::BatchOf(const Submission& submission, const slurm::GangRequest& request,
+slurm::BatchJob SlurmEngine::BatchOf(const Submission& submission, const slurm::GangRequest& request,
                                         std::string ticket) const {
   slurm::BatchJob batch{
       .installation = slots_->installation(), .submission = submission, .boot = options_.boot};
@@ -273,7 +266,7 @@ slurm::BatchJob SlurmAllocator::BatchOf(const Submission& submission, const slur
   return batch;
 }
 
-asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
+asio::awaitable<void> SlurmEngine::SubmitOne(Submission submission) {
   const auto fail = [this, &submission](slurm::Failure failure, const std::string& words) {
     gangs_.OnNotSubmitted(submission, failure, words, options_.clock.Now());
     wake_.Set();
@@ -299,7 +292,7 @@ asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
   wake_.Set();
 }
 
-asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
+asio::awaitable<void> SlurmEngine::AskOne(slurm::AskList action) {
   const SysTime asked = options_.clock.Now();
   auto ask = [&client = *options_.client, id = action.id,
               installation = slots_->installation()]() -> SlurmAnswer<slurm::OurJobs> {
@@ -321,8 +314,8 @@ asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
 // --- agents
 
 /// Who has the slot proves it by its instance, which nobody else knows; who asks for it first, by its place.
-asio::awaitable<Result<std::string>> SlurmAllocator::TakeSlot(agent::v1::FromAgent::Hello hello,
-                                                              AgentOrigin origin) {
+asio::awaitable<Result<std::string>> SlurmEngine::TakeSlot(agent::v1::FromAgent::Hello hello,
+                                                           AgentOrigin origin) {
   if (!started_) co_return std::unexpected(Unavailable("the server is about to begin"));
   TY_CO_TRY(const SlurmSlots::Asked asked, slots_->Look(hello));
   if (!asked.is_holder) {
@@ -341,7 +334,7 @@ int SlotOf(const std::string& agent) { return std::stoi(agent.substr(agent.find(
 
 }  // namespace
 
-void SlurmAllocator::OnAttached(const std::string& agent) {
+void SlurmEngine::OnAttached(const std::string& agent) {
   if (const auto submission = slurm::SubmissionOfAgent(agent)) {
     const Submitted* known = slots_->Find(submission->gang);
     const int slot = SlotOf(agent);
@@ -351,17 +344,17 @@ void SlurmAllocator::OnAttached(const std::string& agent) {
   wake_.Set();
 }
 
-void SlurmAllocator::OnDetached(const std::string& agent, mux::Ending ending) {
+void SlurmEngine::OnDetached(const std::string& agent, mux::Ending ending) {
   if (const auto submission = slurm::SubmissionOfAgent(agent))
     gangs_.OnDetached(*submission, SlotOf(agent), ending != mux::Ending::kSilent, options_.clock.Now());
   wake_.Set();
 }
 
-void SlurmAllocator::OnTimeLimit(const std::string& agent) {
+void SlurmEngine::OnTimeLimit(const std::string& agent) {
   if (const auto submission = slurm::SubmissionOfAgent(agent)) gangs_.OnTimeLimit(*submission);
 }
 
-bool SlurmAllocator::MayLive(const std::string& agent) const {
+bool SlurmEngine::MayLive(const std::string& agent) const {
   const auto submission = slurm::SubmissionOfAgent(agent);
   if (!submission) return false;
   if (started_) return gangs_.MayLive(*submission);

@@ -1,4 +1,4 @@
-#include "engine/fake/fake_allocator.h"
+#include "engine/fake/fake_engine.h"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -8,12 +8,12 @@ namespace trainyard::engine {
 
 namespace asio = boost::asio;
 
-std::variant<Grant, Pending> FakeAllocator::Reserve(ReservationRequest request, ReservationEvents events) {
+std::variant<Grant, Pending> FakeEngine::Offer(ReservationRequest request) {
   auto found = Find(request.key);
   if (found == reservations_.end()) {
     // A grant on record that this cluster does not know was lost with it.
     const bool is_lost = request.granted.has_value();
-    reservations_.push_back({.request = std::move(request), .events = std::move(events)});
+    reservations_.push_back({.request = std::move(request)});
     found = std::prev(reservations_.end());
     if (is_lost) {
       found->grant = found->request.granted;
@@ -25,18 +25,12 @@ std::variant<Grant, Pending> FakeAllocator::Reserve(ReservationRequest request, 
       return *found->request.granted;
     }
     PlanSoon();
-  } else {
-    found->events = std::move(events);
   }
   if (found->grant) return *found->grant;
   return Pending{ReasonOf(*found)};
 }
 
-void FakeAllocator::Detach(ReservationKey key) {
-  if (const auto found = Find(key); found != reservations_.end()) found->events = {};
-}
-
-void FakeAllocator::Release(ReservationKey key) {
+void FakeEngine::Return(ReservationKey key) {
   const auto found = Find(key);
   if (found == reservations_.end()) return;
   if (found->grant) {
@@ -48,7 +42,7 @@ void FakeAllocator::Release(ReservationKey key) {
   PlanSoon();
 }
 
-std::optional<placement::Wait> FakeAllocator::WaitOf(ReservationKey key) const {
+std::optional<placement::Wait> FakeEngine::WaitOf(ReservationKey key) const {
   const auto found = Find(key);
   if (found == reservations_.end() || found->grant) return std::nullopt;
   const auto waits = [](const Reservation& one) { return !one.grant; };
@@ -57,12 +51,12 @@ std::optional<placement::Wait> FakeAllocator::WaitOf(ReservationKey key) const {
                          .unblock = "It starts when the cluster has room."};
 }
 
-void FakeAllocator::AddNode(const std::string& node, int replicas) {
+void FakeEngine::AddNode(const std::string& node, int replicas) {
   nodes_[node] += replicas;
   PlanSoon();
 }
 
-void FakeAllocator::LoseNode(const std::string& node) {
+void FakeEngine::LoseNode(const std::string& node) {
   nodes_.erase(node);
   const auto is_on = [&node](const Slot& slot) { return slot.node() == node; };
   for (auto one = reservations_.begin(); one != reservations_.end();) {
@@ -72,58 +66,55 @@ void FakeAllocator::LoseNode(const std::string& node) {
   }
 }
 
-void FakeAllocator::Revoke(std::int64_t job_uid, const std::string& reason, placement::RoomEnd kind) {
+void FakeEngine::Revoke(std::int64_t job_uid, const std::string& reason, placement::RoomEnd kind) {
   const auto is_jobs = [job_uid](const Reservation& one) { return one.request.key.job_uid == job_uid; };
   if (const auto found = std::ranges::find_if(reservations_, is_jobs); found != reservations_.end())
     Revoke(found, {.kind = kind, .reason = reason});
 }
 
-void FakeAllocator::Revoke(Reservations::iterator reservation, Revocation revocation) {
-  auto tell = std::move(reservation->events.on_revoked);
-  Release(reservation->request.key);
-  asio::post(loop_, [tell = std::move(tell), revocation = std::move(revocation)] {
-    if (tell) tell(revocation);
+void FakeEngine::Revoke(Reservations::iterator reservation, Revocation revocation) {
+  const ReservationKey key = reservation->request.key;
+  Return(key);
+  asio::post(loop_, [this, key, revocation = std::move(revocation), alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && events_.on_lost) events_.on_lost(key, revocation);
   });
 }
 
-void FakeAllocator::Refuse(std::string reason) {
+void FakeEngine::Refuse(std::string reason) {
   refusal_ = std::move(reason);
   PlanSoon();
 }
 
-void FakeAllocator::DropListeners() {
-  for (Reservation& one : reservations_) one.events = {};
-}
-
-FakeAllocator::Reservations::iterator FakeAllocator::Find(ReservationKey key) {
+FakeEngine::Reservations::iterator FakeEngine::Find(ReservationKey key) {
   return std::ranges::find_if(reservations_,
                               [key](const Reservation& one) { return one.request.key == key; });
 }
 
-FakeAllocator::Reservations::const_iterator FakeAllocator::Find(ReservationKey key) const {
+FakeEngine::Reservations::const_iterator FakeEngine::Find(ReservationKey key) const {
   return std::ranges::find_if(reservations_,
                               [key](const Reservation& one) { return one.request.key == key; });
 }
 
-void FakeAllocator::PlanSoon() {
+void FakeEngine::PlanSoon() {
   asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired()) Plan();
   });
 }
 
-void FakeAllocator::Plan() {
+void FakeEngine::Plan() {
   bool blocked = !refusal_.empty();
   for (Reservation& one : reservations_) {
     if (one.grant) continue;
     blocked = blocked || !Place(one);
     const std::string reason = one.grant ? "" : ReasonOf(one);
-    if (one.grant && one.events.on_grant) one.events.on_grant(*one.grant);
-    if (!one.grant && std::exchange(one.said, reason) != reason && one.events.on_wait) one.events.on_wait();
+    const ReservationKey key = one.request.key;
+    if (one.grant && events_.on_grant) events_.on_grant(key, *one.grant);
+    if (!one.grant && std::exchange(one.said, reason) != reason && events_.on_wait) events_.on_wait(key);
   }
 }
 
 /// False: there is no room for the whole gang.
-bool FakeAllocator::Place(Reservation& reservation) {
+bool FakeEngine::Place(Reservation& reservation) {
   std::map<std::string, int> nodes = nodes_;
   Grant grant;
   grant.set_try_number(reservation.request.key.try_number);
@@ -141,7 +132,7 @@ bool FakeAllocator::Place(Reservation& reservation) {
   return true;
 }
 
-std::string FakeAllocator::ReasonOf(const Reservation& reservation) const {
+std::string FakeEngine::ReasonOf(const Reservation& reservation) const {
   if (!refusal_.empty()) return refusal_;
   return "Waiting for the cluster: it has no room for " +
          std::to_string(reservation.request.gang.replicas.size()) + " replicas.";

@@ -1,4 +1,4 @@
-#include "engine/slurm/slurm_allocator.h"
+#include "engine/slurm/slurm_engine.h"
 
 #include <gmock/gmock.h>
 
@@ -76,21 +76,21 @@ class WorldClient final : public SlurmClient {
 };
 
 /// A job of one slot that was submitted; agents come with its ticket.
-class SlurmAllocatorTest : public testing::Test {
+class SlurmEngineTest : public testing::Test {
  protected:
-  SlurmAllocatorTest() {
-    auto opened = SlurmAllocator::Open(loop_.context.get_executor(), folder_.path() + "/engines.db",
-                                       {.settings = {},
-                                        .boot = {},
-                                        .clock = clock_,
-                                        .client = std::make_unique<WorldClient>(world_),
-                                        .nodes = WorldClient::AllNodes()},
-                                       host_);
+  SlurmEngineTest() {
+    auto opened = SlurmEngine::Open(loop_.context.get_executor(), folder_.path() + "/engines.db",
+                                    {.settings = {},
+                                     .boot = {},
+                                     .clock = clock_,
+                                     .client = std::make_unique<WorldClient>(world_),
+                                     .nodes = WorldClient::AllNodes()},
+                                    host_);
     TY_CHECK(opened);
-    allocator_ = *std::move(opened);
-    allocator_->Start();
+    engine_ = *std::move(opened);
+    engine_->Start();
     placement::Gang gang{.uid = 7, .job_id = "j", .replicas = {{.machine_type = "m", .cpus = 1}}};
-    std::ignore = allocator_->Reserve({.key = {.job_uid = 7, .try_number = 1}, .gang = std::move(gang)}, {});
+    std::ignore = engine_->Offer({.key = {.job_uid = 7, .try_number = 1}, .gang = std::move(gang)});
     EXPECT_TRUE(loop_.RunUntil([this] { return world().submitted == 1; }));
   }
 
@@ -116,7 +116,7 @@ class SlurmAllocatorTest : public testing::Test {
     hello.set_ticket(world().ticket);
     hello.set_instance(std::move(instance));
     hello.mutable_node()->set_name(node);
-    return allocator_->TakeSlot(std::move(hello), {.from = from, .is_there = [this] { return is_there_; }});
+    return engine_->TakeSlot(std::move(hello), {.from = from, .is_there = [this] { return is_there_; }});
   }
   boost::asio::awaitable<void> Keep(std::string node, boost::asio::ip::address from) {
     taken_ = co_await Come(node, from);
@@ -128,13 +128,13 @@ class SlurmAllocatorTest : public testing::Test {
   SystemClock clock_;
   Guarded<World> world_;
   RemoteAttemptHost host_{loop_.context.get_executor(), [](const std::string&) { return true; }};
-  std::unique_ptr<SlurmAllocator> allocator_;
+  std::unique_ptr<SlurmEngine> engine_;
   std::optional<Result<std::string>> taken_;
   bool is_there_ = true;
   TaskGroup tasks_{loop_.context.get_executor()};
 };
 
-TEST_F(SlurmAllocatorTest, WhoHasReadTheTicketGetsNoSlotBeforeSlurmSaysThatTheJobRuns) {
+TEST_F(SlurmEngineTest, WhoHasReadTheTicketGetsNoSlotBeforeSlurmSaysThatTheJobRuns) {
   Says({Job(JobState::kPending, "")});
   tasks_.Spawn(Keep("node1", kNode1));
   ASSERT_TRUE(loop_.RunUntil([this] { return world().listed >= 2; })) << "it is asked for again";
@@ -144,7 +144,7 @@ TEST_F(SlurmAllocatorTest, WhoHasReadTheTicketGetsNoSlotBeforeSlurmSaysThatTheJo
   EXPECT_EQ(Said(*taken_), "7-1-1/0");
 }
 
-TEST_F(SlurmAllocatorTest, WhoHasGoneBeforeTheJobRunsHoldsNoSlot) {
+TEST_F(SlurmEngineTest, WhoHasGoneBeforeTheJobRunsHoldsNoSlot) {
   Says({Job(JobState::kPending, "")});
   tasks_.Spawn(Keep("node1", kNode1));
   ASSERT_TRUE(loop_.RunUntil([this] { return world().listed >= 2; }));
@@ -156,7 +156,7 @@ TEST_F(SlurmAllocatorTest, WhoHasGoneBeforeTheJobRunsHoldsNoSlot) {
   EXPECT_EQ(Said(loop_.Run(Come("node1", kNode1, "another"))), "7-1-1/0");
 }
 
-TEST_F(SlurmAllocatorTest, NoSlotIsGivenOnANodeThatIsNotTheJobs) {
+TEST_F(SlurmEngineTest, NoSlotIsGivenOnANodeThatIsNotTheJobs) {
   Says({Job(JobState::kRunning, "node1")});
   const auto taken = loop_.Run(Come("node2", make_address("192.0.2.2")));
   ASSERT_FALSE(taken);
@@ -164,7 +164,7 @@ TEST_F(SlurmAllocatorTest, NoSlotIsGivenOnANodeThatIsNotTheJobs) {
   EXPECT_EQ(taken.error().message, "Slurm has given the job other nodes than node2.");
 }
 
-TEST_F(SlurmAllocatorTest, NoSlotIsGivenToWhoComesFromAnotherAddressThanTheNodes) {
+TEST_F(SlurmEngineTest, NoSlotIsGivenToWhoComesFromAnotherAddressThanTheNodes) {
   Says({Job(JobState::kRunning, "node1,nameless,unlisted")});
   for (const auto& [node, from] :
        {std::pair{"node1", "192.0.2.2"}, std::pair{"node1", "127.0.0.1"}, std::pair{"node1", "0.0.0.0"},
@@ -177,7 +177,7 @@ TEST_F(SlurmAllocatorTest, NoSlotIsGivenToWhoComesFromAnotherAddressThanTheNodes
   EXPECT_EQ(Said(loop_.Run(Come("node1", make_address("::ffff:192.0.2.1")))), "7-1-1/0");
 }
 
-TEST_F(SlurmAllocatorTest, AJobThatOnlyHasTheNamesOfOursOpensNothing) {
+TEST_F(SlurmEngineTest, AJobThatOnlyHasTheNamesOfOursOpensNothing) {
   Says({Job(JobState::kRunning, "node2", kJob + 1)});
   tasks_.Spawn(Keep("node2", make_address("192.0.2.2")));
   ASSERT_TRUE(loop_.RunUntil([this] { return world().listed >= 2; }));
@@ -187,7 +187,7 @@ TEST_F(SlurmAllocatorTest, AJobThatOnlyHasTheNamesOfOursOpensNothing) {
   EXPECT_EQ(Said(*taken_), "Slurm has given the job other nodes than node2.");
 }
 
-TEST_F(SlurmAllocatorTest, WhoHasTheSlotComesBackFromAnywhereAndNobodyElse) {
+TEST_F(SlurmEngineTest, WhoHasTheSlotComesBackFromAnywhereAndNobodyElse) {
   Says({Job(JobState::kRunning, "node1")});
   ASSERT_EQ(Said(loop_.Run(Come("node1", kNode1))), "7-1-1/0");
   EXPECT_EQ(Said(loop_.Run(Come("node1", make_address("192.0.2.9")))), "7-1-1/0");

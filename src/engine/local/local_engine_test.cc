@@ -1,4 +1,4 @@
-#include "engine/local/local_allocator.h"
+#include "engine/local/local_engine.h"
 
 #include <gmock/gmock.h>
 
@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/admissions.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {
@@ -35,23 +36,27 @@ placement::Gang MakeGang(std::int64_t uid, int replicas) {
   return gang;
 }
 
-class LocalAllocatorTest : public testing::Test {
+class LocalEngineTest : public testing::Test {
  protected:
   void Make(Capacity capacity, PortLeases::Probe probe = [](int) { return true; }) {
     MakeWith({.capacity = capacity, .probe = std::move(probe)});
   }
-  void MakeWith(LocalAllocator::Options options) {
-    allocator_.emplace(loop_.context.get_executor(), std::move(options));
+  void MakeWith(LocalEngine::Options options) {
+    admissions_.reset();
+    engine_.emplace(loop_.context.get_executor(), std::move(options));
+    admissions_.emplace(
+        loop_.context.get_executor(),
+        Admissions::Options{.rooms = {{.name = placement::kLocalEngine, .engine = *engine_}}});
   }
   static ReservationKey Key(std::int64_t uid) { return {.job_uid = uid, .try_number = 1}; }
   void Reserve(placement::Gang gang, std::optional<Grant> granted = std::nullopt) {
     const std::int64_t uid = gang.uid;
-    allocator_->Reserve({.key = Key(uid), .gang = std::move(gang), .granted = std::move(granted)},
-                        {.on_grant = [this, uid](Grant grant) {
-                          EXPECT_TRUE(admitted_.emplace(uid, std::move(grant)).second) << "admitted twice";
-                        }});
+    admissions_->Reserve({.key = Key(uid), .gang = std::move(gang), .granted = std::move(granted)},
+                         {.on_grant = [this, uid](Grant grant) {
+                           EXPECT_TRUE(admitted_.emplace(uid, std::move(grant)).second) << "admitted twice";
+                         }});
   }
-  std::optional<placement::Wait> WaitOf(std::int64_t uid) { return allocator_->WaitOf(Key(uid)); }
+  std::optional<placement::Wait> WaitOf(std::int64_t uid) { return admissions_->WaitOf(Key(uid)); }
   /// Everything that is ready happens.
   void Settle() {
     loop_.context.restart();
@@ -66,11 +71,12 @@ class LocalAllocatorTest : public testing::Test {
   }
 
   Loop loop_;
-  std::optional<LocalAllocator> allocator_;
+  std::optional<LocalEngine> engine_;
+  std::optional<Admissions> admissions_;
   std::map<std::int64_t, Grant> admitted_;
 };
 
-TEST_F(LocalAllocatorTest, IsolatedNetworksNeedNoPortOfTheMachine) {
+TEST_F(LocalEngineTest, IsolatedNetworksNeedNoPortOfTheMachine) {
   const auto taken = [](int) { return false; };
   MakeWith({.capacity = kHuge, .probe = taken, .network = replica::v1::Manifest::ISOLATED});
   Reserve(MakeGang(1, 252));
@@ -85,7 +91,7 @@ TEST_F(LocalAllocatorTest, IsolatedNetworksNeedNoPortOfTheMachine) {
   EXPECT_EQ(admitted_.at(2).slots(0).address(), "10.77.1.1") << "its switch is another";
 }
 
-TEST_F(LocalAllocatorTest, ThreeHundredJobsHavePortsOfTheirOwn) {
+TEST_F(LocalEngineTest, ThreeHundredJobsHavePortsOfTheirOwn) {
   Make(kHuge);
   for (int uid = 1; uid <= 300; ++uid) Reserve(MakeGang(uid, 3));
   EXPECT_TRUE(admitted_.empty()) << "not in the caller's turn";
@@ -97,7 +103,7 @@ TEST_F(LocalAllocatorTest, ThreeHundredJobsHavePortsOfTheirOwn) {
   EXPECT_LE(*ports.rbegin(), kLeasePortLast);
 }
 
-TEST_F(LocalAllocatorTest, LeasesBeginWhereTheyAreSpreadTo) {
+TEST_F(LocalEngineTest, LeasesBeginWhereTheyAreSpreadTo) {
   MakeWith({.capacity = kHuge,
             .probe = [](int) { return true; },
             .lease_spread = static_cast<std::uint32_t>(kLeasePortLast - kLeasePortFirst)});
@@ -106,7 +112,7 @@ TEST_F(LocalAllocatorTest, LeasesBeginWhereTheyAreSpreadTo) {
   EXPECT_EQ(Ports(), (std::multiset<int>{kLeasePortFirst, kLeasePortLast}));
 }
 
-TEST_F(LocalAllocatorTest, APortIsLeasedAgainOnlyAfterItsJobHasLeft) {
+TEST_F(LocalEngineTest, APortIsLeasedAgainOnlyAfterItsJobHasLeft) {
   Make(kHuge);
   const int all = kLeasePortLast - kLeasePortFirst + 1;
   std::int64_t uid = 0;
@@ -122,14 +128,14 @@ TEST_F(LocalAllocatorTest, APortIsLeasedAgainOnlyAfterItsJobHasLeft) {
   EXPECT_THAT(WaitOf(1000)->reason, HasSubstr("no free port"));
   std::set<int> freed;
   for (const Slot& slot : admitted_.at(7).slots()) freed.insert(slot.port());
-  allocator_->Release(Key(7));
+  admissions_->Release(Key(7));
   Settle();
   ASSERT_TRUE(admitted_.contains(1000));
   EXPECT_TRUE(freed.contains(admitted_.at(1000).slots(0).port()));
   EXPECT_FALSE(WaitOf(1000));
 }
 
-TEST_F(LocalAllocatorTest, PortsOfOtherProgramsAreSkippedAndComeBack) {
+TEST_F(LocalEngineTest, PortsOfOtherProgramsAreSkippedAndComeBack) {
   bool all_taken = true;
   Make(kHuge, [&all_taken](int port) { return !all_taken && port % 2 == 1; });
   Reserve(MakeGang(1, 2));
@@ -140,19 +146,19 @@ TEST_F(LocalAllocatorTest, PortsOfOtherProgramsAreSkippedAndComeBack) {
   for (const int port : Ports()) EXPECT_EQ(port % 2, 1);
 }
 
-TEST_F(LocalAllocatorTest, APartlyServedGangGivesItsPortsBack) {
+TEST_F(LocalEngineTest, APartlyServedGangGivesItsPortsBack) {
   int probes = 0;
   Make(kHuge, [&probes](int port) { return ++probes > 0 && port < kLeasePortFirst + 2; });
   Reserve(MakeGang(1, 3));
   Settle();
   EXPECT_TRUE(admitted_.empty());
-  allocator_->Release(Key(1));
+  admissions_->Release(Key(1));
   Reserve(MakeGang(2, 2));
   Settle();
   EXPECT_THAT(admitted_, SizeIs(1));
 }
 
-TEST_F(LocalAllocatorTest, LeasedPortsAreKeptOverServers) {
+TEST_F(LocalEngineTest, LeasedPortsAreKeptOverServers) {
   Make(kHuge);
   Reserve(MakeGang(1, 3));
   Settle();
@@ -166,7 +172,7 @@ TEST_F(LocalAllocatorTest, LeasedPortsAreKeptOverServers) {
   for (const Slot& slot : previous.slots()) EXPECT_FALSE(Ports().contains(slot.port()));
 }
 
-TEST_F(LocalAllocatorTest, StrictCapacityQueues) {
+TEST_F(LocalEngineTest, StrictCapacityQueues) {
   Make({.mode = Capacity::Mode::kStrict, .cpus = 10, .memory_bytes = 1000 * kGigabyte});
   for (int uid = 1; uid <= 4; ++uid) Reserve(MakeGang(uid, 1));
   Settle();
@@ -174,38 +180,39 @@ TEST_F(LocalAllocatorTest, StrictCapacityQueues) {
   EXPECT_EQ(WaitOf(3)->position, 1);
   EXPECT_EQ(WaitOf(4)->position, 2);
   EXPECT_FALSE(WaitOf(3)->reason.empty());
-  allocator_->Release(Key(1));
+  admissions_->Release(Key(1));
   Settle();
   EXPECT_TRUE(admitted_.contains(3));
   EXPECT_EQ(WaitOf(4)->position, 1);
-  allocator_->Release(Key(4));
+  admissions_->Release(Key(4));
   EXPECT_FALSE(WaitOf(4));
-  allocator_->Release(Key(2));
+  admissions_->Release(Key(2));
   Settle();
   EXPECT_FALSE(admitted_.contains(4)) << "it left";
 }
 
-TEST_F(LocalAllocatorTest, AWithdrawnJobIsNotAdmittedAndFreesNothing) {
+TEST_F(LocalEngineTest, AWithdrawnJobIsNotAdmittedAndFreesNothing) {
   Make({.mode = Capacity::Mode::kStrict, .cpus = 4, .memory_bytes = 16 * kGigabyte});
   Reserve(MakeGang(1, 1));
   Settle();
   Reserve(MakeGang(2, 1));
   Reserve(MakeGang(3, 1));
   Settle();
-  allocator_->Detach(Key(1));
-  allocator_->Detach(Key(2));
+  admissions_->Detach(Key(1));
+  admissions_->Detach(Key(2));
   Settle();
   EXPECT_THAT(admitted_, SizeIs(1));
-  allocator_->Release(Key(1));
+  admissions_->Release(Key(1));
   Settle();
   EXPECT_TRUE(admitted_.contains(3));
   EXPECT_FALSE(admitted_.contains(2));
 }
 
-TEST_F(LocalAllocatorTest, NothingHappensOnceItIsGone) {
+TEST_F(LocalEngineTest, NothingHappensOnceItIsGone) {
   Make(kHuge);
   Reserve(MakeGang(1, 1));
-  allocator_.reset();
+  admissions_.reset();
+  engine_.reset();
   Settle();
   EXPECT_TRUE(admitted_.empty());
 }

@@ -1,4 +1,4 @@
-#include "engine/local/local_allocator.h"
+#include "engine/local/local_engine.h"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -53,7 +53,7 @@ std::vector<int> PortsOf(const Grant& grant) {
 
 }  // namespace
 
-LocalAllocator::LocalAllocator(boost::asio::any_io_executor loop, Options options)
+LocalEngine::LocalEngine(boost::asio::any_io_executor loop, Options options)
     : loop_(std::move(loop)),
       capacity_(options.capacity),
       network_(options.network),
@@ -62,14 +62,7 @@ LocalAllocator::LocalAllocator(boost::asio::any_io_executor loop, Options option
       shares_(std::move(options.shares), {.accelerators = static_cast<double>(devices_.devices().size()),
                                           .cpus = static_cast<double>(capacity_.cpus)}) {}
 
-Allocator::Capabilities LocalAllocator::capabilities() const {
-  return {.shared_files = true,
-          .assigns_devices = true,
-          .own_queue = false,
-          .isolated_network = network_ == Manifest::ISOLATED};
-}
-
-std::variant<Grant, Pending> LocalAllocator::Reserve(ReservationRequest request, ReservationEvents events) {
+std::variant<Grant, Pending> LocalEngine::Offer(ReservationRequest request) {
   const std::int64_t uid = request.key.job_uid;
   if (request.granted && !running_.contains(uid)) Restore(request);
   if (const auto running = running_.find(uid);
@@ -78,17 +71,16 @@ std::variant<Grant, Pending> LocalAllocator::Reserve(ReservationRequest request,
   Pending pending{kLookingForRoom};
   if (const auto waiting = waiting_.find(uid); waiting != waiting_.end()) {
     waiting->second.key = request.key;
-    waiting->second.events = std::move(events);
     return pending;
   }
-  waiting_.emplace(uid, Waiting{.key = request.key, .events = std::move(events)});
+  waiting_.emplace(uid, Waiting{.key = request.key});
   queue_.Add(LinedUp(std::move(request.gang)));
   newcomers_.push_back(uid);
   PlanSoon();
   return pending;
 }
 
-void LocalAllocator::Restore(const ReservationRequest& request) {
+void LocalEngine::Restore(const ReservationRequest& request) {
   const std::int64_t uid = request.key.job_uid;
   for (const int port : PortsOf(*request.granted)) ports_.Restore(port);
   for (const Slot& slot : request.granted->slots())
@@ -99,7 +91,7 @@ void LocalAllocator::Restore(const ReservationRequest& request) {
 
 /// Those that want the same kind of accelerator are told how many of them come first. A gang that can never
 /// be served here does not block the queue.
-placement::Gang LocalAllocator::LinedUp(placement::Gang gang) const {
+placement::Gang LocalEngine::LinedUp(placement::Gang gang) const {
   const std::set<std::size_t> wanted = devices_.Wanted(gang);
   if (devices_.LackOf(gang)) {
     gang.line = kUnservable;
@@ -113,13 +105,9 @@ placement::Gang LocalAllocator::LinedUp(placement::Gang gang) const {
   return gang;
 }
 
-void LocalAllocator::Detach(ReservationKey key) {
+void LocalEngine::Return(ReservationKey key) {
   waiting_.erase(key.job_uid);
   queue_.Take(key.job_uid);
-}
-
-void LocalAllocator::Release(ReservationKey key) {
-  Detach(key);
   if (auto running = running_.extract(key.job_uid)) {
     ports_.Release(PortsOf(running.mapped().grant));
     shares_.Stop(key.job_uid);
@@ -127,19 +115,19 @@ void LocalAllocator::Release(ReservationKey key) {
   PlanSoon();
 }
 
-void LocalAllocator::ReleaseDevices(ReservationKey key) { ReleaseDevices(HolderOf(key.job_uid)); }
+void LocalEngine::Prove(ReservationKey key) { ProveOrphan(HolderOf(key.job_uid)); }
 
-void LocalAllocator::HoldDevices(const std::string& attempt_id, const std::string& job_id,
-                                 const replica::v1::Devices& devices) {
+void LocalEngine::HoldForOrphan(const std::string& attempt_id, const std::string& job_id,
+                                const replica::v1::Devices& devices) {
   devices_.Take(attempt_id, {.job_id = job_id}, {devices});
 }
 
-void LocalAllocator::ReleaseDevices(const std::string& attempt_id) {
+void LocalEngine::ProveOrphan(const std::string& attempt_id) {
   devices_.Free(attempt_id);
   PlanSoon();
 }
 
-std::optional<placement::Wait> LocalAllocator::WaitOf(ReservationKey key) const {
+std::optional<placement::Wait> LocalEngine::WaitOf(ReservationKey key) const {
   const placement::Gang* gang = queue_.Find(key.job_uid);
   if (gang == nullptr || !waiting_.at(key.job_uid).planned) return std::nullopt;
   placement::Wait wait{.position = queue_.PositionOf(*gang), .reason = {}, .unblock = {}};
@@ -161,7 +149,7 @@ std::optional<placement::Wait> LocalAllocator::WaitOf(ReservationKey key) const 
   return wait;
 }
 
-void LocalAllocator::PlanSoon() {
+void LocalEngine::PlanSoon() {
   if (planning_ || waiting_.empty()) return;
   planning_ = true;
   boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
@@ -169,7 +157,7 @@ void LocalAllocator::PlanSoon() {
   });
 }
 
-void LocalAllocator::PlanNow() {
+void LocalEngine::PlanNow() {
   planning_ = false;
   std::vector<placement::Gang> running;
   for (const auto& [uid, one] : running_) running.push_back(one.gang);
@@ -198,7 +186,7 @@ void LocalAllocator::PlanNow() {
     auto taken = waiting_.extract(uid);
     grant->set_try_number(taken.mapped().key.try_number);
     running_.emplace(uid, Running{std::move(gang), *grant});
-    if (taken.mapped().events.on_grant) taken.mapped().events.on_grant(*std::move(grant));
+    if (events_.on_grant) events_.on_grant(taken.mapped().key, *std::move(grant));
   }
   shares_.Rank(queue_);  // those that were admitted count
   gate_ = Gate();
@@ -207,27 +195,27 @@ void LocalAllocator::PlanNow() {
 }
 
 /// Of a long queue only those are looked at for whom something may have changed.
-void LocalAllocator::TellWaiting(const std::set<std::int64_t>& previously_blocked) {
+void LocalEngine::TellWaiting(const std::set<std::int64_t>& previously_blocked) {
   std::set<std::int64_t> concerned = previously_blocked;
   for (const auto& [uid, shortage] : blocked_) concerned.insert(uid);
   for (std::int64_t uid : std::exchange(newcomers_, {})) concerned.insert(uid);
   for (std::int64_t uid : concerned) {
     auto waiting = waiting_.find(uid);
-    if (waiting != waiting_.end()) Tell(waiting->second);
+    if (waiting != waiting_.end()) TellWait(waiting->second);
   }
 }
 
-void LocalAllocator::Tell(Waiting& waiting) {
+void LocalEngine::TellWait(Waiting& waiting) {
   waiting.planned = true;
   const std::optional<placement::Wait> wait = WaitOf(waiting.key);
   if (!wait) return;
   std::string reason = wait->is_turn ? kTurn : wait->reason;
-  if (std::exchange(waiting.said, reason) == reason || !waiting.events.on_wait) return;
-  waiting.events.on_wait();
+  if (std::exchange(waiting.said, reason) == reason || !events_.on_wait) return;
+  events_.on_wait(ReservationKey(waiting.key));
 }
 
 /// There is room for the first, but no port. Other programs' ports come free without our knowledge.
-void LocalAllocator::WaitForPorts(std::int64_t uid) {
+void LocalEngine::WaitForPorts(std::int64_t uid) {
   blocker_ = placement::LabelOf(*queue_.Find(uid));
   blocked_[uid] = {"Waiting for a free port: there is no free port between " +
                        std::to_string(placement::kLeasePortFirst) + " and " +
@@ -243,8 +231,8 @@ void LocalAllocator::WaitForPorts(std::int64_t uid) {
 }
 
 /// Nothing: all ports are taken.
-std::optional<Grant> LocalAllocator::MakeGrant(const placement::Gang& gang,
-                                               placement::Plan::Admission admission) {
+std::optional<Grant> LocalEngine::MakeGrant(const placement::Gang& gang,
+                                            placement::Plan::Admission admission) {
   Grant grant;
   for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
     Slot& slot = *grant.add_slots();
@@ -260,7 +248,7 @@ std::optional<Grant> LocalAllocator::MakeGrant(const placement::Gang& gang,
 }
 
 /// False: all ports are taken.
-bool LocalAllocator::GiveAddress(std::int64_t uid, int replica, Slot& slot) {
+bool LocalEngine::GiveAddress(std::int64_t uid, int replica, Slot& slot) {
   slot.set_network(network_);
   if (network_ == Manifest::ISOLATED) {
     slot.set_address(IsolatedAddress(replica));
@@ -275,7 +263,7 @@ bool LocalAllocator::GiveAddress(std::int64_t uid, int replica, Slot& slot) {
 }
 
 /// Room that is free may be somebody else's turn later, although nobody comes or goes.
-void LocalAllocator::WatchTheOrder() {
+void LocalEngine::WatchTheOrder() {
   if (watching_order_ || !shares_.has_clock() || queue_.project_count() < 2) return;
   watching_order_ = true;
   auto timer = std::make_shared<boost::asio::steady_timer>(loop_, kOrderPause);
@@ -286,18 +274,11 @@ void LocalAllocator::WatchTheOrder() {
   });
 }
 
-void LocalAllocator::StartUse(const placement::Gang& gang, const Grant& grant) {
+void LocalEngine::StartUse(const placement::Gang& gang, const Grant& grant) {
   shares_.Start(gang, {.accelerators = DevicesOf(grant), .cpus = CpusOf(gang)});
 }
 
-placement::QuotaGate LocalAllocator::Gate() const {
-  placement::QuotaGate gate = shares_.EmptyGate();
-  if (gate.is_open()) return gate;
-  for (const auto& [uid, one] : running_) gate.Take(one.gang, devices_.DemandOf(one.gang));
-  return gate;
-}
-
-LocalAllocator::MachineUse LocalAllocator::Occupancy() const {
+LocalEngine::MachineUse LocalEngine::Occupancy() const {
   MachineUse use{.capacity = capacity_};
   for (const auto& [uid, one] : running_) {
     for (const placement::Gang::Replica& replica : one.gang.replicas) {

@@ -1,0 +1,296 @@
+#include "engine/admissions.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "base/check.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+/// The name of the engine that gave it: only a cluster has agents.
+std::string_view EngineOf(const Grant& grant) {
+  const auto has_agent = [](const Slot& slot) { return !slot.agent().empty(); };
+  return std::ranges::any_of(grant.slots(), has_agent) ? placement::kSlurmEngine : placement::kLocalEngine;
+}
+
+}  // namespace
+
+Admissions::Admissions(boost::asio::any_io_executor loop, Options options)
+    : loop_(std::move(loop)), engine_of_(std::move(options.engine_of)) {
+  for (const Options::Room& room : options.rooms) {
+    lanes_.push_back(std::make_unique<Lane>(room, options.naming));
+    room.engine.Tell(Events(*lanes_.back()));
+  }
+}
+
+Admissions::~Admissions() {
+  for (const auto& lane : lanes_) lane->engine.Tell({});
+}
+
+/// Whoever is told may release the reservation: what it is told by is copied first.
+EngineEvents Admissions::Events(const Lane& lane) {
+  return {.on_grant =
+              [this](ReservationKey key, Grant grant) {
+                const Reservation* found = Find(key);
+                if (found != nullptr && found->state == State::kAsked) TellAnswer(key, std::move(grant));
+              },
+          .on_wait =
+              [this](ReservationKey key) {
+                const Reservation* found = Find(key);
+                if (found == nullptr || found->state != State::kAsked) return;
+                if (const auto on_wait = found->events.on_wait) on_wait();
+              },
+          .on_lost =
+              [this](ReservationKey key, Revocation revocation) {
+                const Reservation* found = Find(key);
+                if (found == nullptr) return;
+                if (const auto on_revoked = found->events.on_revoked) on_revoked(std::move(revocation));
+              },
+          .quotas = &lane.quotas};
+}
+
+Admissions::Lane& Admissions::LaneOf(const ReservationRequest& request) const {
+  if (lanes_.size() == 1) return *lanes_.front();
+  const std::string_view name = request.granted ? EngineOf(*request.granted) : engine_of_(request.gang);
+  const auto found = std::ranges::find(lanes_, name, [](const auto& lane) { return lane->name; });
+  TY_CHECK(found != lanes_.end());
+  return **found;
+}
+
+Admissions::Reservation* Admissions::Find(ReservationKey key) {
+  const auto found = reservations_.find(key.job_uid);
+  return found == reservations_.end() || found->second.request.key != key ? nullptr : &found->second;
+}
+
+// --- who asks
+
+std::variant<Grant, Pending> Admissions::Reserve(ReservationRequest request, ReservationEvents events) {
+  const ReservationKey key = request.key;
+  if (const auto former = reservations_.find(key.job_uid);
+      former != reservations_.end() && former->second.request.key != key)
+    Release(ReservationKey(former->second.request.key));
+  const auto [place, is_new] = reservations_.try_emplace(key.job_uid);
+  Reservation& reservation = place->second;
+  reservation.events = std::move(events);
+  if (is_new) {
+    reservation.lane = &LaneOf(request);
+    if (!reservation.lane->quotas.is_open())
+      reservation.demand = reservation.lane->engine.DemandOf(request.gang);
+    reservation.request = std::move(request);
+  } else if (request.granted) {
+    reservation.request.granted = std::move(request.granted);
+  }
+  if (reservation.request.granted || reservation.state == State::kGranted) {
+    SetGranted(reservation);
+    return Ask(reservation);
+  }
+  if (stops_.empty()) return Go(reservation);
+  HoldBack(reservation, static_cast<std::int64_t>(waiting_count()));
+  TellSoon(key);
+  return Pending{stops_.begin()->second.reason};
+}
+
+void Admissions::Detach(ReservationKey key) {
+  Reservation* reservation = Find(key);
+  if (reservation == nullptr) return;
+  const bool is_asked = reservation->state == State::kAsked;
+  if (reservation->state == State::kGranted || (is_asked && reservation->lane->engine.has_own_queue())) {
+    reservation->events = {};
+  } else {
+    Release(key);
+  }
+}
+
+void Admissions::Release(ReservationKey key) {
+  Reservation* reservation = Find(key);
+  if (reservation == nullptr) return;
+  Leave(*reservation);
+  PlanSoon(*reservation->lane);
+  if (reservation->state == State::kGranted) --granted_count_;
+  reservations_.erase(key.job_uid);
+}
+
+void Admissions::Prove(ReservationKey key) {
+  for (const auto& lane : lanes_) lane->engine.Prove(key);
+}
+
+void Admissions::HoldForOrphan(const std::string& attempt_id, const std::string& job_id,
+                               const replica::v1::Devices& devices) {
+  for (const auto& lane : lanes_) lane->engine.HoldForOrphan(attempt_id, job_id, devices);
+}
+
+void Admissions::ProveOrphan(const std::string& attempt_id) {
+  for (const auto& lane : lanes_) lane->engine.ProveOrphan(attempt_id);
+}
+
+std::optional<placement::Wait> Admissions::WaitOf(ReservationKey key) const {
+  const auto found = reservations_.find(key.job_uid);
+  if (found == reservations_.end() || found->second.request.key != key) return std::nullopt;
+  const Reservation& reservation = found->second;
+  if (reservation.state == State::kOverQuota) return reservation.lane->over_quota.WaitOf(key.job_uid);
+  if (reservation.state != State::kStopped) return reservation.lane->engine.WaitOf(key);
+  const placement::Shortage& why = stops_.begin()->second;
+  return placement::Wait{.position = reservation.position, .reason = why.reason, .unblock = why.unblock};
+}
+
+std::vector<std::int64_t> Admissions::Granted() const {
+  std::vector<std::int64_t> uids;
+  for (const auto& [uid, reservation] : reservations_) {
+    if (reservation.state == State::kGranted) uids.push_back(uid);
+  }
+  return uids;
+}
+
+// --- the way to an engine
+
+/// Nothing stops it.
+std::variant<Grant, Pending> Admissions::Go(Reservation& reservation) {
+  if (!WaitsForQuota(reservation)) return Ask(reservation);
+  const std::optional<placement::Wait> wait = WaitOf(reservation.request.key);
+  return Pending{wait ? wait->reason : kLookingForRoom};
+}
+
+std::variant<Grant, Pending> Admissions::Ask(Reservation& reservation) {
+  if (reservation.state != State::kGranted) reservation.state = State::kAsked;
+  std::variant<Grant, Pending> answer = reservation.lane->engine.Offer(reservation.request);
+  if (std::holds_alternative<Grant>(answer)) SetGranted(reservation);
+  return answer;
+}
+
+void Admissions::SetGranted(Reservation& reservation) {
+  Draw(reservation);
+  if (std::exchange(reservation.state, State::kGranted) != State::kGranted) ++granted_count_;
+}
+
+/// It is asked for no more, waits nowhere and draws on no quota.
+void Admissions::Leave(Reservation& reservation) {
+  const ReservationKey key = reservation.request.key;
+  Lane& lane = *reservation.lane;
+  if (reservation.state == State::kOverQuota) {
+    lane.over_quota.Remove(key.job_uid);
+  } else if (reservation.state != State::kStopped) {
+    lane.engine.Return(key);
+  }
+  if (std::exchange(reservation.draws, false))
+    lane.quotas.Return(reservation.request.gang, reservation.demand);
+}
+
+/// It is told its grant, if that is the answer, after it counts as granted.
+void Admissions::TellAnswer(ReservationKey key, std::variant<Grant, Pending> answer) {
+  auto* grant = std::get_if<Grant>(&answer);
+  Reservation* found = grant == nullptr ? nullptr : Find(key);
+  if (found == nullptr) return;
+  SetGranted(*found);
+  if (const auto on_grant = found->events.on_grant) on_grant(std::move(*grant));
+}
+
+// --- stops
+
+void Admissions::Set(Stop stop, placement::Shortage why) {
+  const bool is_told = stops_.empty() || stop <= stops_.begin()->first;
+  stops_[stop] = std::move(why);
+  if (!is_told) return;
+  std::int64_t behind_all = 0;
+  for (auto& [uid, reservation] : reservations_) {
+    if (reservation.state == State::kGranted) continue;
+    const ReservationKey key = reservation.request.key;
+    ++behind_all;
+    if (reservation.state != State::kStopped) {
+      const std::optional<placement::Wait> wait = WaitOf(key);
+      HoldBack(reservation, wait && wait->position > 0 ? wait->position : behind_all);
+    }
+    TellSoon(key);
+  }
+}
+
+void Admissions::Clear(Stop stop) {
+  const bool was_told = !stops_.empty() && stops_.begin()->first == stop;
+  stops_.erase(stop);
+  if (!was_told) return;
+  std::vector<ReservationKey> stopped;
+  for (const auto& [uid, reservation] : reservations_) {
+    if (reservation.state == State::kStopped) stopped.push_back(reservation.request.key);
+  }
+  std::int64_t position = 0;
+  for (const ReservationKey& key : stopped) {
+    Reservation* reservation = Find(key);
+    if (reservation == nullptr || reservation->state != State::kStopped) continue;
+    if (stops_.empty()) {
+      TellAnswer(key, Go(*reservation));
+    } else {
+      reservation->position = ++position;
+      TellSoon(key);
+    }
+  }
+}
+
+/// One that is held back already keeps its position.
+void Admissions::HoldBack(Reservation& reservation, std::int64_t position) {
+  if (reservation.state == State::kStopped && reservation.position > 0) return;
+  Leave(reservation);
+  reservation.state = State::kStopped;
+  reservation.position = position;
+}
+
+void Admissions::TellSoon(ReservationKey key) {
+  boost::asio::post(loop_, [this, key, alive = std::weak_ptr<bool>(alive_)] {
+    const Reservation* found = alive.expired() ? nullptr : Find(key);
+    if (found == nullptr || found->state != State::kStopped) return;
+    if (const auto on_wait = found->events.on_wait) on_wait();
+  });
+}
+
+// --- quotas
+
+/// One that the engine has already, from a previous server, does not wait: it draws at once.
+bool Admissions::WaitsForQuota(Reservation& reservation) {
+  Lane& lane = *reservation.lane;
+  if (!lane.engine.has_own_queue() || lane.quotas.is_open() || reservation.draws) return false;
+  if (lane.engine.Keeps(reservation.request.key)) {
+    Draw(reservation);
+    return false;
+  }
+  if (std::exchange(reservation.state, State::kOverQuota) == State::kOverQuota) return true;
+  lane.over_quota.Add(reservation.request.gang, reservation.demand);
+  PlanSoon(lane);
+  return true;
+}
+
+void Admissions::Draw(Reservation& reservation) {
+  if (!std::exchange(reservation.draws, true))
+    reservation.lane->quotas.Take(reservation.request.gang, reservation.demand);
+}
+
+void Admissions::PlanSoon(Lane& lane) {
+  if (lane.planning || lane.over_quota.empty()) return;
+  lane.planning = true;
+  boost::asio::post(loop_, [this, &lane, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) PlanNow(lane);
+  });
+}
+
+/// Whoever is told may ask and release: nothing here is half done by then.
+void Admissions::PlanNow(Lane& lane) {
+  lane.planning = false;
+  std::vector<ReservationKey> going;
+  for (const std::int64_t uid : lane.over_quota.Go()) {
+    Reservation& reservation = reservations_.at(uid);
+    reservation.draws = true;
+    reservation.state = State::kAsked;
+    going.push_back(reservation.request.key);
+  }
+  for (const ReservationKey& key : going) {
+    Reservation* found = Find(key);
+    if (found != nullptr && found->state == State::kAsked) TellAnswer(key, Ask(*found));
+  }
+  for (const std::int64_t uid : lane.over_quota.Changed()) {
+    const auto found = reservations_.find(uid);
+    if (found == reservations_.end() || found->second.state != State::kOverQuota) continue;
+    if (const auto on_wait = found->second.events.on_wait) on_wait();
+  }
+}
+
+}  // namespace trainyard::engine

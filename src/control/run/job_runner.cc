@@ -55,10 +55,6 @@ boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log
   co_await ForgetSecrets(outside, job);
 }
 
-std::string UnrecordedText(const v1::JobRecord& job, const std::string& why) {
-  return "job " + job.job().job_id() + " cannot be recorded, trying again: " + why;
-}
-
 /// Empty: there is room for what is to be started.
 std::string WhyNothingBegins(const Collaborators& outside) {
   const Status space = outside.may_begin ? outside.may_begin() : Status();
@@ -117,11 +113,9 @@ bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
 JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t service_lines)
     : outside_(outside),
-      history_(outside, std::move(job), service_lines, [this](const v1::Event& event) { AfterEvent(event); }),
+      records_(outside, std::move(job), service_lines, [this](const v1::Event& event) { AfterEvent(event); }),
       links_(static_cast<std::size_t>(job_.replicas_size())),
       wait_log_(outside.loop, outside.logs, outside.settings.retry_pause),
-      wake_(outside.loop),
-      posted_(outside.loop, wake_),
       attempts_(outside, job_, *this),
       look_up_(outside, seen_.images, wake_),
       tasks_(outside.loop) {
@@ -149,7 +143,7 @@ void JobRunner::TakeOver(const std::vector<engine::AttemptRef>& attempts, std::f
 /// The room that the job has on record is asked for in the turn of the call: before anybody else gets it.
 void JobRunner::Start(std::function<void()> on_done) {
   if (job_.reserved()) Reserve(job_.try_number(), GrantOf(job_));
-  tasks_.Spawn(history_.WriteLines());
+  tasks_.Spawn(records_.WriteLines());
   tasks_.Spawn(wait_log_.Run());
   if (trial_) tasks_.Spawn(trial_->Run());
   tasks_.Spawn(Run(std::move(on_done)));
@@ -178,7 +172,8 @@ void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
 }
 
 boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
-  co_await Live();
+  co_await records_.Run([this] { return IsTerminal(job_) && attempts_.empty(); },
+                        [this](const v1::JobRecord& job, SysTime now) { return TakeTurn(job, now); });
   outside_.admissions.Prove(Reservation(seen_.asked_try));  // the proof: no attempt is left over
   on_done();
 }
@@ -208,27 +203,16 @@ void JobRunner::OnRemains(int replica, int attempt, engine::AttemptHost::Remains
     Diagnose(DiagnosticLevel::kWarning, AttemptId(job_, replica, attempt) + ": " + lost);
 }
 
-boost::asio::awaitable<void> JobRunner::Live() {
-  while (!IsTerminal(job_) || !attempts_.empty() || !posted_.empty()) {
-    wake_.Reset();
-    if (!posted_.empty()) {
-      co_await posted_.RecordNext(history_);
-      continue;
-    }
-    SysTime now = outside_.clock.Now();
-    seen_.disk_full = WhyNothingBegins(outside_);
-    MarkAway(links_, seen_);
-    const std::optional<v1::JobRecord> moved = WithoutJumps(job_, outside_.jumped_since);
-    std::vector<jobs::Action> actions = jobs::NextActions(moved ? *moved : job_, seen_, now);
-    std::optional<SysTime> wake_time = WakeTimeOf(actions);
-    if (co_await PerformAll(std::move(actions))) continue;
-    if (std::optional<SysTime> look = LookAtWait(now)) wake_time = std::min(wake_time.value_or(*look), *look);
-    if (wake_time) {
-      co_await wake_.WaitFor(std::max(*wake_time - now, std::chrono::nanoseconds{0}));
-    } else {
-      co_await wake_.Wait();
-    }
-  }
+boost::asio::awaitable<RecordLoop::Turn> JobRunner::TakeTurn(const v1::JobRecord& job, SysTime now) {
+  seen_.disk_full = WhyNothingBegins(outside_);
+  MarkAway(links_, seen_);
+  std::vector<jobs::Action> actions = jobs::NextActions(job, seen_, now);
+  RecordLoop::Turn turn{.wake_time = WakeTimeOf(actions)};
+  turn.performed = co_await PerformAll(std::move(actions));
+  if (turn.performed) co_return turn;
+  if (const std::optional<SysTime> look = LookAtWait(now))
+    turn.wake_time = std::min(turn.wake_time.value_or(*look), *look);
+  co_return turn;
 }
 
 /// Returns when to look again at the latest.
@@ -251,10 +235,9 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::AppendEvent action) {
   if (action.event.has_ended()) co_await BeforeEnd(outside_, wait_log_, job_);
-  const Status recorded = co_await history_.Record(std::move(action.event));
+  const Status recorded = co_await records_.Record(std::move(action.event));
   seen_.unrecorded = recorded ? "" : recorded.error().message;
   if (recorded) co_return;
-  recording_.Say(DiagnosticLevel::kWarning, UnrecordedText(job_, seen_.unrecorded));
   LookAtWait(outside_.clock.Now());
   co_await Pause(outside_.settings.retry_pause);
 }
@@ -306,7 +289,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::MeasureTrial) {
   seen_.measured = co_await trial_->Finish();
 }
 
-/// Live sleeps until then.
+/// RecordLoop sleeps until then.
 boost::asio::awaitable<void> JobRunner::Perform(jobs::WakeAt) { co_return; }
 
 void JobRunner::TakeReport(int replica, int attempt, replica::v1::MetricReport said) {

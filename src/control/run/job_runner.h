@@ -8,16 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "base/async/event.h"
 #include "base/async/task_group.h"
 #include "control/collaborators.h"
 #include "control/intake/image_lookups.h"
 #include "control/run/job_attempts.h"
-#include "control/run/job_history.h"
 #include "control/run/job_status.h"
 #include "control/run/manifest.h"
-#include "control/run/posted_events.h"
-#include "control/run/trouble.h"
+#include "control/run/record_loop.h"
 #include "control/run/wait_log.h"
 #include "control/tuning/trial_watch.h"
 #include "engine/replica_link.h"
@@ -44,7 +41,7 @@ class JobRunner final : private JobAttempts::Observer {
   [[nodiscard]] const replica::v1::MetricReport& report() const;
 
   /// What a previous server's job still has to say in its log; before Start.
-  void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
+  void SayAgain(std::vector<jobs::ServiceLine> lines) { records_.SayAgain(std::move(lines)); }
 
   /// Starts looking after a job whose first event was just recorded. `on_done` is called once the job has
   /// ended and nothing of it is left on this machine.
@@ -65,9 +62,9 @@ class JobRunner final : private JobAttempts::Observer {
   /// After on_done and before the destructor, if the loop is still running.
   boost::asio::awaitable<void> Finish();
 
-  /// As PostedEvents::Post.
+  /// As RecordLoop::Post.
   boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision) {
-    return posted_.Post(std::move(event), revision);
+    return records_.Post(std::move(event), revision);
   }
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
@@ -112,7 +109,7 @@ class JobRunner final : private JobAttempts::Observer {
   [[nodiscard]] engine::ReservationKey Reservation(int try_number) const;
   void Reserve(int try_number, std::optional<engine::Grant> granted);
   boost::asio::awaitable<void> Run(std::function<void()> on_done);
-  boost::asio::awaitable<void> Live();
+  boost::asio::awaitable<RecordLoop::Turn> TakeTurn(const v1::JobRecord& job, SysTime now);
   std::optional<SysTime> LookAtWait(SysTime now);
   boost::asio::awaitable<bool> PerformAll(std::vector<jobs::Action> actions);
   boost::asio::awaitable<void> Perform(jobs::AppendEvent action);
@@ -131,16 +128,14 @@ class JobRunner final : private JobAttempts::Observer {
   }
 
   Collaborators& outside_;
-  JobHistory history_;
-  const v1::JobRecord& job_ = history_.job();
+  RecordLoop records_;
+  const v1::JobRecord& job_ = records_.job();
+  Event& wake_ = records_.wake();
   jobs::Observation seen_;
   std::vector<std::shared_ptr<engine::ReplicaLink>> links_;  ///< by replica; null while not connected
   WaitLog wait_log_;
   std::unique_ptr<TrialWatch> trial_;  ///< null: it is no trial
   OnChange on_change_;
-  Trouble recording_;
-  Event wake_;
-  PostedEvents posted_;
   JobAttempts attempts_;
   QueuedLookUp look_up_;
   TaskGroup tasks_;

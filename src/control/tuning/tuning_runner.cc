@@ -35,7 +35,7 @@ TuningRunner::TuningRunner(Collaborators& outside, TrialHost& host, boost::asio:
                            v1::JobRecord job, std::int64_t service_lines)
     : outside_(outside),
       host_(host),
-      history_(outside, std::move(job), service_lines,
+      records_(outside, std::move(job), service_lines,
                [this](const v1::Event& event) {
                  Follow(event);
                  if (event.has_ended())
@@ -44,8 +44,6 @@ TuningRunner::TuningRunner(Collaborators& outside, TrialHost& host, boost::asio:
                }),
       study_(thinking, jobs::StudyOf(job_)),
       space_(jobs::StudyOf(job_).space),
-      wake_(outside.loop),
-      posted_(outside.loop, wake_),
       look_up_(outside, seen_.images, wake_),
       tasks_(outside.loop) {}
 
@@ -63,7 +61,7 @@ void TuningRunner::TakeOver(const std::vector<v1::Event>& events, const std::vec
 }
 
 void TuningRunner::Start(std::function<void()> on_done) {
-  tasks_.Spawn(history_.WriteLines());
+  tasks_.Spawn(records_.WriteLines());
   tasks_.Spawn(Run(std::move(on_done)));
 }
 
@@ -74,28 +72,16 @@ boost::asio::awaitable<void> TuningRunner::Finish() {
 }
 
 boost::asio::awaitable<void> TuningRunner::Run(std::function<void()> on_done) {
-  co_await Live();
+  co_await records_.Run([this] { return job_.job().has_end_time(); },
+                        [this](const v1::JobRecord& job, SysTime now) { return TakeTurn(job, now); });
   on_done();
 }
 
-boost::asio::awaitable<void> TuningRunner::Live() {
-  while (!job_.job().has_end_time() || !posted_.empty()) {
-    wake_.Reset();
-    if (!posted_.empty()) {
-      co_await posted_.RecordNext(history_);
-      continue;
-    }
-    const SysTime now = outside_.clock.Now();
-    const std::optional<v1::JobRecord> moved = WithoutJumps(job_, outside_.jumped_since);
-    std::vector<jobs::TuningAction> actions = jobs::NextTuningActions(moved ? *moved : job_, seen_, now);
-    wake_time_.reset();
-    if (co_await PerformActions(std::move(actions))) continue;
-    if (wake_time_) {
-      co_await wake_.WaitFor(std::max(*wake_time_ - now, std::chrono::nanoseconds{0}));
-    } else {
-      co_await wake_.Wait();
-    }
-  }
+boost::asio::awaitable<RecordLoop::Turn> TuningRunner::TakeTurn(const v1::JobRecord& job, SysTime now) {
+  std::vector<jobs::TuningAction> actions = jobs::NextTuningActions(job, seen_, now);
+  wake_time_.reset();
+  const bool performed = co_await PerformActions(std::move(actions));
+  co_return RecordLoop::Turn{.performed = performed, .wake_time = wake_time_};
 }
 
 /// Returns whether there was anything to do except waiting.
@@ -119,12 +105,8 @@ boost::asio::awaitable<bool> TuningRunner::PerformActions(std::vector<jobs::Tuni
 
 boost::asio::awaitable<void> TuningRunner::Record(v1::Event event) {
   if (event.has_ended()) co_await ForgetSecrets(outside_, job_);  // no trial starts any more
-  Status recorded = co_await history_.Record(std::move(event));
-  if (recorded) co_return;
-  recording_.Say(
-      DiagnosticLevel::kWarning,
-      "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
-  co_await Pause(outside_.settings.retry_pause);
+  const Status recorded = co_await records_.Record(std::move(event));
+  if (!recorded) co_await Pause(outside_.settings.retry_pause);
 }
 
 boost::asio::awaitable<void> TuningRunner::Perform(jobs::ResolveImages) {

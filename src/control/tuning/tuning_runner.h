@@ -8,14 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/async/event.h"
 #include "base/async/task_group.h"
 #include "control/collaborators.h"
 #include "control/intake/image_lookups.h"
-#include "control/run/job_history.h"
 #include "control/run/job_runner.h"
-#include "control/run/posted_events.h"
-#include "control/run/trouble.h"
+#include "control/run/record_loop.h"
 #include "control/tuning/study_thread.h"
 #include "control/tuning/trial_list.h"
 #include "rules/jobs/tuning_decide.h"
@@ -47,7 +44,7 @@ class TuningRunner {
   TuningRunner& operator=(const TuningRunner&) = delete;
 
   /// Call it before Start. Log lines of a previous server process that are not stored yet.
-  void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
+  void SayAgain(std::vector<jobs::ServiceLine> lines) { records_.SayAgain(std::move(lines)); }
   /// Call it before TakeOver and Start. The trials of the jobs that this one resumes.
   void TakeResumed(std::vector<tuning::Trial> trials);
   /// Call it before Start, for a job of a previous server process, with its events and the records of its
@@ -62,9 +59,9 @@ class TuningRunner {
   }
   /// Call it after on_done and before the destructor, if the loop is still running.
   boost::asio::awaitable<void> Finish();
-  /// As PostedEvents::Post.
+  /// As RecordLoop::Post.
   boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision) {
-    return posted_.Post(std::move(event), revision);
+    return records_.Post(std::move(event), revision);
   }
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
@@ -79,7 +76,7 @@ class TuningRunner {
 
  private:
   boost::asio::awaitable<void> Run(std::function<void()> on_done);
-  boost::asio::awaitable<void> Live();
+  boost::asio::awaitable<RecordLoop::Turn> TakeTurn(const v1::JobRecord& job, SysTime now);
   boost::asio::awaitable<bool> PerformActions(std::vector<jobs::TuningAction> actions);
   boost::asio::awaitable<void> Record(v1::Event event);
   boost::asio::awaitable<void> StartTrial(std::string trial_id);
@@ -101,8 +98,9 @@ class TuningRunner {
 
   Collaborators& outside_;
   TrialHost& host_;
-  JobHistory history_;
-  const v1::JobRecord& job_ = history_.job();
+  RecordLoop records_;
+  const v1::JobRecord& job_ = records_.job();
+  Event& wake_ = records_.wake();
   TrialList trials_;
   jobs::TuningObservation seen_;
   StudyThread study_;
@@ -112,9 +110,6 @@ class TuningRunner {
   std::map<std::string, bool> judging_;       ///< being judged; true: the trial has reported again meanwhile
   bool judging_fails_ = false;                ///< the last judgement failed, and a warning said so
   std::optional<SysTime> wake_time_;          ///< when the rules want to be asked again
-  Trouble recording_;
-  Event wake_;
-  PostedEvents posted_;
   QueuedLookUp look_up_;
   TaskGroup tasks_;
 };

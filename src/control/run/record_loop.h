@@ -1,0 +1,72 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/async/event.h"
+#include "control/collaborators.h"
+#include "control/run/job_history.h"
+#include "control/run/trouble.h"
+
+namespace trainyard::control {
+
+/// The life of one unfinished job, of whatever kind: events of the API (cancel, patch) are recorded in their
+/// turn; else the owner decides, records and performs; then it sleeps until something wakes it. Loop thread
+/// only.
+class RecordLoop {
+ public:
+  /// The parameters are JobHistory's.
+  RecordLoop(const Collaborators& outside, v1::JobRecord job, std::int64_t service_lines,
+             JobHistory::OnEvent on_event)
+      : outside_(outside),
+        history_(outside, std::move(job), service_lines, std::move(on_event)),
+        wake_(outside.loop) {}
+
+  [[nodiscard]] const v1::JobRecord& job() const noexcept { return history_.job(); }
+  /// Whoever has seen something new sets it.
+  [[nodiscard]] Event& wake() noexcept { return wake_; }
+  /// As JobHistory.
+  void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
+  boost::asio::awaitable<void> WriteLines() { return history_.WriteLines(); }
+
+  /// Durable when it returns; errors as jobs::Apply and of the store. To cancel a job that has ended or is
+  /// being cancelled does nothing.
+  /// @param revision  kAborted if the job has another one when the event's turn comes.
+  boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision);
+  /// As JobHistory::Record; says in the server's log that it failed, and that it is tried again.
+  boost::asio::awaitable<Status> Record(v1::Event event);
+
+  struct Turn {
+    bool performed = false;              ///< there was something to do but to wait
+    std::optional<SysTime> wake_time{};  ///< of one that performed nothing: when to look again at the latest
+  };
+  /// `take_turn` decides by the record, whose times are without jumps of the clock, and performs.
+  boost::asio::awaitable<void> Run(
+      std::function<bool()> is_over,
+      std::function<boost::asio::awaitable<Turn>(const v1::JobRecord& job, SysTime now)> take_turn);
+
+ private:
+  struct Posted {
+    Posted(boost::asio::any_io_executor loop, v1::Event what, std::optional<std::int64_t> of)
+        : event(std::move(what)), revision(of), done(std::move(loop)) {}
+    v1::Event event;
+    std::optional<std::int64_t> revision;
+    Status status{};
+    Event done;
+  };
+  boost::asio::awaitable<Status> RecordPosted(Posted& posted);
+
+  const Collaborators& outside_;
+  JobHistory history_;
+  Event wake_;
+  std::deque<std::shared_ptr<Posted>> posted_;  ///< shared: who posted may be cancelled (its client is gone)
+  Trouble recording_;
+};
+
+}  // namespace trainyard::control

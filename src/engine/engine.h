@@ -10,7 +10,6 @@
 #include "rules/placement/device_pool.h"
 #include "rules/placement/gang.h"
 #include "rules/placement/quota_gate.h"
-#include "rules/placement/room_end.h"
 #include "rules/placement/wait.h"
 #include "trainyard/replica/v1/replica.pb.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/async/diagnostics.h"
-#include "engine/local/forking_starter.h"
 #include "engine/local/keeper_starter.h"
+#include "engine/local/supervisor_starter.h"
 #include "programs/node/inventory.h"
 
 namespace trainyard::server {

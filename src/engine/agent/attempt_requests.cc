@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/async/diagnostics.h"
-#include "engine/agent/attempt_found.h"
 
 namespace trainyard::agent {
 
@@ -23,6 +22,24 @@ v1::FromAgent Failed(const Request& request, const Error& error) {
   frame.mutable_answer()->set_code(static_cast<int>(error.code));
   frame.mutable_answer()->set_message(error.message);
   return frame;
+}
+
+/// As the server is told it. kUnavailable with the reason: it cannot be found out now.
+Result<v1::AttemptFound> ToFound(const std::string& attempt_id, const engine::Inspection& inspection) {
+  v1::AttemptFound found;
+  found.set_attempt_id(attempt_id);
+  switch (inspection.state) {
+    case engine::AttemptState::kPending:
+    case engine::AttemptState::kAbsent: return found;
+    case engine::AttemptState::kAlive:
+      found.set_state(v1::AttemptFound::ALIVE);
+      found.set_has_exit(inspection.has_exit);
+      return found;
+    case engine::AttemptState::kEnded: found.set_state(v1::AttemptFound::ENDED); return found;
+    case engine::AttemptState::kLost: found.set_state(v1::AttemptFound::LOST); return found;
+    case engine::AttemptState::kUnknown: break;
+  }
+  return std::unexpected(Unavailable(inspection.why));
 }
 
 /// While one is under way, an end waits for it.

@@ -25,15 +25,14 @@
 #include "base/process/descriptor_limit.h"
 #include "engine/agent/attempt_requests.h"
 #include "engine/agent/connection_owner.h"
-#include "engine/agent/front_provision.h"
 #include "engine/agent/led_socket.h"
 #include "engine/agent/node_provision.h"
 #include "engine/agent/node_sockets.h"
 #include "engine/agent/slot_end.h"
 #include "engine/agent/terminals.h"
 #include "engine/agent/uplink.h"
-#include "engine/local/forking_starter.h"
 #include "engine/local/local_attempt_host.h"
+#include "engine/local/supervisor_starter.h"
 
 namespace trainyard::agent {
 

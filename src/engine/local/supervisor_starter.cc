@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/process/child_process.h"
 #include "base/process/variables.h"
 #include "base/systemd/service_variables.h"
 
@@ -22,5 +23,20 @@ Result<SupervisorStreams> OpenStreams(const SupervisorStart& start) {
 }
 
 std::vector<std::string> SupervisorVariables() { return OwnVariables(systemd::WithoutServiceVariables()); }
+
+Result<UniqueFd> ForkingStarter::Start(const SupervisorStart& start) {
+  TY_TRY(SupervisorStreams streams, OpenStreams(start));
+  SpawnOptions options{.argv = start.argv,
+                       .program = start.program,
+                       .environment = SupervisorVariables(),
+                       .descriptors = std::move(streams.descriptors),
+                       .group = ProcessGroup::kSession,
+                       .action = "start the supervisor"};
+  TY_TRY(ChildProcess supervisor, ChildProcess::Spawn(std::move(options)));
+  const pid_t pid = supervisor.pid();
+  UniqueFd pidfd = std::move(supervisor).Detach();
+  TY_RETURN_IF_ERROR(replica::SignLock(start.lock, pid));
+  return pidfd;
+}
 
 }  // namespace trainyard::engine

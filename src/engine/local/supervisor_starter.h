@@ -53,4 +53,20 @@ struct SupervisorStreams {
 [[nodiscard]] Result<SupervisorStreams> OpenStreams(const SupervisorStart& start);
 [[nodiscard]] std::vector<std::string> SupervisorVariables();
 
+/// Supervisors as children of this process: `trainyard serve` by hand.
+class ForkingStarter final : public SupervisorStarter {
+ public:
+  /// `limits`: what this process found when it began.
+  explicit ForkingStarter(MachineLimits limits) : limits_(std::move(limits)) {}
+
+  [[nodiscard]] Result<replica::CgroupHome> FindHome() override {
+    return replica::CgroupHome{.version = limits_.cgroup_version, .group = limits_.cgroup};
+  }
+  [[nodiscard]] MachineLimits limits() const override { return limits_; }
+  [[nodiscard]] Result<UniqueFd> Start(const SupervisorStart& start) override;
+
+ private:
+  const MachineLimits limits_;
+};
+
 }  // namespace trainyard::engine

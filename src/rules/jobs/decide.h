@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "rules/jobs/images.h"
 #include "rules/jobs/restart_policy.h"
-#include "rules/placement/room_end.h"
+#include "rules/placement/wait.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "rules/placement/gang.h"
-#include "rules/placement/quota_turns.h"
 
 namespace trainyard::placement {
 namespace {

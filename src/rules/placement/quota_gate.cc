@@ -1,5 +1,7 @@
 #include "rules/placement/quota_gate.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace trainyard::placement {
@@ -110,6 +112,19 @@ bool QuotaGate::Draws(const Gang& gang, const QuotaDemand& demand, const Key& ke
   if (!of_project && subject != gang.creator) return false;
   if (key.second == kJobsQuota) return !HeldOf(key).jobs.contains(LabelOf(gang));
   return demand.contains(key.second);
+}
+
+const JobLabel* QuotaTurns::Before(const Gang& gang, const QuotaDemand& demand) const {
+  const auto first = std::ranges::find_if(
+      waited_for_, [&](const auto& one) { return gate_.Draws(gang, demand, one.first); });
+  return first == waited_for_.end() ? nullptr : &first->second;
+}
+
+std::optional<Shortage> QuotaTurns::Ask(const Gang& gang, const QuotaDemand& demand) {
+  std::optional<QuotaGate::Refusal> refusal = gate_.Check(gang, demand);
+  if (!refusal) return std::nullopt;
+  if (!refusal->is_final) waited_for_.emplace_back(std::move(refusal->key), LabelOf(gang));
+  return std::move(refusal->shortage);
 }
 
 }  // namespace trainyard::placement

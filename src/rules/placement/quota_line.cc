@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "rules/placement/quota_turns.h"
-
 namespace trainyard::placement {
 
 void QuotaLine::Add(Gang gang, QuotaDemand demand) {

@@ -11,6 +11,16 @@
 /// What waiting gangs are told. Pure: any thread.
 namespace trainyard::placement {
 
+/// Why a job loses its room, or will never get any. docs/lifecycle.md.
+enum class RoomEnd {
+  kLost,         ///< a node is gone, or what ran there
+  kPreempted,    ///< others need it
+  kTimeLimit,    ///< the cluster's limit for running
+  kDeadline,     ///< it waited for too long
+  kOutOfMemory,  ///< the cluster ended it for memory
+  kCancelled,    ///< somebody ended it in the cluster
+};
+
 /// What a gang waits for.
 struct Shortage {
   std::string reason;   ///< one sentence: what it waits for

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "rules/placement/room_end.h"
 #include "rules/placement/wait.h"
 #include "rules/slurm/job_list.h"
 

@@ -43,7 +43,7 @@ class Admissions {
       placement::QuotaGate quotas{};  ///< nobody draws yet
     };
     std::vector<Room> rooms;
-    /// The name of the engine that a gang gets; a function of the gang. Null: the first one. Room that a job
+    /// The name of the engine that a gang gets; a function of the gang. Null: there is one. Room that a job
     /// has on record stays where it is.
     std::function<std::string_view(const placement::Gang& gang)> engine_of{};
     placement::Naming naming{};  ///< in reasons

@@ -11,16 +11,16 @@
 #include "base/async/diagnostics.h"
 #include "engine/local/machine_checks.h"
 #include "net/front/google_names.h"
-#include "server/kept_sockets.h"
-#include "server/listen_address.h"
-#include "server/port_owner.h"
+#include "net/sockets/kept_sockets.h"
+#include "net/sockets/listen_address.h"
+#include "net/sockets/port_owner.h"
 
 namespace trainyard::server {
 
 namespace {
 
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
-  std::vector<std::string> names = OwnNames(options.host, options.host_names);
+  std::vector<std::string> names = sockets::OwnNames(options.host, options.host_names);
   if (options.google_front) names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   return names;
 }
@@ -40,7 +40,7 @@ constexpr FrontFiles kWorkstationFiles = {.address = "run/workstation-address",
 Status CheckNamespaces() { return ::geteuid() == 0 ? Status() : engine::CheckUserNamespaces(); }
 
 /// The kept sockets are asked first.
-Result<Front> BindFront(KeptSockets& kept, const DataDirectory& data, const FrontFiles& files,
+Result<Front> BindFront(sockets::KeptSockets& kept, const store::DataDirectory& data, const FrontFiles& files,
                         const std::function<Status()>& check_doors) {
   const auto listen = [&kept](const std::string& address, std::uint16_t port) {
     return kept.ListenOnTcp(address, port);
@@ -50,7 +50,7 @@ Result<Front> BindFront(KeptSockets& kept, const DataDirectory& data, const Fron
 }
 
 /// Whether doors can be had is for `trainyard with` to say: it is another process, maybe of another account.
-void BindWorkstation(KeptSockets& kept, const DataDirectory& data, BoundSockets& sockets) {
+void BindWorkstation(sockets::KeptSockets& kept, const store::DataDirectory& data, BoundSockets& sockets) {
   Result<Front> front = BindFront(kept, data, kWorkstationFiles, [] { return Status(); });
   if (front) {
     sockets.workstation = *std::move(front);
@@ -60,21 +60,23 @@ void BindWorkstation(KeptSockets& kept, const DataDirectory& data, BoundSockets&
 }
 
 /// What other machines reach has TLS; the plain port is the loopback's.
-Status BindAdministration(const ServeOptions& options, const DataDirectory& data, KeptSockets& kept,
-                          BoundSockets& sockets) {
-  const DataDirectory::FormerPorts previous = data.ReadFormerPorts();
-  const bool is_open = !IsLoopback(options.host);
+Status BindAdministration(const ServeOptions& options, const store::DataDirectory& data,
+                          sockets::KeptSockets& kept, BoundSockets& sockets) {
+  const store::DataDirectory::FormerPorts previous = data.ReadFormerPorts();
+  const bool is_open = !sockets::IsLoopback(options.host);
   http::ListeningSocket& first = is_open ? sockets.administration_tls : sockets.administration;
   const std::uint16_t former = is_open ? previous.tls : previous.plain;
   Result<http::ListeningSocket> bound =
       kept.ListenOnFirst(options.host, {options.port == 0 ? former : std::uint16_t{0}, options.port});
   if (!bound && bound.error().code == Code::kAlreadyExists)
-    return std::unexpected(PortInUse(options.host + ":" + std::to_string(options.port),
-                                     FindPortOwner(options.host, options.port), options.data_dir));
+    return std::unexpected(sockets::PortInUse(options.host + ":" + std::to_string(options.port),
+                                              sockets::FindPortOwner(options.host, options.port),
+                                              options.data_dir));
   TY_TRY(first, std::move(bound));
   http::ListeningSocket& second = is_open ? sockets.administration : sockets.administration_tls;
   const std::uint16_t known = is_open ? previous.plain : std::uint16_t{0};
-  TY_TRY(second, kept.ListenOnFirst(LocalHost(options.host), {known, PortBehind(first.port, 1), 0}));
+  TY_TRY(second, kept.ListenOnFirst(sockets::LocalHost(options.host),
+                                    {known, sockets::PortBehind(first.port, 1), 0}));
   return {};
 }
 
@@ -86,8 +88,8 @@ Result<tls::TlsIdentity> AdministrationIdentity(const ServeOptions& options, con
                               SysTime(std::chrono::system_clock::now()));
 }
 
-Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataDirectory& data,
-                                        KeptSockets& kept) {
+Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const store::DataDirectory& data,
+                                        sockets::KeptSockets& kept) {
   BoundSockets sockets;
   TY_RETURN_IF_ERROR(BindAdministration(options, data, kept, sockets));
   TY_TRY(sockets.identity, tls::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options),
@@ -100,9 +102,9 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
     kept.Keep(*sockets.metrics);
   }
   if (!options.google_front) return sockets;
-  const std::uint16_t behind = PortBehind(sockets.administration.port, 2);
+  const std::uint16_t behind = sockets::PortBehind(sockets.administration.port, 2);
   TY_TRY(sockets.replicas,
-         kept.ListenOnFirst(LocalHost(options.host), {data.ReadFormerPorts().replicas, behind, 0}));
+         kept.ListenOnFirst(sockets::LocalHost(options.host), {data.ReadFormerPorts().replicas, behind, 0}));
   kept.Keep(*sockets.replicas);
   const Status namespaces = CheckNamespaces();
   sockets.has_namespaces = namespaces.has_value();
@@ -127,19 +129,20 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
   return sockets;
 }
 
-DataDirectory::Presence BoundSockets::PresenceOf(const ServeOptions& options,
-                                                 const DataDirectory& data) const {
-  const bool is_open = !IsLoopback(options.host);
-  DataDirectory::Presence presence = {
-      .url = Url("http", LocalHost(options.host), administration.port),
-      .tls_url = Url("https", is_open ? PublicName(options.host, options.host_names) : "localhost",
-                     administration_tls.port),
+store::DataDirectory::Presence BoundSockets::PresenceOf(const ServeOptions& options,
+                                                        const store::DataDirectory& data) const {
+  const bool is_open = !sockets::IsLoopback(options.host);
+  store::DataDirectory::Presence presence = {
+      .url = sockets::Url("http", sockets::LocalHost(options.host), administration.port),
+      .tls_url =
+          sockets::Url("https", is_open ? sockets::PublicName(options.host, options.host_names) : "localhost",
+                       administration_tls.port),
       .is_open = is_open,
       .replica_port = replicas ? replicas->port : std::uint16_t{0},
       .ca_file = identity.ca_file,
       .project = options.project,
       .pid = ::getpid()};
-  if (metrics) presence.metrics_url = Url("http", options.metrics->host, metrics->port);
+  if (metrics) presence.metrics_url = sockets::Url("http", options.metrics->host, metrics->port);
   if (workstation) {
     presence.workstation = {.address = workstation->address,
                             .tls_port = workstation->tls.port,

@@ -8,12 +8,14 @@
 #include "base/tls/tls_identity.h"
 #include "engine/local/front_sockets.h"
 #include "net/http/listening_socket.h"
-#include "server/data_directory.h"
 #include "server/options/serve_options.h"
+#include "stores/store/data_directory.h"
+
+namespace trainyard::sockets {
+class KeptSockets;
+}  // namespace trainyard::sockets
 
 namespace trainyard::server {
-
-class KeptSockets;
 
 /// The certificate of the TLS port: the operator's (--tls-certificate), else the installation's `own`. Reads
 /// small files. Errors: tls::LoadTlsIdentity.
@@ -36,16 +38,17 @@ struct BoundSockets {
   bool has_namespaces = true;                     ///< replicas can have a view of the files of their own
 
   /// Where clients of this machine find the server.
-  [[nodiscard]] DataDirectory::Presence PresenceOf(const ServeOptions& options,
-                                                   const DataDirectory& data) const;
+  [[nodiscard]] store::DataDirectory::Presence PresenceOf(const ServeOptions& options,
+                                                          const store::DataDirectory& data) const;
 
   /// A port that was asked for must be had; of "any", the one that clients and replicas of the previous
   /// server know is the best. A front that cannot be had is said to the operator, and no error. Blocking,
   /// before there are threads. Errors: a port (of one in use with who has it: port_owner.h), or the data
   /// directory's.
   /// All are given to `kept`, which is asked first.
-  [[nodiscard]] static Result<BoundSockets> Bind(const ServeOptions& options, const DataDirectory& data,
-                                                 KeptSockets& kept);
+  [[nodiscard]] static Result<BoundSockets> Bind(const ServeOptions& options,
+                                                 const store::DataDirectory& data,
+                                                 sockets::KeptSockets& kept);
 };
 
 }  // namespace trainyard::server

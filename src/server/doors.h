@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "api/iam/asking_attempts.h"
+#include "api/iam/authority.h"
 #include "base/clock.h"
 #include "control/job_service.h"
 #include "control/run/token_service.h"
 #include "net/access/door.h"
-#include "server/asking_attempts.h"
-#include "server/authority.h"
 #include "server/options/serve_options.h"
 #include "stores/audit/audit_log.h"
 #include "stores/identity/identities.h"
@@ -28,7 +28,7 @@ class Doors {
     control::TokenService& tokens;
     control::JobService& jobs;
     const Clock& clock;
-    AskingAttempts& asking;
+    api::AskingAttempts& asking;
     const std::vector<std::string>& own_urls;  ///< stores/identity/jwt_rules.h
     audit::AuditLog& audit;
   };
@@ -41,8 +41,8 @@ class Doors {
   [[nodiscard]] access::Door& replicas() noexcept { return replicas_; }
 
  private:
-  IdentityAuthority administration_authority_;
-  IdentityAuthority replica_authority_;
+  api::IdentityAuthority administration_authority_;
+  api::IdentityAuthority replica_authority_;
   access::Door administration_;
   access::Door replicas_;
 };

@@ -35,7 +35,7 @@ http::ConnectionBudget::Limits ConnectionLimits() {
   return {.connections_max = plan.clients, .known_peer_max = plan.clients / 4 * 3};
 }
 
-control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataDirectory& data,
+control::ImageRegistries MakeRegistries(const ServeOptions& options, const store::DataDirectory& data,
                                         Foundation& foundation) {
   image::Sources sources{.images_dir = data.images_dir(),
                          .mapped = options.containers.image_map,
@@ -57,7 +57,8 @@ control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataD
 
 }  // namespace
 
-Foundation::Foundation(engine::ContainerSupport found, const ServeOptions& options, const DataDirectory& data)
+Foundation::Foundation(engine::ContainerSupport found, const ServeOptions& options,
+                       const store::DataDirectory& data)
     : files(kFileThreads),
       who_asks(kWhoAsksThreads),
       image_lookups(kLookupThreads),
@@ -70,7 +71,7 @@ Foundation::Foundation(engine::ContainerSupport found, const ServeOptions& optio
 }
 
 void Foundation::UseContainers(engine::ContainerSupport found, const ServeOptions& options,
-                               const DataDirectory& data) {
+                               const store::DataDirectory& data) {
   containers = std::move(found);
   if (containers.kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
   registries = MakeRegistries(options, data, *this);

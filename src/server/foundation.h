@@ -5,12 +5,12 @@
 #include "base/async/loop_watch.h"
 #include "base/async/system_clock.h"
 #include "control/intake/image_lookups.h"
+#include "control/upkeep/clock_watch.h"
+#include "control/upkeep/disk_space.h"
 #include "engine/local/container_support.h"
 #include "net/http/connection_budget.h"
-#include "server/clock_watch.h"
-#include "server/data_directory.h"
-#include "server/disk_space.h"
 #include "server/options/serve_options.h"
+#include "stores/store/data_directory.h"
 
 namespace trainyard::server {
 
@@ -25,15 +25,16 @@ struct Foundation {
   boost::asio::thread_pool runtime_lists{1};  ///< where who asks for the list of runtimes waits in line
   boost::asio::thread_pool queued_lookups;    ///< of jobs that wait for a registry: they take long
   control::ImageRegistries registries;        ///< without functions while nothing here runs containers
-  DiskSpace disk;
-  ClockWatch clock_watch;
-  RemovalClock removal_clock{clock_watch};
+  control::DiskSpace disk;
+  control::ClockWatch clock_watch;
+  control::RemovalClock removal_clock{clock_watch};
   LoopWatch watch;
   http::ConnectionBudget connections;  ///< raises this process' limit of descriptors, and says if it is low
 
-  Foundation(engine::ContainerSupport found, const ServeOptions& options, const DataDirectory& data);
+  Foundation(engine::ContainerSupport found, const ServeOptions& options, const store::DataDirectory& data);
   /// Containers were found: from now on images are looked up.
-  void UseContainers(engine::ContainerSupport found, const ServeOptions& options, const DataDirectory& data);
+  void UseContainers(engine::ContainerSupport found, const ServeOptions& options,
+                     const store::DataDirectory& data);
 };
 
 }  // namespace trainyard::server

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/async/diagnostics.h"
+#include "base/process/account_name.h"
 #include "base/wire/host_name.h"
 #include "net/front/google_names.h"
-#include "server/account_name.h"
-#include "server/listen_address.h"
+#include "net/sockets/listen_address.h"
 
 namespace trainyard::server {
 
@@ -22,12 +22,12 @@ access::AllowedAccounts AccountsOf(const ServeOptions& options) {
 
 /// Also where who asks shows a token: what is answered without one must not be a rebound name's.
 access::AllowedHosts OwnHosts(const ServeOptions& options) {
-  return {.names = OwnNames(options.host, options.host_names), .suffixes = {}};
+  return {.names = sockets::OwnNames(options.host, options.host_names), .suffixes = {}};
 }
 
 /// Accounts decide. With authentication no right follows from a connection whose process nobody has looked
-/// for (server/authority.h), so nobody has to look here.
-access::GateOptions ForWorkstation(const ServeOptions& options, SocketOwners& owners) {
+/// for (api/iam/authority.h), so nobody has to look here.
+access::GateOptions ForWorkstation(const ServeOptions& options, sockets::SocketOwners& owners) {
   access::GateOptions gate{.hosts = OwnHosts(options),
                            .accounts = AccountsOf(options),
                            .proxies = options.access.trusted_proxies,
@@ -36,14 +36,14 @@ access::GateOptions ForWorkstation(const ServeOptions& options, SocketOwners& ow
   return gate;
 }
 
-access::GateOptions ForAdministration(const ServeOptions& options, SocketOwners& owners) {
+access::GateOptions ForAdministration(const ServeOptions& options, sockets::SocketOwners& owners) {
   access::GateOptions gate = ForWorkstation(options, owners);
   gate.asks_tokens = options.auth;
   return gate;
 }
 
-access::GateOptions ForReplicas(const ServeOptions& options, AttemptAccounts& attempts,
-                                SocketOwners& owners) {
+access::GateOptions ForReplicas(const ServeOptions& options, engine::AttemptAccounts& attempts,
+                                sockets::SocketOwners& owners) {
   access::GateOptions gate = ForWorkstation(options, owners);
   gate.is_attempt_uid = [&attempts](std::uint32_t uid) { return attempts.Has(uid); };
   gate.accounts.job_uids = options.job_uids;
@@ -60,7 +60,8 @@ access::GateOptions WithGooglesNames(access::GateOptions gate) {
   return gate;
 }
 
-access::GateOptions ForFront(const ServeOptions& options, AttemptAccounts& attempts, SocketOwners& owners) {
+access::GateOptions ForFront(const ServeOptions& options, engine::AttemptAccounts& attempts,
+                             sockets::SocketOwners& owners) {
   access::GateOptions gate = WithGooglesNames(ForReplicas(options, attempts, owners));
   gate.hosts.suffixes.emplace_back(wire::kMetadataSuffix);
   return gate;

@@ -4,11 +4,11 @@
 #include <boost/asio/thread_pool.hpp>
 #include <string>
 
+#include "engine/local/attempt_accounts.h"
 #include "net/access/gate.h"
 #include "net/access/peer_uid.h"
-#include "server/attempt_accounts.h"
+#include "net/sockets/socket_owners.h"
 #include "server/options/serve_options.h"
-#include "server/socket_owners.h"
 
 namespace trainyard::server {
 
@@ -33,8 +33,8 @@ class Gates {
 
  private:
   access::PeerUids uids_;
-  AttemptAccounts attempts_;
-  SocketOwners owners_;
+  engine::AttemptAccounts attempts_;
+  sockets::SocketOwners owners_;
   access::Gate administration_;
   access::Gate replicas_;
   access::Gate front_;

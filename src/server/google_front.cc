@@ -14,7 +14,7 @@
 #include "net/access/door.h"
 #include "net/front/host_dispatch.h"
 #include "net/http/server.h"
-#include "server/kept_sockets.h"
+#include "net/sockets/kept_sockets.h"
 
 namespace trainyard::server {
 
@@ -63,7 +63,8 @@ GoogleFront::State::State(const Setup& setup)
   for (http::Router* checked : {&storage, &router}) api::CheckTokens(*checked, setup.tokens);
 }
 
-Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options, const DataDirectory& data,
+Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
+                                                    const store::DataDirectory& data,
                                                     const BoundSockets& sockets) {
   const std::string bundle = data.ca_bundle();
   TY_RETURN_IF_ERROR(engine::WriteGoogleFrontFiles({.authority = sockets.identity.ca_file,
@@ -104,7 +105,7 @@ Result<std::unique_ptr<GoogleFront>> GoogleFront::Open(const Setup& setup,
   return std::unique_ptr<GoogleFront>(new GoogleFront(std::move(state)));
 }
 
-Status GoogleFront::ListenUnix(const DataDirectory& data, KeptSockets& kept) {
+Status GoogleFront::ListenUnix(const store::DataDirectory& data, sockets::KeptSockets& kept) {
   if (kept.keeps()) {
     TY_TRY(http::ListeningSocket tls, kept.ListenOnUnix(data.front_tls_socket()));
     TY_TRY(http::ListeningSocket plain, kept.ListenOnUnix(data.front_plain_socket()));

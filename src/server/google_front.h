@@ -47,15 +47,17 @@ namespace trainyard::storage {
 class Buckets;
 }  // namespace trainyard::storage
 
-namespace trainyard::server {
-
+namespace trainyard::sockets {
 class KeptSockets;
+}  // namespace trainyard::sockets
+
+namespace trainyard::server {
 
 /// What replicas are told of the front, and the files that they read of it, which are written. A /gcs that is
 /// somebody else's is said to the operator, and no error. Before there are other threads. Errors: the data
 /// directory's.
 [[nodiscard]] Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
-                                                                  const DataDirectory& data,
+                                                                  const store::DataDirectory& data,
                                                                   const BoundSockets& sockets);
 
 /// For front::Services::may_pass_on. Null for no door, which outlives what is returned.
@@ -87,7 +89,7 @@ class GoogleFront {
   ~GoogleFront();
 
   /// Both as Unix sockets too, for replicas with a network of their own. Errors: the data directory's.
-  [[nodiscard]] Status ListenUnix(const DataDirectory& data, KeptSockets& kept);
+  [[nodiscard]] Status ListenUnix(const store::DataDirectory& data, sockets::KeptSockets& kept);
 
   /// As http::Server::Adopt.
   bool Adopt(UniqueFd socket, http::Peer peer, bool with_tls);

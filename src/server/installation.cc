@@ -7,29 +7,32 @@
 #include "api/iam/token_handlers.h"
 #include "base/async/diagnostics.h"
 #include "base/async/watched_executor.h"
+#include "base/process/account_name.h"
 #include "base/process/descriptor_limit.h"
 #include "cli/version.h"
+#include "control/known_accounts.h"
+#include "control/upkeep/drain_order.h"
+#include "control/upkeep/kept_images.h"
 #include "engine/local/former_attempts.h"
 #include "engine/local/keeper_starter.h"
 #include "net/access/caller.h"
+#include "net/sockets/listen_address.h"
 #include "programs/environment/python_probe.h"
 #include "programs/environment/runtime_list.h"
 #include "programs/environment/site_hook.h"
-#include "server/account_name.h"
-#include "server/bucket_rights.h"
 #include "server/cluster/region_accelerators.h"
-#include "server/drain_order.h"
 #include "server/google_front.h"
 #include "server/job_users.h"
-#include "server/kept_images.h"
-#include "server/known_accounts.h"
-#include "server/listen_address.h"
 #include "server/machine.h"
 #include "server/node_settings.h"
 #include "server/routes.h"
 #include "stores/backup/restored_from.h"
+#include "stores/storage/bucket_rights.h"
 
 namespace trainyard::server {
+
+using engine::ContainerUpkeep;
+using store::DataDirectory;
 
 namespace {
 
@@ -90,9 +93,9 @@ std::vector<std::string> SupervisorArguments() {
 
 /// What a JWT may name as its audience.
 std::vector<std::string> OwnUrlsOf(const ServeOptions& options, const BoundSockets& sockets) {
-  OwnPorts ports{.plain = {sockets.administration.port}, .tls = sockets.administration_tls.port};
+  sockets::OwnPorts ports{.plain = {sockets.administration.port}, .tls = sockets.administration_tls.port};
   if (sockets.replicas) ports.plain.push_back(sockets.replicas->port);
-  return OwnUrls(OwnNames(options.host, options.host_names), ports);
+  return sockets::OwnUrls(sockets::OwnNames(options.host, options.host_names), ports);
 }
 
 /// The keeper cannot use our /proc/self/exe.
@@ -120,7 +123,7 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   engine::SayContainerSupport(containers);
   auto foundation = std::make_unique<Foundation>(std::move(containers), options, data);
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
-  TY_TRY(control::v1::Drain drain, ReadDrain(data.Path("")));
+  TY_TRY(control::v1::Drain drain, control::ReadDrain(data.Path("")));
   TY_TRY(std::string former, FormerAttemptsOf(data));
   SayWhatItIsMadeOf(data, former);
   engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
@@ -172,8 +175,8 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
                          .lacking = foundation.containers.lacking},
           .lookups = &foundation.image_lookups,
           .bucket_owners = std::move(owners),
-          .number_of = NumbersOf(*stores_.identities),
-          .accounts = AccountsOf(*stores_.identities)};
+          .number_of = control::NumbersOf(*stores_.identities),
+          .accounts = control::AccountsOf(*stores_.identities)};
 }
 
 boost::asio::awaitable<std::string> Installation::LookForContainers() {
@@ -195,9 +198,10 @@ void Installation::UseContainers(const Result<engine::ContainerSupport>& found) 
 control::Settings Installation::MakeSettings(const ServeOptions& options, std::string_view secret,
                                              const BoundSockets& sockets) {
   return {.keys = control::Keys::Derive(secret),
-          .server_url = IsLoopback(options.host) ? Url("http", options.host, sockets.administration.port)
-                                                 : Url("https", PublicName(options.host, options.host_names),
-                                                       sockets.administration_tls.port),
+          .server_url = sockets::IsLoopback(options.host)
+                            ? sockets::Url("http", options.host, sockets.administration.port)
+                            : sockets::Url("https", sockets::PublicName(options.host, options.host_names),
+                                           sockets.administration_tls.port),
           .auth = options.auth,
           .stop_grace = options.stop_grace,
           .restart_pause = options.restart_pause,
@@ -284,8 +288,8 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .usage = stores_.usage.get(),
              .check_space = [this] { return foundation_->disk.Last().may_store; },
              .may_begin = [this] { return foundation_->disk.Last().may_begin; },
-             .number_of = NumbersOf(*stores_.identities),
-             .accounts = AccountsOf(*stores_.identities),
+             .number_of = control::NumbersOf(*stores_.identities),
+             .accounts = control::AccountsOf(*stores_.identities),
              .jumped_since = [this](SysTime since) { return foundation_->clock_watch.JumpedSince(since); }},
             maker_, options.accelerator_quota),
       curves_(WatchLoop(loop, &foundation_->watch, "curves"), CurvesOutside(options)),
@@ -297,7 +301,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                .peers = gates_.uids(),
                .pool = foundation_->who_asks,
                .attempts_dir = data_.attempts_dir()}),
-      request_quota_(foundation_->clock, options.request_limits, NumbersOf(*stores_.identities)),
+      request_quota_(foundation_->clock, options.request_limits, control::NumbersOf(*stores_.identities)),
       operations_({.loop = WatchLoop(loop, &foundation_->watch, "operations"),
                    .clock = foundation_->clock,
                    .jobs = jobs_,
@@ -354,10 +358,10 @@ engine::Admissions::Options Installation::Rooms() {
 
 api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()> universe) {
   return {.project = options_.project,
-          .number_of = NumbersOf(*stores_.identities),
+          .number_of = control::NumbersOf(*stores_.identities),
           .universe_domain = std::move(universe),
-          .access_token = TokensForUsers(tokens_, asking_, options_.auth),
-          .instance = [](const http::Request&) -> boost::asio::awaitable<AskingAttempts::Instance> {
+          .access_token = api::TokensForUsers(tokens_, asking_, options_.auth),
+          .instance = [](const http::Request&) -> boost::asio::awaitable<api::AskingAttempts::Instance> {
             co_return std::nullopt;
           }};
 }
@@ -365,8 +369,8 @@ api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()>
 /// Null where nobody has to log in: every program may use all.
 decltype(control::Collaborators::buckets_of) Installation::BucketsOf(const ServeOptions& options) {
   if (!options.auth) return nullptr;
-  return [this, account_of = RightsAccount(*stores_.identities)](const control::v1::JobRecord& job) {
-    return BucketRightsOf(*stores_.buckets, *stores_.identities, account_of(job));
+  return [this, account_of = control::RightsAccount(*stores_.identities)](const control::v1::JobRecord& job) {
+    return storage::BucketRightsOf(*stores_.buckets, *stores_.identities, account_of(job));
   };
 }
 
@@ -374,17 +378,17 @@ curves::JobCurves::Outside Installation::CurvesOutside(const ServeOptions& optio
   curves::JobCurves::Outside outside{jobs_, *stores_.buckets, *stores_.usage};
   if (!options.auth) return outside;
   outside.may_read = [this](const std::string& service_account, const std::string& bucket) {
-    return MayReadBucket(*stores_.identities, service_account, bucket);
+    return storage::MayReadBucket(*stores_.identities, service_account, bucket);
   };
-  outside.account_of = RightsAccount(*stores_.identities);
+  outside.account_of = control::RightsAccount(*stores_.identities);
   return outside;
 }
 
 api::MetadataAnswers Installation::MetadataForReplicas(std::function<std::string()> universe) {
   return {.project = options_.project,
-          .number_of = NumbersOf(*stores_.identities),
+          .number_of = control::NumbersOf(*stores_.identities),
           .universe_domain = std::move(universe),
-          .access_token = TokensForReplicas(tokens_, asking_),
+          .access_token = api::TokensForReplicas(tokens_, asking_),
           .instance = [this](const http::Request& request) { return asking_.InstanceOf(request); },
           .has_accounts = options_.auth};
 }
@@ -399,7 +403,7 @@ api::RuntimeSource Installation::RuntimesHere() {
 api::MachineSource Installation::MachineHere() {
   return {.report = [this] { return machine_watch_.Report(); },
           .history = [this](std::chrono::hours hours) { return machine_watch_.History(hours); },
-          .images = [folder = data_.images_dir()] { return KeptImages(folder); },
+          .images = [folder = data_.images_dir()] { return control::KeptImages(folder); },
           .pool = foundation_->runtime_lists};
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/iam/asking_attempts.h"
 #include "api/metadata/metadata_handlers.h"
 #include "api/own/extension_handlers.h"
 #include "api/own/machine_handlers.h"
@@ -17,7 +18,13 @@
 #include "control/intake/request_quota.h"
 #include "control/job_service.h"
 #include "control/run/token_service.h"
+#include "control/upkeep/disk_watch.h"
+#include "control/upkeep/machine_watch.h"
+#include "control/upkeep/sweeper.h"
+#include "control/upkeep/use_keeper.h"
 #include "engine/admissions.h"
+#include "engine/local/container_probe.h"
+#include "engine/local/container_upkeep.h"
 #include "engine/local/local_attempt_host.h"
 #include "engine/local/local_engine.h"
 #include "engine/local/machine_limits.h"
@@ -25,22 +32,15 @@
 #include "net/http/router.h"
 #include "net/http/server_options.h"
 #include "programs/environment/python_probe.h"
-#include "server/asking_attempts.h"
 #include "server/bound_sockets.h"
 #include "server/cluster/cluster.h"
-#include "server/container_probe.h"
-#include "server/container_upkeep.h"
-#include "server/data_directory.h"
-#include "server/disk_watch.h"
 #include "server/doors.h"
 #include "server/foundation.h"
 #include "server/gates.h"
-#include "server/machine_watch.h"
 #include "server/operations.h"
 #include "server/options/serve_options.h"
 #include "server/stores.h"
-#include "server/sweeper.h"
-#include "server/use_keeper.h"
+#include "stores/store/data_directory.h"
 #include "stores/store/journal.h"
 
 namespace trainyard::api {
@@ -60,14 +60,14 @@ class Installation {
   /// it.
   [[nodiscard]] static Result<std::unique_ptr<Installation>> Open(boost::asio::io_context& loop,
                                                                   const ServeOptions& options,
-                                                                  DataDirectory data,
+                                                                  store::DataDirectory data,
                                                                   const BoundSockets& sockets,
                                                                   const engine::MachineLimits& limits);
   Installation(const Installation&) = delete;
   Installation& operator=(const Installation&) = delete;
 
   [[nodiscard]] const Clock& clock() const noexcept { return foundation_->clock; }
-  [[nodiscard]] const DataDirectory& data() const noexcept { return data_; }
+  [[nodiscard]] const store::DataDirectory& data() const noexcept { return data_; }
   [[nodiscard]] control::JobService& jobs() noexcept { return jobs_; }
   [[nodiscard]] studies::StudyService& studies() noexcept { return *stores_.studies; }
   [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
@@ -86,7 +86,7 @@ class Installation {
   /// What a JWT may name as its audience (stores/identity/jwt_rules.h).
   [[nodiscard]] const std::vector<std::string>& own_urls() const noexcept { return own_urls_; }
   [[nodiscard]] control::TokenService& tokens() noexcept { return tokens_; }
-  [[nodiscard]] AskingAttempts& asking() noexcept { return asking_; }
+  [[nodiscard]] api::AskingAttempts& asking() noexcept { return asking_; }
   /// What the metadata server says, under the port's own names or Google's, to who is no replica: tokens of
   /// the administration, no machine. `universe`: see MetadataAnswers. They live as long as the installation.
   [[nodiscard]] api::MetadataAnswers MetadataForUsers(std::function<std::string()> universe);
@@ -109,8 +109,9 @@ class Installation {
   [[nodiscard]] engine::Admissions::Options Rooms();
   [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, std::string_view secret,
                                                       const BoundSockets& sockets);
-  [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options, const DataDirectory& data,
-                                                     Foundation& foundation, placement::Capacity capacity,
+  [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options,
+                                                     const store::DataDirectory& data, Foundation& foundation,
+                                                     placement::Capacity capacity,
                                                      placement::DevicePool devices);
   [[nodiscard]] curves::JobCurves::Outside CurvesOutside(const ServeOptions& options);
   [[nodiscard]] decltype(control::Collaborators::buckets_of) BucketsOf(const ServeOptions& options);
@@ -120,7 +121,7 @@ class Installation {
   void UseContainers(const Result<engine::ContainerSupport>& found);
   /// What the constructor is made of.
   struct Parts {
-    DataDirectory data;
+    store::DataDirectory data;
     environment::Catalogue catalogue;
     std::unique_ptr<Foundation> foundation;
     Stores stores;
@@ -146,19 +147,19 @@ class Installation {
   void AddRoutes(std::uint16_t tls_port);
 
   const ServeOptions& options_;
-  DataDirectory data_;
+  store::DataDirectory data_;
   std::shared_ptr<environment::PythonInventory>
       pythons_;  ///< MakePolicy's; with the tasks of pools that look
   environment::Catalogue catalogue_;
   std::unique_ptr<Foundation> foundation_;
   Gates gates_;
   Stores stores_;
-  ContainerUpkeep container_upkeep_;
+  engine::ContainerUpkeep container_upkeep_;
   store::Journal journal_;
   const control::Settings settings_;
   const std::vector<std::string> own_urls_;
   engine::NodeSettings node_;  ///< UseContainers changes it
-  ContainerProbe container_probe_;
+  engine::ContainerProbe container_probe_;
   placement::Capacity capacity_;
   placement::DevicePool devices_;
   std::unique_ptr<engine::SupervisorStarter> starter_;
@@ -166,19 +167,19 @@ class Installation {
   engine::LocalEngine engine_;
   std::unique_ptr<Cluster> cluster_;
   engine::Admissions admissions_;
-  UseKeeper use_keeper_;
+  control::UseKeeper use_keeper_;
   control::JobMaker maker_;
   control::JobService jobs_;
   curves::JobCurves curves_;
   control::TokenService tokens_;
-  AskingAttempts asking_;
+  api::AskingAttempts asking_;
   std::optional<Doors> doors_;
   control::RequestQuota request_quota_;
   http::RequestCounts request_counts_;
   Operations operations_;
-  DiskWatch disk_watch_;
-  MachineWatch machine_watch_;
-  Sweeper sweeper_;
+  control::DiskWatch disk_watch_;
+  control::MachineWatch machine_watch_;
+  control::Sweeper sweeper_;
   http::Router administration_routes_;
   http::Router replica_routes_;
   http::Router supervisor_routes_;

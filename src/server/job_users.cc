@@ -14,7 +14,7 @@ std::optional<engine::JobUsers> JobUsersOf(const ServeOptions& options) {
   return engine::JobUsers{.first = options.job_uids->first, .count = options.job_uids->count};
 }
 
-Status CheckJobUsers(const ServeOptions& options, const DataDirectory& data) {
+Status CheckJobUsers(const ServeOptions& options, const store::DataDirectory& data) {
   const auto users = JobUsersOf(options);
   if (!users) return {};
   const auto refused = [](const std::string& why) {

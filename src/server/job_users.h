@@ -4,8 +4,8 @@
 
 #include "base/result.h"
 #include "engine/local/job_users.h"
-#include "server/data_directory.h"
 #include "server/options/serve_options.h"
+#include "stores/store/data_directory.h"
 
 namespace trainyard::server {
 
@@ -14,6 +14,6 @@ namespace trainyard::server {
 
 /// Whether jobs can have them here: as root, and every folder that jobs see can be shown with them. Tries it.
 /// kFailedPrecondition, with a sentence for the operator. Before there are threads.
-[[nodiscard]] Status CheckJobUsers(const ServeOptions& options, const DataDirectory& data);
+[[nodiscard]] Status CheckJobUsers(const ServeOptions& options, const store::DataDirectory& data);
 
 }  // namespace trainyard::server

@@ -1,5 +1,5 @@
 #include "server/listeners.h"
-#include "server/cluster/outside_door.h"
+#include "engine/remote/outside_door.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,8 +16,8 @@
 #include "net/front/google_names.h"
 #include "net/front/host_dispatch.h"
 #include "net/mux/pump.h"
+#include "net/sockets/kept_sockets.h"
 #include "server/installation.h"
-#include "server/kept_sockets.h"
 
 namespace trainyard::server {
 
@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds kIdleStopWait{250};
 
 /// Null where all buckets are ours.
 Result<std::unique_ptr<front::RealBuckets>> OpenRealBuckets(const ServeOptions& options,
-                                                            const DataDirectory& data) {
+                                                            const store::DataDirectory& data) {
   if (options.real_buckets.empty()) return nullptr;
   front::RealBuckets::Options real{.names = {options.real_buckets.begin(), options.real_buckets.end()},
                                    .upstream = {},
@@ -48,7 +48,7 @@ http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* rea
 }
 
 /// A file that outlives this server is not removed at its end.
-Status ListenUnix(http::Server& server, const std::string& path, KeptSockets& kept) {
+Status ListenUnix(http::Server& server, const std::string& path, sockets::KeptSockets& kept) {
   if (!kept.keeps()) return server.ListenUnix(path);
   TY_TRY(http::ListeningSocket socket, kept.ListenOnUnix(path));
   server.ListenTcp(std::move(socket));
@@ -106,8 +106,8 @@ Listeners::~Listeners() {
 
 Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop, const ServeOptions& options,
                                                    Installation& installation, BoundSockets sockets,
-                                                   KeptSockets& kept) {
-  const DataDirectory& data = installation.data();
+                                                   sockets::KeptSockets& kept) {
+  const store::DataDirectory& data = installation.data();
   TY_TRY(std::unique_ptr<front::RealBuckets> real_buckets, OpenRealBuckets(options, data));
   std::unique_ptr<Listeners> listeners(new Listeners(loop, options, installation, std::move(real_buckets)));
   listeners->administration_.ListenTcp(std::move(sockets.administration));
@@ -158,7 +158,8 @@ GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& 
                              .server = installation_.settings().server_url}};
 }
 
-Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, KeptSockets& kept) {
+Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets,
+                             sockets::KeptSockets& kept) {
   const tls::TlsIdentity& identity = sockets.identity;
   TY_TRY(front_, GoogleFront::Open(SetupOf(Purpose::kReplicas, loop, identity), std::move(sockets.front)));
   TY_RETURN_IF_ERROR(front_->ListenUnix(installation_.data(), kept));
@@ -181,8 +182,8 @@ Status Listeners::LetSupervisorsIn() {
 /// As if the process had connected here. Its agent, which has this account, knows whose process it is.
 void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
   if (connection.purpose == engine::RelayPurpose::kOutside)
-    return relays_.Spawn(ServeOutside(std::move(stream), installation_.cluster()->named_targets(),
-                                      installation_.connections()));
+    return relays_.Spawn(engine::ServeOutside(std::move(stream), installation_.cluster()->named_targets(),
+                                              installation_.connections()));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return stream->Reset();
   UniqueFd served(ends[0]);

@@ -19,10 +19,13 @@ namespace boost::asio {
 class io_context;
 }  // namespace boost::asio
 
+namespace trainyard::sockets {
+class KeptSockets;
+}  // namespace trainyard::sockets
+
 namespace trainyard::server {
 
 class Installation;
-class KeptSockets;
 
 /// For whom a socket is. What each may ask: routes.h.
 enum class Purpose {
@@ -44,7 +47,8 @@ class Listeners {
   [[nodiscard]] static Result<std::unique_ptr<Listeners>> Open(boost::asio::io_context& loop,
                                                                const ServeOptions& options,
                                                                Installation& installation,
-                                                               BoundSockets sockets, KeptSockets& kept);
+                                                               BoundSockets sockets,
+                                                               sockets::KeptSockets& kept);
   ~Listeners();
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
@@ -62,7 +66,7 @@ class Listeners {
                              const tls::TlsIdentity& identity);
   void Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream);
   Status ReloadCertificate(const tls::TlsIdentity& own);
-  Status OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, KeptSockets& kept);
+  Status OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, sockets::KeptSockets& kept);
 
   const ServeOptions& options_;
   Installation& installation_;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/local/machine_checks.h"
+#include "net/sockets/listen_address.h"
 #include "server/job_users.h"
-#include "server/listen_address.h"
 
 namespace trainyard::server {
 
@@ -17,9 +17,9 @@ namespace {
 std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
   // In an isolated network a relay is there, on the loopback of the replica.
   const bool isolated = options.network == replica::v1::Manifest::ISOLATED;
-  const std::string host = isolated ? "127.0.0.1" : LocalHost(options.host);
+  const std::string host = isolated ? "127.0.0.1" : sockets::LocalHost(options.host);
   const std::string authority = host + ":" + std::to_string(port);
-  return engine::ReplicaVariables(Url("http", host, port), authority);
+  return engine::ReplicaVariables(sockets::Url("http", host, port), authority);
 }
 
 std::int64_t DiskBytes(const std::string& folder) {
@@ -38,7 +38,7 @@ std::vector<std::string> HiddenDirs(const ServeOptions& options) {
 
 }  // namespace
 
-engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const DataDirectory& data,
+engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const store::DataDirectory& data,
                                       const engine::ContainerSupport& containers,
                                       const BoundSockets& sockets) {
   return {.attempts_dir = data.attempts_dir(),

@@ -10,7 +10,7 @@
 #include "base/async/on_pool.h"
 #include "base/wire/time.h"
 #include "cli/version.h"
-#include "server/drain_order.h"
+#include "control/upkeep/drain_order.h"
 #include "stores/backup/backup_place.h"
 
 namespace trainyard::server {
@@ -42,9 +42,10 @@ void Describe(const control::v1::JobRecord& job, control::v1::AdminJob& shown) {
 }
 
 /// Blocking.
-ReadinessFacts LookAt(DiskSpace& disk, store::WriteProbe& probe) {
-  DiskSpace::Seen seen = disk.Look();
-  ReadinessFacts facts{.disk = std::move(seen.reading), .marks = disk.marks(), .disk_level = seen.level};
+service::ReadinessFacts LookAt(control::DiskSpace& disk, store::WriteProbe& probe) {
+  control::DiskSpace::Seen seen = disk.Look();
+  service::ReadinessFacts facts{
+      .disk = std::move(seen.reading), .marks = disk.marks(), .disk_level = seen.level};
   facts.stored = probe.Try();
   return facts;
 }
@@ -57,8 +58,8 @@ Operations::Operations(Parts parts, control::v1::Drain drain)
       probe_(parts_.data_dir + "/trainyard.db"),
       tasks_(parts_.loop) {
   if (drain_.on()) {
-    parts_.admissions.Set(engine::Stop::kDrained, DescribeDrain(drain_));
-    Diagnose(DiagnosticLevel::kWarning, DescribeDrain(drain_).reason);
+    parts_.admissions.Set(engine::Stop::kDrained, control::DescribeDrain(drain_));
+    Diagnose(DiagnosticLevel::kWarning, control::DescribeDrain(drain_).reason);
   }
   tasks_.Spawn(Pulse());
 }
@@ -84,7 +85,7 @@ awaitable<control::v1::AdminStatus> Operations::Status() {
   status.set_waiting_jobs(static_cast<std::int64_t>(parts_.admissions.waiting_count()));
   *status.mutable_backup() = backups_.Last();
   co_await LookWhetherReady();
-  *status.mutable_readiness() = Judge(facts_);
+  *status.mutable_readiness() = service::Judge(facts_);
   co_return status;
 }
 
@@ -104,15 +105,15 @@ awaitable<Result<control::v1::Drain>> Operations::SetDrain(bool on, std::string 
     wanted.set_by(std::move(by));
     *wanted.mutable_since() = wire::ToProto(parts_.clock.Now());
   }
-  auto keep = [data = parts_.data_dir, wanted] { return KeepDrain(data, wanted); };
+  auto keep = [data = parts_.data_dir, wanted] { return control::KeepDrain(data, wanted); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(files_, std::move(keep)));
   drain_ = wanted;
   if (on) {
-    parts_.admissions.Set(engine::Stop::kDrained, DescribeDrain(drain_));
+    parts_.admissions.Set(engine::Stop::kDrained, control::DescribeDrain(drain_));
   } else {
     parts_.admissions.Clear(engine::Stop::kDrained);
   }
-  Diagnose(DiagnosticLevel::kInfo, on ? DescribeDrain(drain_).reason : "draining is turned off");
+  Diagnose(DiagnosticLevel::kInfo, on ? control::DescribeDrain(drain_).reason : "draining is turned off");
   co_return drain_;
 }
 
@@ -141,13 +142,13 @@ awaitable<Result<control::v1::Reload>> Operations::Reload() {
 
 awaitable<control::v1::Readiness> Operations::CheckReady() {
   co_await LookWhetherReady();
-  co_return Judge(ForEverybody(facts_));
+  co_return service::Judge(service::ForEverybody(facts_));
 }
 
 awaitable<void> Operations::LookWhetherReady() {
   if (checked_at_ && SteadyClock::now() - *checked_at_ < kReadinessMemory) co_return;
   auto look = [&disk = parts_.disk, &probe = probe_] { return LookAt(disk, probe); };
-  ReadinessFacts facts = co_await OnPool(files_, std::move(look));
+  service::ReadinessFacts facts = co_await OnPool(files_, std::move(look));
   facts.recovered = recovered_;
   facts.draining = drain_.on();
   facts.clock_ahead = parts_.clock_watch.Doubt().value_or(std::chrono::nanoseconds{0});

@@ -11,13 +11,13 @@
 #include "api/own/admin_handlers.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"
+#include "base/systemd/reload_hooks.h"
 #include "control/job_service.h"
+#include "control/upkeep/backup_runner.h"
+#include "control/upkeep/clock_watch.h"
+#include "control/upkeep/disk_space.h"
 #include "engine/admissions.h"
-#include "server/backup_runner.h"
-#include "server/clock_watch.h"
-#include "server/disk_space.h"
-#include "server/readiness_rules.h"
-#include "server/reload_hooks.h"
+#include "rules/service/readiness_rules.h"
 #include "stores/store/write_probe.h"
 
 namespace trainyard::server {
@@ -31,8 +31,8 @@ class Operations final : public api::Administration {
     const Clock& clock;
     control::JobService& jobs;
     engine::Admissions& admissions;
-    DiskSpace& disk;
-    ClockWatch& clock_watch;
+    control::DiskSpace& disk;
+    control::ClockWatch& clock_watch;
     std::string data_dir;
     std::map<std::string, std::string> bucket_dirs;
     std::string backup_dir;  ///< empty: none by the API
@@ -45,7 +45,7 @@ class Operations final : public api::Administration {
 
   /// What the previous server left is taken over.
   void SetRecovered() noexcept { recovered_ = true; }
-  [[nodiscard]] ReloadHooks& reload_hooks() noexcept { return reload_hooks_; }
+  [[nodiscard]] systemd::ReloadHooks& reload_hooks() noexcept { return reload_hooks_; }
 
   [[nodiscard]] boost::asio::awaitable<control::v1::AdminStatus> Status() override;
   [[nodiscard]] boost::asio::awaitable<Result<control::v1::Drain>> SetDrain(bool on, std::string by) override;
@@ -70,10 +70,10 @@ class Operations final : public api::Administration {
   Parts parts_;
   control::v1::Drain drain_;
   bool recovered_ = false;
-  ReloadHooks reload_hooks_;
-  BackupRunner backups_;
+  systemd::ReloadHooks reload_hooks_;
+  control::BackupRunner backups_;
   store::WriteProbe probe_;  ///< files_' thread
-  ReadinessFacts facts_;
+  service::ReadinessFacts facts_;
   std::optional<std::chrono::steady_clock::time_point> checked_at_;
   /// How late the loop was, by the second.
   std::map<std::chrono::steady_clock::time_point, std::chrono::milliseconds> lateness_;

@@ -18,17 +18,17 @@
 
 #include "base/async/diagnostics.h"
 #include "base/sqlite/full_disk.h"
+#include "base/systemd/service_notices.h"
 #include "base/systemd/notify_socket.h"
+#include "control/upkeep/disk_advice.h"
 #include "engine/local/machine_checks.h"
-#include "server/disk_advice.h"
-#include "server/first_administrator.h"
+#include "net/sockets/kept_sockets.h"
 #include "server/installation.h"
-#include "server/kept_sockets.h"
 #include "server/listeners.h"
 #include "server/machine.h"
 #include "server/options/option_rules.h"
 #include "server/options/parse_serve.h"
-#include "server/service_notices.h"
+#include "stores/identity/first_administrator.h"
 
 namespace trainyard::server {
 
@@ -65,7 +65,7 @@ asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& sig
   int number = co_await signals.async_wait(asio::use_awaitable);
   Diagnose(DiagnosticLevel::kInfo,
            std::string("stopping on ") + strsignal(number) + "; running replicas live on");
-  ServiceNotices::Stopping();
+  systemd::ServiceNotices::Stopping();
   listeners.Stop();
   signals.async_wait([&loop, &ending](boost::system::error_code error, int) {
     if (!error && !ending.has_begun) loop.stop();
@@ -82,7 +82,8 @@ asio::awaitable<void> RecoverAll(Installation& installation, bool auth, Status& 
                                  asio::io_context& loop) {
   recovered = co_await installation.jobs().Recover();
   if (recovered && auth)
-    recovered = co_await EnsureAdminToken(installation.identities(), installation.data());
+    recovered =
+        co_await identity::EnsureAdminToken(installation.identities(), installation.data().admin_token());
   if (recovered) recovered = co_await installation.studies().Recover();
   loop.stop();
 }
@@ -103,19 +104,19 @@ Status Recover(asio::io_context& loop, Installation& installation, bool auth) {
 }
 
 Status Run(const ServeOptions& options) {
-  const ServiceNotices notices;
-  KeptSockets kept = KeptSockets::Take();
+  const systemd::ServiceNotices notices;
+  sockets::KeptSockets kept = sockets::KeptSockets::Take();
   TY_RETURN_IF_ERROR(CheckOptions(options));
   asio::io_context loop(1);
   asio::signal_set signals(loop, SIGTERM, SIGINT);
   Ending ending;
-  TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
+  TY_TRY(store::DataDirectory data, store::DataDirectory::Open(options.data_dir));
   sqlite::SetMakeRoom([&reserve = data.reserve()] { return reserve.GiveUp(); });
   TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
   TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data, kept));
   std::optional<systemd::StartExtension> extension(std::in_place);
-  ServiceNotices::Starting("opening the databases");
-  DataDirectory::Presence presence = sockets.PresenceOf(options, data);
+  systemd::ServiceNotices::Starting("opening the databases");
+  store::DataDirectory::Presence presence = sockets.PresenceOf(options, data);
   presence.bucket_dirs = options.bucket_dirs;
   presence.lacking = limits.lacking;
   presence.auth = options.auth;
@@ -125,7 +126,7 @@ Status Run(const ServeOptions& options) {
          Listeners::Open(loop, options, *installation, std::move(sockets), kept));
   kept.CloseTheRest();
 
-  ServiceNotices::Starting("taking over the jobs");
+  systemd::ServiceNotices::Starting("taking over the jobs");
   TY_RETURN_IF_ERROR(Recover(loop, *installation, options.auth));
   installation->operations().SetRecovered();
   TY_RETURN_IF_ERROR(listeners->LetSupervisorsIn());
@@ -134,7 +135,7 @@ Status Run(const ServeOptions& options) {
   std::fflush(stdout);
   extension.reset();
   asio::co_spawn(loop, notices.FeedWatchdog(), asio::detached);
-  asio::post(loop, [&presence] { ServiceNotices::Ready(presence.url); });
+  asio::post(loop, [&presence] { systemd::ServiceNotices::Ready(presence.url); });
   asio::co_spawn(loop, StopOnSignal(loop, signals, *listeners, ending), asio::detached);
   loop.run();
   ending.has_begun = true;
@@ -151,7 +152,8 @@ int Serve(int argc, char** argv) {
   if (options.verbose) SetDiagnosticLevel(DiagnosticLevel::kDebug);
   const Status served = Run(options);
   if (served) return 0;
-  const Error told = WithDiskAdvice(served.error(), LookForDiskTrouble(options.data_dir), options.data_dir);
+  const Error told = control::WithDiskAdvice(served.error(), control::LookForDiskTrouble(options.data_dir),
+                                             options.data_dir);
   std::fprintf(stderr, "trainyard serve: %s\n", told.message.c_str());
   return 1;
 }

@@ -5,13 +5,13 @@
 
 #include "base/async/diagnostics.h"
 #include "base/async/watched_executor.h"
-#include "server/known_jobs.h"
-#include "server/use_keeper.h"
+#include "control/upkeep/use_keeper.h"
+#include "stores/backup/known_jobs.h"
 #include "stores/backup/restored_from.h"
 
 namespace trainyard::server {
 
-storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const DataDirectory& data,
+storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const store::DataDirectory& data,
                                        std::shared_ptr<storage::ByteMeter> meter) {
   return {.data = data.Path(""),
           .create_on_use = options.create_buckets,
@@ -31,24 +31,26 @@ Result<Store> Explained(Result<Store> opened, const Explain& explain) {
 }  // namespace
 
 Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
-                          const DataDirectory& data, Foundation& foundation) {
+                          const store::DataDirectory& data, Foundation& foundation) {
   const SystemClock& clock = foundation.clock;
-  TY_RETURN_IF_ERROR(CheckDatabaseFiles(options.data_dir));
-  for (const std::string& line : WhatIsGone(options.data_dir)) Diagnose(DiagnosticLevel::kError, line);
-  TY_RETURN_IF_ERROR(SetAsideIfDamaged(data.logs_db(), "The lines of all jobs up to now are not shown."));
+  TY_RETURN_IF_ERROR(backup::CheckDatabaseFiles(options.data_dir));
+  for (const std::string& line : backup::WhatIsGone(options.data_dir))
+    Diagnose(DiagnosticLevel::kError, line);
   TY_RETURN_IF_ERROR(
-      SetAsideIfDamaged(data.Path("metrics.db"), "The figures of all jobs up to now are not shown."));
-  const KnownJobs known = LookForJobs(options.data_dir, options.backup_dir);
-  TY_RETURN_IF_ERROR(CheckJobsFile(options.data_dir, known));
-  TY_RETURN_IF_ERROR(CheckReadable(options.data_dir, known));
+      backup::SetAsideIfDamaged(data.logs_db(), "The lines of all jobs up to now are not shown."));
+  TY_RETURN_IF_ERROR(
+      backup::SetAsideIfDamaged(data.Path("metrics.db"), "The figures of all jobs up to now are not shown."));
+  const backup::KnownJobs known = backup::LookForJobs(options.data_dir, options.backup_dir);
+  TY_RETURN_IF_ERROR(backup::CheckJobsFile(options.data_dir, known));
+  TY_RETURN_IF_ERROR(backup::CheckReadable(options.data_dir, known));
   const auto explained = [&](const char* name) {
     return [&options, &known, name](Error error) {
-      return ExplainDamage(std::move(error), options.data_dir, name, known);
+      return backup::ExplainDamage(std::move(error), options.data_dir, name, known);
     };
   };
   Stores stores;
   TY_TRY(stores.writer, Explained(store::SqliteJobStore::Open(data.jobs_db()), explained("trainyard.db")));
-  TY_RETURN_IF_ERROR(CheckNumbers(*stores.writer, options.data_dir, known));
+  TY_RETURN_IF_ERROR(backup::CheckNumbers(*stores.writer, options.data_dir, known));
   TY_TRY(stores.reader, store::SqliteJobStore::OpenReader(data.jobs_db(), backup::LineageOf(data.Path(""))));
   TY_TRY(stores.logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
   TY_TRY(stores.tails, logs::LogTails::Open(WatchLoop(loop, &foundation.watch, "tails of logs"), *stores.logs,
@@ -68,7 +70,7 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
   const auto project_of = [projects = stores.identities->bucket_projects()](const std::string& bucket) {
     return projects->Of(bucket);
   };
-  stores.meter = MakeByteMeter(options.shares.quotas, project_of);
+  stores.meter = control::MakeByteMeter(options.shares.quotas, project_of);
   storage::BucketOptions buckets = BucketOptionsOf(options, data, stores.meter);
   buckets.project_of = project_of;
   buckets.expiry_clock = &foundation.removal_clock;

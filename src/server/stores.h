@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "base/result.h"
-#include "server/data_directory.h"
 #include "server/foundation.h"
 #include "server/options/serve_options.h"
 #include "stores/audit/audit_log.h"
@@ -15,6 +14,7 @@
 #include "stores/logs/sqlite_log_store.h"
 #include "stores/metrics/usage_history.h"
 #include "stores/storage/buckets.h"
+#include "stores/store/data_directory.h"
 #include "stores/store/secret_store.h"
 #include "stores/store/sqlite_job_store.h"
 #include "stores/studies/study_service.h"
@@ -40,10 +40,11 @@ struct Stores {
 
 /// Blocking. Errors: what is wrong with one of them. `loop` and `foundation` outlive them.
 [[nodiscard]] Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
-                                        const DataDirectory& data, Foundation& foundation);
+                                        const store::DataDirectory& data, Foundation& foundation);
 
 /// Where buckets are.
-[[nodiscard]] storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const DataDirectory& data,
+[[nodiscard]] storage::BucketOptions BucketOptionsOf(const ServeOptions& options,
+                                                     const store::DataDirectory& data,
                                                      std::shared_ptr<storage::ByteMeter> meter);
 
 }  // namespace trainyard::server

@@ -144,7 +144,7 @@ class SlurmWorld {
   TemporaryFolder folder_;
   engine::Loop loop_;
   SystemClock clock_;
-  DataDirectory data_ = *DataDirectory::Open(folder_.path() + "/data");
+  store::DataDirectory data_ = *store::DataDirectory::Open(folder_.path() + "/data");
   tls::TlsIdentity identity_ = *tls::EnsureTlsIdentity(data_.tls_dir(), {}, clock_.Now());
   engine::SlurmTools tools_{engine::SlurmToolOptions()};
   http::ConnectionBudget connections_{{.connections_max = 100, .known_peer_max = 100}};

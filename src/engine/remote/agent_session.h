@@ -23,7 +23,7 @@ enum class RelayPurpose {
   kReplica,
   kFrontTls,
   kFront,
-  kOutside,  ///< no socket of the server's: HTTP's CONNECT to others (server/cluster/outside_door.h)
+  kOutside,  ///< no socket of the server's: HTTP's CONNECT to others (engine/remote/outside_door.h)
 };
 
 struct RelayedConnection {

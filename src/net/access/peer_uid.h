@@ -28,7 +28,7 @@ class SocketDiag {
   /// The peer's socket, with the uid as this namespace sees it, even of an account of another user namespace.
   /// Nothing: there is no such socket any more, or it was closed. For one that was closed while bytes are
   /// still on their way the kernel reports root; that counts as nothing too. One that is there may still be
-  /// in no process: on its way in a message between two (server/socket_owners.h). Errors: the kernel's.
+  /// in no process: on its way in a message between two (net/sockets/socket_owners.h). Errors: the kernel's.
   [[nodiscard]] Result<std::optional<OwnedSocket>> Find(const http::Peer& peer) const;
 
  private:

@@ -60,7 +60,7 @@ struct Kept {
   std::uint16_t port = 0;
 };
 
-Kept ReadKept(const DataDirectory& data) {
+Kept ReadKept(const store::DataDirectory& data) {
   Kept kept;
   std::istringstream text(ReadFile(data.Path(kAddressFile)).value_or(""));
   text >> kept.host >> kept.port;
@@ -78,7 +78,7 @@ std::string OwnAddressTowards(const std::vector<std::string>& hosts) {
   return {};
 }
 
-Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const DataDirectory& data,
+Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const store::DataDirectory& data,
                                       std::span<const slurm::Node> nodes) {
   const Kept kept = ReadKept(data);
   AgentsAddress address{.host = options.agent_host, .socket = {}};

@@ -8,7 +8,7 @@
 #include "net/http/listening_socket.h"
 #include "rules/slurm/node_list.h"
 #include "server/cluster/engine_options.h"
-#include "server/data_directory.h"
+#include "stores/store/data_directory.h"
 
 namespace trainyard::server {
 
@@ -22,7 +22,8 @@ struct AgentsAddress {
 /// The port is kept in the data directory, so that agents find the next server. Blocking: may ask for names.
 /// `nodes`: those of the cluster; empty: Slurm does not answer. kFailedPrecondition: no address is known, and
 /// what to name; else the port's errors.
-[[nodiscard]] Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const DataDirectory& data,
+[[nodiscard]] Result<AgentsAddress> ListenForAgents(const EngineOptions& options,
+                                                    const store::DataDirectory& data,
                                                     std::span<const slurm::Node> nodes);
 
 /// The numeric address that this machine uses to reach one of the hosts; empty: none of them is known to it.

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/async/diagnostics.h"
+#include "base/process/account_name.h"
 #include "engine/slurm/slurm_rest.h"
 #include "engine/slurm/slurm_tools.h"
-#include "server/account_name.h"
 
 namespace trainyard::server {
 

@@ -24,15 +24,15 @@ namespace {
 
 constexpr const char* kSettingsFolder = "runtimes.d";
 
-Result<AgentProgram> OwnAgentProgram() {
-  AgentProgram program;
+Result<engine::AgentProgram> OwnAgentProgram() {
+  engine::AgentProgram program;
   TY_TRY(program.file, OpenFile("/proc/self/exe", O_RDONLY));
   TY_TRY(program.sha256, tls::Sha256HexOfFile(program.file.get()));
   return program;
 }
 
 /// The operator's own runtime versions, which nodes build, too.
-void AddRuntimes(const DataDirectory& data, engine::ToAgent::Welcome& welcome) {
+void AddRuntimes(const store::DataDirectory& data, engine::ToAgent::Welcome& welcome) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(data.environments_dir()) / kSettingsFolder;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -43,7 +43,7 @@ void AddRuntimes(const DataDirectory& data, engine::ToAgent::Welcome& welcome) {
   }
 }
 
-Result<engine::ToAgent::Welcome> MakeWelcome(const ServeOptions& options, const DataDirectory& data,
+Result<engine::ToAgent::Welcome> MakeWelcome(const ServeOptions& options, const store::DataDirectory& data,
                                              const tls::TlsIdentity& identity) {
   engine::ToAgent::Welcome welcome;
   if (options.google_front)
@@ -68,7 +68,7 @@ Result<std::string> FingerprintOf(const tls::TlsIdentity& identity) {
 }  // namespace
 
 Cluster::Cluster(boost::asio::io_context& loop, const tls::TlsIdentity& identity, AgentsAddress address,
-                 AgentProgram program)
+                 engine::AgentProgram program)
     : loop_(loop),
       identity_(identity),
       address_(std::move(address)),
@@ -76,13 +76,13 @@ Cluster::Cluster(boost::asio::io_context& loop, const tls::TlsIdentity& identity
       host_(loop.get_executor(), [this](const std::string& agent) { return engine_->MayLive(agent); }) {}
 
 Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, const ServeOptions& options,
-                                               const DataDirectory& data, const Clock& clock,
+                                               const store::DataDirectory& data, const Clock& clock,
                                                const tls::TlsIdentity& identity) {
   if (!UsesSlurm(options.engine)) return nullptr;
   TY_TRY(std::unique_ptr<engine::SlurmClient> client, MakeSlurmClient(options.engine));
   TY_TRY(std::vector<slurm::Node> nodes, CheckCluster(options.engine, *client));
   TY_TRY(AgentsAddress address, ListenForAgents(options.engine, data, nodes));
-  TY_TRY(AgentProgram program, OwnAgentProgram());
+  TY_TRY(engine::AgentProgram program, OwnAgentProgram());
   TY_TRY(engine::ToAgent::Welcome welcome, MakeWelcome(options, data, identity));
   slurm::Boot boot{.server_host = address.host,
                    .server_port = address.socket.port,
@@ -93,9 +93,9 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
                    .node_dir = options.engine.node_dir};
   TY_TRY(boot.certificate_sha256, FingerprintOf(identity));
   std::unique_ptr<Cluster> cluster(new Cluster(loop, identity, std::move(address), std::move(program)));
-  cluster->named_targets_ =
-      FindNamedTargets(environment::ToolVariables({data.environments_dir()}, environment::ToolCache::kNone),
-                       options.containers.image_map);
+  cluster->named_targets_ = engine::FindNamedTargets(
+      environment::ToolVariables({data.environments_dir()}, environment::ToolCache::kNone),
+      options.containers.image_map);
   TY_TRY(cluster->engine_, engine::SlurmEngine::Open(loop.get_executor(), data.Path("engines.db"),
                                                      {.settings = options.engine.slurm,
                                                       .boot = std::move(boot),
@@ -112,8 +112,8 @@ Status Cluster::Start(Relay relay, http::ConnectionBudget& connections) {
   desk_->relay = std::move(relay);
   Diagnose(DiagnosticLevel::kInfo, "jobs run on the nodes of Slurm; agents connect to " + address_.host +
                                        ":" + std::to_string(address_.socket.port));
-  TY_TRY(listener_, AgentsListener::Open(loop_, std::move(address_.socket), identity_, *desk_,
-                                         std::move(program_), connections));
+  TY_TRY(listener_, engine::AgentsListener::Open(loop_, std::move(address_.socket), identity_, *desk_,
+                                                 std::move(program_), connections));
   engine_->Start();
   return {};
 }

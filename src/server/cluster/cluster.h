@@ -10,13 +10,13 @@
 #include "base/clock.h"
 #include "base/tls/tls_identity.h"
 #include "engine/remote/agent_session.h"
+#include "engine/remote/agents_listener.h"
+#include "engine/remote/named_targets.h"
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/slurm/slurm_engine.h"
 #include "server/cluster/agents_address.h"
-#include "server/cluster/agents_listener.h"
-#include "server/cluster/named_targets.h"
-#include "server/data_directory.h"
 #include "server/options/serve_options.h"
+#include "stores/store/data_directory.h"
 
 namespace trainyard::server {
 
@@ -28,7 +28,8 @@ class Cluster {
   /// (an unknown partition, no address), the database's.
   [[nodiscard]] static Result<std::unique_ptr<Cluster>> Open(boost::asio::io_context& loop,
                                                              const ServeOptions& options,
-                                                             const DataDirectory& data, const Clock& clock,
+                                                             const store::DataDirectory& data,
+                                                             const Clock& clock,
                                                              const tls::TlsIdentity& identity);
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -36,7 +37,7 @@ class Cluster {
   [[nodiscard]] engine::SlurmEngine& engine() noexcept { return *engine_; }
   [[nodiscard]] engine::AttemptHost& host() noexcept { return host_; }
   /// What the operator has named for builds when the server began.
-  [[nodiscard]] const NamedTargets& named_targets() const noexcept { return named_targets_; }
+  [[nodiscard]] const engine::NamedTargets& named_targets() const noexcept { return named_targets_; }
 
   /// Once the jobs of a previous server have asked for their room: agents may come, Slurm is asked. What
   /// agents relay goes to `relay` until Close. Agents' connections count in the budget, which outlives it.
@@ -51,17 +52,17 @@ class Cluster {
 
  private:
   Cluster(boost::asio::io_context& loop, const tls::TlsIdentity& identity, AgentsAddress address,
-          AgentProgram program);
+          engine::AgentProgram program);
 
   boost::asio::io_context& loop_;
   tls::TlsIdentity identity_;
   AgentsAddress address_;
-  AgentProgram program_;
-  NamedTargets named_targets_;
+  engine::AgentProgram program_;
+  engine::NamedTargets named_targets_;
   engine::RemoteAttemptHost host_;
   std::unique_ptr<engine::SlurmEngine> engine_;  ///< never null once it is open
   std::optional<engine::AgentDesk> desk_;        ///< the same
-  std::unique_ptr<AgentsListener> listener_;
+  std::unique_ptr<engine::AgentsListener> listener_;
 };
 
 }  // namespace trainyard::server

@@ -5,17 +5,17 @@
 
 #include "base/async/diagnostics.h"
 #include "base/wire/json.h"
+#include "rules/service/doctor_rules.h"
 #include "server/doctor/doctor_probes.h"
-#include "server/doctor/doctor_rules.h"
 
 namespace trainyard::server {
 
 int ReportMachine(int argc, char** argv) {
   SetDiagnosticLevel(DiagnosticLevel::kError);  // what the rows say is enough
   const auto argument = [&](int index) { return argc > index ? std::string(argv[index]) : std::string(); };
-  const DoctorFacts facts =
+  const service::DoctorFacts facts =
       LookAtMachine({.data_dir = argument(1), .server_url = argument(2), .limits_lacking = argument(3)});
-  const std::string text = wire::PrintJson(JudgeMachine(facts));
+  const std::string text = wire::PrintJson(service::JudgeMachine(facts));
   return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 1;
 }
 

@@ -22,12 +22,12 @@
 #include "engine/local/machine_checks.h"
 #include "engine/local/machine_limits.h"
 #include "net/http/listening_socket.h"
+#include "net/sockets/port_owner.h"
 #include "programs/environment/catalogue.h"
 #include "programs/environment/python_probe.h"
 #include "programs/environment/runtime_list.h"
 #include "programs/node/inventory.h"
 #include "server/options/serve_options.h"
-#include "server/port_owner.h"
 
 namespace trainyard::server {
 
@@ -57,8 +57,8 @@ Status CheckPort(const std::string& data) {
   const ServeOptions defaults;
   const auto socket = http::ListenOnTcp(defaults.host, defaults.port);
   if (socket) return {};
-  return std::unexpected(PortInUse(defaults.host + ":" + std::to_string(defaults.port),
-                                   FindPortOwner(defaults.host, defaults.port), data));
+  return std::unexpected(sockets::PortInUse(defaults.host + ":" + std::to_string(defaults.port),
+                                            sockets::FindPortOwner(defaults.host, defaults.port), data));
 }
 
 /// As the kernel lists its mounts: the last one that the folder is below.
@@ -96,9 +96,9 @@ Result<std::chrono::microseconds> TimeWrite(const std::string& folder) {
   return took[kTimedWrites / 2];
 }
 
-DoctorFacts::Disk LookAtDisk(const std::string& data) {
+service::DoctorFacts::Disk LookAtDisk(const std::string& data) {
   const std::string folder = ExistingPart(data);
-  DoctorFacts::Disk disk{.folder = data, .kind = KindOfFileSystem(RealPath(folder))};
+  service::DoctorFacts::Disk disk{.folder = data, .kind = KindOfFileSystem(RealPath(folder))};
   struct statvfs space{};
   if (::statvfs(folder.c_str(), &space) == 0) {
     disk.free_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
@@ -127,7 +127,7 @@ std::optional<SysTime> CertificateEnd(const std::string& data) {
   return SysTime(std::chrono::seconds(::timegm(&end)));
 }
 
-void LookAtLimits(const DoctorPlaces& places, DoctorFacts& facts) {
+void LookAtLimits(const DoctorPlaces& places, service::DoctorFacts& facts) {
   // While a server runs it has the installation's group, and its word counts.
   if (!places.server_url.empty()) {
     facts.limits_lacking = places.limits_lacking;
@@ -142,7 +142,7 @@ void LookAtLimits(const DoctorPlaces& places, DoctorFacts& facts) {
   facts.logout_ends_jobs = limits.logout_ends_jobs;
 }
 
-void LookAtRuntimes(const std::string& data, DoctorFacts& facts) {
+void LookAtRuntimes(const std::string& data, service::DoctorFacts& facts) {
   const std::string environments = data + "/environments";
   const environment::AvailablePythons pythons = environment::ProbePythons(environments);
   for (const environment::Python& python : pythons.pythons) facts.pythons.push_back(python.version);
@@ -160,8 +160,8 @@ void LookAtRuntimes(const std::string& data, DoctorFacts& facts) {
 
 }  // namespace
 
-DoctorFacts LookAtMachine(const DoctorPlaces& places) {
-  DoctorFacts facts;
+service::DoctorFacts LookAtMachine(const DoctorPlaces& places) {
+  service::DoctorFacts facts;
   facts.is_root = ::geteuid() == 0;
   facts.now = SysTime(std::chrono::system_clock::now());
   facts.server_url = places.server_url;

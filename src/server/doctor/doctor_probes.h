@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "server/doctor/doctor_rules.h"
+#include "rules/service/doctor_rules.h"
 
 namespace trainyard::server {
 
@@ -16,6 +16,6 @@ struct DoctorPlaces {
 /// Tries out what a server on this machine would need, and leaves nothing behind. Blocking, up to some
 /// seconds; in a process of its own, before it has threads: the tries fork, and one moves it to another
 /// cgroup.
-[[nodiscard]] DoctorFacts LookAtMachine(const DoctorPlaces& places);
+[[nodiscard]] service::DoctorFacts LookAtMachine(const DoctorPlaces& places);
 
 }  // namespace trainyard::server

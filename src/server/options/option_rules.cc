@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "net/sockets/listen_address.h"
 #include "server/cluster/engine_options.h"
-#include "server/listen_address.h"
 
 namespace trainyard::server {
 
@@ -45,7 +45,7 @@ Status CheckBackupDir(const ServeOptions& options) {
 }  // namespace
 
 Status CheckOptionRules(const ServeOptions& options) {
-  if (Status address = CheckListenAddress(options.host, options.auth); !address) {
+  if (Status address = sockets::CheckListenAddress(options.host, options.auth); !address) {
     Error error = std::move(address).error();
     error.field = "--listen";
     return std::unexpected(std::move(error));

@@ -13,13 +13,13 @@
 #include "control/intake/request_quota.h"
 #include "control/intake/runtime_choice.h"
 #include "net/access/account_rules.h"
+#include "net/sockets/metrics_address.h"
 #include "programs/environment/catalogue.h"
 #include "rules/jobs/accelerator_quota.h"
 #include "rules/placement/accelerator_map.h"
 #include "rules/placement/device.h"
 #include "rules/placement/plan.h"
 #include "server/cluster/engine_options.h"
-#include "server/metrics_address.h"
 #include "server/options/access_options.h"
 #include "server/options/container_options.h"
 #include "server/options/retention_options.h"
@@ -33,13 +33,13 @@ struct ServeOptions {
   std::string config_file;  ///< as given; empty: none
   std::string data_dir;     ///< absolute
   std::string host = "127.0.0.1";
-  std::uint16_t port = 8470;              ///< 0: one that is free, the same as last time if possible
-  std::optional<MetricsAddress> metrics;  ///< of the listener of figures; nothing: none
-  std::vector<std::string> host_names;    ///< further names that it answers under; lower case, no port
-  bool local_users = false;               ///< every account of this machine may ask
-  std::string tls_certificate;            ///< file of the TLS port's own certificate; empty: ours
-  std::string tls_key;                    ///< file of its private key
-  bool auth = false;                      ///< whoever asks must log in, and may do what policies say
+  std::uint16_t port = 8470;                       ///< 0: one that is free, the same as last time if possible
+  std::optional<sockets::MetricsAddress> metrics;  ///< of the listener of figures; nothing: none
+  std::vector<std::string> host_names;  ///< further names that it answers under; lower case, no port
+  bool local_users = false;             ///< every account of this machine may ask
+  std::string tls_certificate;          ///< file of the TLS port's own certificate; empty: ours
+  std::string tls_key;                  ///< file of its private key
+  bool auth = false;                    ///< whoever asks must log in, and may do what policies say
   AccessOptions access;
   std::optional<access::UidRange> job_uids;  ///< those that jobs run as; nothing: as the server
   std::string project = "trainyard";         ///< what the metadata server tells clients that name none

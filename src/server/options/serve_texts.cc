@@ -7,7 +7,7 @@
 #include "base/wire/host_name.h"
 #include "base/wire/resource_name.h"
 #include "engine/local/job_users.h"
-#include "server/metrics_address.h"
+#include "net/sockets/metrics_address.h"
 
 namespace trainyard::server {
 namespace {
@@ -99,7 +99,7 @@ Status ServeTexts::ReadInto(ServeOptions& options) const {
   if (!SplitListen(listen, options))
     return std::unexpected(InvalidArgument("--listen", "'" + listen + "' is not HOST:PORT"));
   if (!metrics_listen.empty()) {
-    TY_TRY(options.metrics, ParseMetricsAddress(metrics_listen));
+    TY_TRY(options.metrics, sockets::ParseMetricsAddress(metrics_listen));
   }
   if (options.tls_certificate.empty() != options.tls_key.empty())
     return std::unexpected(InvalidArgument(options.tls_key.empty() ? "--tls-key" : "--tls-certificate",

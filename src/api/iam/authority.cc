@@ -1,0 +1,123 @@
+#include "api/iam/authority.h"
+
+#include <utility>
+
+#include "api/iam/token_handlers.h"
+#include "control/job_rights.h"
+#include "control/run/access_token.h"
+#include "control/run/keys.h"
+#include "net/access/session_cookie.h"
+#include "rules/iam/principal.h"
+#include "rules/iam/refusal.h"
+
+namespace trainyard::api {
+
+using boost::asio::awaitable;
+using Standing = access::Authority::Standing;
+
+awaitable<Result<iam::Login>> IdentityAuthority::WhoAsks(const http::Request& request) {
+  std::string token = BearerToken(request);
+  if (token.empty() && sources_.has_sessions) {
+    TY_CO_TRY(const std::string cookie, access::SessionToken(request));
+    if (!cookie.empty()) co_return co_await IfItsAttemptHolds(ByCookie(request, cookie));
+  }
+  if (token.empty()) co_return co_await ByConnection(request);
+  if (control::LooksLikeAccessToken(token)) co_return co_await ByOwnToken(std::move(token), request);
+  Result<iam::Login> login = co_await sources_.identities.Check(std::move(token), sources_.own_urls);
+  if (!login) co_return std::unexpected(iam::BadToken(login.error()));
+  co_return co_await IfItsAttemptHolds(std::move(login));
+}
+
+Result<iam::Login> IdentityAuthority::ByCookie(const http::Request& request, const std::string& token) const {
+  const std::string_view shown = request.headers.Get(access::kConsoleField);
+  if (!access::IsPlainRead(request) && !control::IsSame(shown, sources_.tokens.SessionSecret(token)))
+    return std::unexpected(
+        iam::BadToken("A session's cookie changes nothing by itself: the request lacks the session's secret "
+                      "in the field " +
+                      std::string(access::kConsoleField) + "."));
+  Result<iam::Login> login = sources_.identities.CheckSession(token);
+  if (!login) return std::unexpected(iam::BadToken(login.error()));
+  return login;
+}
+
+/// Tokens of metadata servers: they prove themselves, and are worth what their owner is.
+awaitable<Result<iam::Login>> IdentityAuthority::ByOwnToken(std::string token, const http::Request& request) {
+  Result<control::AccessToken> valid = co_await sources_.tokens.Check(std::move(token));
+  if (!valid) co_return std::unexpected(iam::BadToken(valid.error()));
+  if (valid->owner == control::kAnyReplica) co_return co_await ByConnection(request);
+  if (valid->owner == control::kAdministration)
+    co_return iam::Login{.principal = std::string(iam::kAdministrator),
+                         .credential = "local account",
+                         .expires = valid->expires};
+  TY_CO_TRY(iam::Login login, co_await ByAttempt(std::move(valid->owner)));
+  login.expires = valid->expires;
+  co_return login;
+}
+
+/// Also of the account as which it runs: it may be disabled, or another one of the same name by now.
+awaitable<bool> IdentityAuthority::AttemptHolds(iam::Login login) const {
+  if (login.attempt_id.empty()) co_return true;
+  const Result<iam::Login> now = co_await ByAttempt(std::move(login.attempt_id));
+  co_return now && now->principal == login.attempt_principal;
+}
+
+awaitable<Result<iam::Login>> IdentityAuthority::IfItsAttemptHolds(Result<iam::Login> login) const {
+  if (!login) co_return login;
+  const bool holds = co_await AttemptHolds(*login);
+  if (holds) co_return login;
+  co_return std::unexpected(iam::BadToken("The attempt " + login->attempt_id +
+                                          ", whose program made this credential, has ended, or is not " +
+                                          login->attempt_principal + " any more."));
+}
+
+awaitable<Result<iam::Login>> IdentityAuthority::ByAttempt(std::string attempt_id) const {
+  const std::optional<control::Instance> instance = co_await sources_.jobs.InstanceOf(attempt_id);
+  if (!instance) co_return std::unexpected(iam::BadToken("The attempt " + attempt_id + " has ended."));
+  const std::string& email = instance->service_account;
+  const Result<identity::v1::ServiceAccount> account = sources_.identities.FindServiceAccount(email);
+  if (account && account->disabled())
+    co_return std::unexpected(iam::BadToken(iam::Unauthenticated(
+        "Service account " + email + ", as which the job runs, is disabled.", iam::kAccountStateInvalid)));
+  // Of an account that is gone, whoever has its name now: nobody, who has logged in.
+  std::string principal =
+      sources_.jobs.accounts().Shown(iam::ServiceAccountPrincipal(email), instance->account_id);
+  iam::Login login{.principal = std::move(principal), .credential = "attempt " + attempt_id};
+  login.attempt_principal = login.principal;
+  login.attempt_id = std::move(attempt_id);
+  co_return login;
+}
+
+awaitable<Result<iam::Login>> IdentityAuthority::ByConnection(const http::Request& request) {
+  if (sources_.asking == nullptr || request.peer == nullptr) co_return std::unexpected(iam::NotLoggedIn());
+  TY_CO_TRY(std::optional<std::string> attempt, co_await sources_.asking->FindByPlace(request));
+  if (!attempt) co_return std::unexpected(iam::NotLoggedIn());
+  co_return co_await ByAttempt(*std::move(attempt));
+}
+
+awaitable<bool> IdentityAuthority::StillHolds(iam::Login login) const {
+  if (login.expires && *login.expires <= sources_.clock.Now()) co_return false;
+  co_return sources_.identities.StillHolds(login) && co_await AttemptHolds(login);
+}
+
+awaitable<Standing> IdentityAuthority::StandingOf(std::string principal, std::string permission,
+                                                  iam::Resource resource) {
+  const identity::Identities& identities = sources_.identities;
+  if (identities.Grants(principal, permission, resource))
+    co_return Standing{.is_granted = true, .is_seen = true};
+  Standing standing{.is_seen = identities.Knows(principal, resource)};
+  if (resource.kind != iam::Resource::Kind::kJob) co_return standing;
+  wire::JobName name{resource.project, resource.name};
+  const Result<control::v1::JobRecord> job = co_await sources_.jobs.Record(std::move(name));
+  if (!job) co_return standing;
+  const auto has_basic_role = [&](std::string_view role, std::string_view project) {
+    return identities.HasBasicRole(principal, role, project);
+  };
+  const bool is_member =
+      identities.Grants(principal, "ml.jobs.get", iam::Resource::Project(resource.project));
+  const control::Asker asker{
+      .principal = principal, .is_member = is_member, .has_basic_role = has_basic_role};
+  const control::JobStanding own = control::StandingOn(*job, asker, permission, sources_.jobs.accounts());
+  co_return Standing{.is_granted = own.is_granted, .is_seen = standing.is_seen || own.is_seen};
+}
+
+}  // namespace trainyard::api

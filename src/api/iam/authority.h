@@ -1,0 +1,52 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/iam/asking_attempts.h"
+#include "base/clock.h"
+#include "control/job_service.h"
+#include "control/run/token_service.h"
+#include "net/access/door.h"
+#include "stores/identity/identities.h"
+
+namespace trainyard::api {
+
+/// Tells the door who asks and what they hold, from what is kept of them: identities, the jobs' own policies,
+/// and of programs in replicas the attempt, which is its job's service account. Loop thread only.
+class IdentityAuthority final : public access::Authority {
+ public:
+  struct Sources {
+    identity::Identities& identities;
+    control::TokenService& tokens;
+    control::JobService& jobs;
+    const Clock& clock;
+    /// What a JWT may name as its audience: never what the request says in Host
+    /// (stores/identity/jwt_rules.h).
+    const std::vector<std::string>& own_urls;
+    bool has_sessions = false;         ///< browsers may show their session's cookie
+    AskingAttempts* asking = nullptr;  ///< where connections say who asks: the replicas' sockets
+  };
+  /// What `sources` refers to outlives it.
+  explicit IdentityAuthority(Sources sources) : sources_(sources) {}
+
+  boost::asio::awaitable<Result<iam::Login>> WhoAsks(const http::Request& request) override;
+  boost::asio::awaitable<bool> StillHolds(iam::Login login) const override;
+  boost::asio::awaitable<Standing> StandingOf(std::string principal, std::string permission,
+                                              iam::Resource resource) override;
+
+ private:
+  [[nodiscard]] Result<iam::Login> ByCookie(const http::Request& request, const std::string& token) const;
+  boost::asio::awaitable<Result<iam::Login>> ByOwnToken(std::string token, const http::Request& request);
+  boost::asio::awaitable<Result<iam::Login>> ByAttempt(std::string attempt_id) const;
+  [[nodiscard]] boost::asio::awaitable<bool> AttemptHolds(iam::Login login) const;
+  boost::asio::awaitable<Result<iam::Login>> IfItsAttemptHolds(Result<iam::Login> login) const;
+  boost::asio::awaitable<Result<iam::Login>> ByConnection(const http::Request& request);
+
+  Sources sources_;
+};
+
+}  // namespace trainyard::api

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace trainyard {
+
+/// Empty: the number has none. Reads the machine's accounts; any thread.
+[[nodiscard]] std::string AccountName(uid_t uid);
+
+}  // namespace trainyard

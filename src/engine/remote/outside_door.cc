@@ -1,0 +1,138 @@
+#include "engine/remote/outside_door.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/async/diagnostics.h"
+#include "base/async/unique_fd.h"
+#include "net/http/deadline.h"
+#include "net/mux/pump.h"
+#include "net/sockets/outside_address.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t kHeadBytesMax = 4096;
+constexpr std::chrono::seconds kHeadWaitMax{10};
+constexpr std::chrono::seconds kConnectMax{20};
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
+
+/// Up to its end; what follows it belongs to the other side, and nobody sends it before the answer.
+asio::awaitable<std::string> ReadHead(mux::Stream& stream) {
+  std::string head;
+  std::array<char, 1024> buffer{};
+  while (!head.contains(kHeadEnd) && head.size() < kHeadBytesMax) {
+    const Result<std::size_t> read = co_await stream.Read(buffer);
+    if (!read || *read == 0) break;
+    head.append(buffer.data(), *read);
+  }
+  co_return head;
+}
+
+asio::awaitable<void> Refuse(mux::Stream& stream, std::string status) {
+  const std::string answer = "HTTP/1.1 " + status + "\r\n\r\n";
+  std::ignore = co_await stream.Write(answer);
+  stream.CloseWrite();
+}
+
+std::string PlaceOf(const OutsideTarget& target) { return ToLower(target.host) + ":" + target.port; }
+
+/// kPermissionDenied: none of the target's addresses may be asked; kUnavailable: none answers. What is
+/// connected to is the address that was looked at.
+asio::awaitable<Result<tcp::socket>> Connect(OutsideTarget target, bool is_named) {
+  const asio::any_io_executor loop = co_await asio::this_coro::executor;
+  tcp::resolver resolver(loop);
+  const auto [unknown, found] = co_await resolver.async_resolve(target.host, target.port, kQuiet);
+  if (unknown) co_return std::unexpected(Unavailable("its name is not known: " + unknown.message()));
+  Error reason = Unavailable("it has no address");
+  for (const auto& entry : found) {
+    const asio::ip::address address = entry.endpoint().address();
+    if (!is_named && !sockets::IsOutside(address)) {
+      reason = {
+          Code::kPermissionDenied,
+          address.to_string() +
+              " is on this machine or on a private network. If it is the site's package index, name it in "
+              "the pip configuration of the server; a registry in --image-map",
+          {}};
+      continue;
+    }
+    tcp::socket socket(loop);
+    http::Deadline deadline(loop, [&socket] {
+      boost::system::error_code ignored;
+      socket.close(ignored);
+    });
+    deadline.Set(kConnectMax);
+    const auto [refused] = co_await socket.async_connect(entry.endpoint(), kQuiet);
+    deadline.Clear();
+    if (!refused) co_return std::move(socket);
+    reason = Unavailable(address.to_string() + ": " + refused.message());
+  }
+  co_return std::unexpected(std::move(reason));
+}
+
+}  // namespace
+
+std::optional<OutsideTarget> ParseConnect(std::string_view head) {
+  constexpr std::string_view kMethod = "CONNECT ";
+  if (!head.starts_with(kMethod) || !head.contains(kHeadEnd)) return std::nullopt;
+  std::string_view authority = head.substr(kMethod.size());
+  authority = authority.substr(0, authority.find(' '));
+  if (!head.substr(kMethod.size() + authority.size()).starts_with(" HTTP/1.")) return std::nullopt;
+  const std::size_t colon = authority.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  OutsideTarget target{.host = std::string(authority.substr(0, colon)),
+                       .port = std::string(authority.substr(colon + 1))};
+  if (target.host.starts_with('[') && target.host.ends_with(']'))
+    target.host = target.host.substr(1, target.host.size() - 2);
+  const bool is_port = !target.port.empty() && target.port.size() <= 5 &&
+                       target.port.find_first_not_of("0123456789") == std::string::npos;
+  const bool is_host =
+      !target.host.empty() && target.host.size() <= 253 &&
+      target.host.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:_") ==
+          std::string::npos;
+  return is_port && is_host ? std::optional(std::move(target)) : std::nullopt;
+}
+
+asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream, const NamedTargets& named,
+                                   http::ConnectionBudget& connections) {
+  const asio::any_io_executor loop = co_await asio::this_coro::executor;
+  const bool has_room = connections.MakeRoom({});
+  if (!has_room) co_return co_await Refuse(*stream, "503 Service Unavailable");
+  const std::unique_ptr<http::ConnectionSeat> seat = connections.Take({}, [&stream] { stream->Reset(); });
+  http::Deadline deadline(loop, [&stream] { stream->Reset(); });
+  deadline.Set(kHeadWaitMax);
+  const std::string head = co_await ReadHead(*stream);
+  deadline.Clear();
+  std::optional<OutsideTarget> target = ParseConnect(head);
+  if (!target) co_return stream->Reset();
+  const std::string place = PlaceOf(*target);
+  Result<tcp::socket> socket = co_await Connect(*std::move(target), named.contains(place));
+  if (!socket) {
+    Diagnose(DiagnosticLevel::kWarning,
+             "a build on a node asked for " + place + ", which is not reached: " + socket.error().message);
+    const bool is_refused = socket.error().code == Code::kPermissionDenied;
+    co_return co_await Refuse(*stream, is_refused ? "403 Forbidden" : "502 Bad Gateway");
+  }
+  Diagnose(DiagnosticLevel::kDebug, "a build on a node fetches from " + place);
+  const Status answered = co_await stream->Write("HTTP/1.1 200 Connection established\r\n\r\n");
+  if (!answered) co_return;
+  seat->SetPhase(http::ConnectionPhase::kStream);
+  socket->non_blocking(true);
+  UniqueFd descriptor(socket->release());
+  co_await mux::Pump(stream, std::move(descriptor));
+}
+
+}  // namespace trainyard::engine

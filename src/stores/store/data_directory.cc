@@ -1,0 +1,203 @@
+#include "stores/store/data_directory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include "base/async/diagnostics.h"
+#include "base/async/file.h"
+#include "base/async/random_bytes.h"
+#include "stores/store/lock_holders.h"
+
+namespace trainyard::store {
+
+namespace {
+
+constexpr std::size_t kSmallFileBytesMax = 64 * 1024;
+constexpr mode_t kPermissions = 07777;
+constexpr mode_t kOthers = 077;
+constexpr mode_t kOwnersFolder = 0700;
+constexpr mode_t kOwnersFile = 0600;
+/// What replicas read, whatever user their program is: shut off from everybody else by the data directory's
+/// own mode.
+constexpr mode_t kReplicasFolder = 0755;
+
+struct Folder {
+  const char* name;
+  mode_t mode;
+};
+constexpr std::array<Folder, 10> kFolders = {{{"run", kOwnersFolder},
+                                              {"buckets", kReplicasFolder},
+                                              {"uploads", kOwnersFolder},
+                                              {"attempts", kOwnersFolder},
+                                              {"environments", kReplicasFolder},
+                                              {"tls", kOwnersFolder},
+                                              {"front", kReplicasFolder},
+                                              {"images", kOwnersFolder},
+                                              {"registries", kOwnersFolder},
+                                              {"environments/runtimes.d", kReplicasFolder}}};
+
+/// Gives what is ours the mode; what it had. A link is left alone: what it leads to is its maker's.
+Result<mode_t> SetMode(const std::string& path, mode_t mode, bool follow = false) {
+  struct stat there{};
+  if ((follow ? ::stat(path.c_str(), &there) : ::lstat(path.c_str(), &there)) != 0)
+    return std::unexpected(ErrnoError(errno, "stat " + path));
+  const mode_t before = there.st_mode & kPermissions;
+  if (before == mode || S_ISLNK(there.st_mode)) return mode;
+  if (::chmod(path.c_str(), mode) != 0) return std::unexpected(ErrnoError(errno, "chmod " + path));
+  return before;
+}
+
+/// A lock on a database by somebody else would stop it, and its text is everybody's logs.
+Status NarrowDatabases(const std::string& path) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    const bool is_database = name.ends_with(".db") || name.ends_with(".db-wal") || name.ends_with(".db-shm");
+    if (is_database) TY_RETURN_IF_ERROR(SetMode(entry->path().string(), kOwnersFile));
+  }
+  if (error) return std::unexpected(ErrnoError(error.value(), "read " + path));
+  return {};
+}
+
+std::string Octal(mode_t mode) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode));
+  return text.data();
+}
+
+/// The folder itself first: from then on nobody else gets at what is below.
+Status MakeAllFolders(const std::string& path) {
+  TY_RETURN_IF_ERROR(MakeFolders(path));
+  TY_TRY(const mode_t before, SetMode(path, kOwnersFolder, true));
+  if ((before & kOthers) != 0) {
+    Diagnose(DiagnosticLevel::kWarning, "the data directory " + path + " was open to other accounts (mode " +
+                                            Octal(before) + "); it is its owner's alone now (mode 0700)");
+  }
+  for (const Folder& folder : kFolders) {
+    const std::string name = path + "/" + folder.name;
+    TY_RETURN_IF_ERROR(MakeFolders(name));
+    std::error_code error;
+    const bool behind_link = std::filesystem::is_symlink(path + "/environments", error);
+    if (behind_link && std::string_view(folder.name).starts_with("environments")) continue;
+    TY_RETURN_IF_ERROR(SetMode(name, folder.mode));
+  }
+  return {};
+}
+
+/// Who has the lock: the server that says so in server.json, if it is one of the processes that have it open.
+std::string WhoHasIt(const std::string& path) {
+  const std::vector<pid_t> holders = ProcessesWith(path + "/run/lock");
+  const Result<std::string> text = ReadFile(path + "/run/server.json", kSmallFileBytesMax);
+  boost::system::error_code error;
+  const boost::json::value json = boost::json::parse(text.value_or(""), error);
+  if (error || !json.is_object()) return DescribeHolders(holders);
+  const boost::json::value* url = json.as_object().if_contains("url");
+  const boost::json::value* pid = json.as_object().if_contains("pid");
+  if (url == nullptr || !url->is_string() || pid == nullptr || !pid->is_int64() ||
+      std::ranges::find(holders, pid->as_int64()) == holders.end())
+    return DescribeHolders(holders);
+  return "process " + std::to_string(pid->as_int64()) + " at " + std::string(url->as_string());
+}
+
+/// In the bytes that the file has already. Not after a kill at the wrong moment, but on a full disk.
+Status Overwrite(const std::string& path, const std::string& text) {
+  TY_TRY(const UniqueFd file, OpenFile(path, O_WRONLY));
+  TY_RETURN_IF_ERROR(WriteAll(file.get(), text));
+  if (::ftruncate(file.get(), std::ssize(text)) != 0)
+    return std::unexpected(ErrnoError(errno, "truncate " + path));
+  return {};
+}
+
+}  // namespace
+
+Result<DataDirectory> DataDirectory::Open(const std::string& path) {
+  if (std::error_code error; std::filesystem::exists(path + "/restore-unfinished", error)) {
+    return std::unexpected(
+        FailedPrecondition("a backup was being restored to " + path +
+                           " and is not complete: run trainyard admin restore again, which begins anew"));
+  }
+  TY_RETURN_IF_ERROR(MakeAllFolders(path));
+  std::string lock_path = path + "/run/lock";
+  UniqueFd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return std::unexpected(ErrnoError(errno, "open " + lock_path));
+  TY_TRY(const bool is_ours, TakeLock(lock.get()));
+  if (!is_ours) {
+    return std::unexpected(FailedPrecondition("another server has the data directory " + path + ": " +
+                                              WhoHasIt(path) + ". To use it: eval \"$(trainyard env --data " +
+                                              path + ")\"; or give this one another: --data DIR"));
+  }
+  auto reserve = std::make_unique<DiskReserve>(path + "/run/reserve");
+  reserve->MakeRoom(DiskReserve::kStartBytes);
+  TY_RETURN_IF_ERROR(NarrowDatabases(path));
+  return DataDirectory(path, std::move(lock), std::move(reserve));
+}
+
+std::string DataDirectory::environments_dir() const {
+  std::error_code error;
+  std::filesystem::path resolved = std::filesystem::canonical(Path("environments"), error);
+  return error ? Path("environments") : resolved.string();
+}
+
+Result<std::string> DataDirectory::Secret() const {
+  std::string path = Path("run/secret");
+  Result<std::string> kept = ReadFile(path, kSmallFileBytesMax);
+  if (kept && !kept->empty()) return kept;
+  const auto bytes = RandomBytes<std::array<char, 32>>();
+  std::string secret(bytes.begin(), bytes.end());
+  TY_RETURN_IF_ERROR(WriteFileAtomically(path, secret, 0600));
+  return secret;
+}
+
+Status DataDirectory::Announce(const Presence& presence) const {
+  const Presence::Workstation& workstation = presence.workstation;
+  boost::json::object json{
+      {"url", presence.url},         {"tls_url", presence.tls_url}, {"replica_port", presence.replica_port},
+      {"ca_file", presence.ca_file}, {"project", presence.project}, {"pid", presence.pid},
+      {"lacking", presence.lacking}, {"auth", presence.auth}};
+  boost::json::object bucket_dirs;
+  for (const auto& [name, folder] : presence.bucket_dirs) bucket_dirs[name] = folder;
+  if (!bucket_dirs.empty()) json["bucket_dirs"] = std::move(bucket_dirs);
+  if (!presence.metrics_url.empty()) json["metrics_url"] = presence.metrics_url;
+  if (!workstation.address.empty()) {
+    json["workstation"] = {{"address", workstation.address},
+                           {"tls_port", workstation.tls_port},
+                           {"plain_port", workstation.plain_port},
+                           {"ca_bundle", workstation.ca_bundle}};
+  }
+  const std::string text = boost::json::serialize(json) + "\n";
+  const Status written = WriteFileAtomically(Path("run/server.json"), text, 0600);
+  if (written || written.error().code != Code::kResourceExhausted) return written;
+  return Overwrite(Path("run/server.json"), text);
+}
+
+DataDirectory::FormerPorts DataDirectory::ReadFormerPorts() const {
+  Result<std::string> text = ReadFile(Path("run/server.json"), kSmallFileBytesMax);
+  if (!text) return {};
+  boost::system::error_code error;
+  boost::json::value json = boost::json::parse(*text, error);
+  if (error || !json.is_object()) return {};
+  FormerPorts ports;
+  for (const auto& [name, port] : {std::pair("url", &ports.plain), std::pair("tls_url", &ports.tls)}) {
+    const boost::json::value* url = json.as_object().if_contains(name);
+    if (url == nullptr || !url->is_string()) continue;
+    const std::string_view address = url->as_string();
+    const std::string_view digits = address.substr(address.rfind(':') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), *port);
+  }
+  if (const boost::json::value* port = json.as_object().if_contains("replica_port"); port != nullptr)
+    ports.replicas = port->to_number<std::uint16_t>(error);
+  return ports;
+}
+
+}  // namespace trainyard::store

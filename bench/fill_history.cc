@@ -14,7 +14,7 @@
 
 #include "long_log.h"
 #include "rules/jobs/transition.h"
-#include "stores/store/sqlite_job_store.h"
+#include "stores/store/job_store.h"
 
 namespace trainyard::bench {
 namespace {
@@ -136,7 +136,7 @@ JobRecord LiveOnce(store::JobStore& store, int number) {
 }
 
 void Fill(const std::filesystem::path& data, int count, std::int64_t lines) {
-  auto store = store::SqliteJobStore::Open(data / "trainyard.db");
+  auto store = store::JobStore::Open(data / "trainyard.db");
   if (!store) Die(store.error().message);
   JobRecord last;
   for (int number = 0; number < count;) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/sqlite/database.h"
+#include "stores/store/job_store.h"
 #include "stores/store/journal.h"
-#include "stores/store/sqlite_job_store.h"
 #include "sync_floor.h"
 
 namespace trainyard::bench {
@@ -67,8 +67,8 @@ double UnsyncedInsertsPerSecond(const std::filesystem::path& folder, std::size_t
 }
 
 void MeasureCreates(const std::filesystem::path& folder) {
-  auto writer = store::SqliteJobStore::Open(folder / "trainyard.db").value();
-  auto reader = store::SqliteJobStore::OpenReader(folder / "trainyard.db").value();
+  auto writer = store::JobStore::Open(folder / "trainyard.db").value();
+  auto reader = store::JobStore::OpenReader(folder / "trainyard.db").value();
   asio::io_context loop;
   store::Journal journal(loop, *writer, *reader);
   std::vector<double> latencies;
@@ -90,7 +90,7 @@ void MeasureCreates(const std::filesystem::path& folder) {
 }
 
 void MeasureHistory(const std::filesystem::path& folder, int history) {
-  auto store = store::SqliteJobStore::Open(folder / "history.db").value();
+  auto store = store::JobStore::Open(folder / "history.db").value();
   for (int i = 0; i < history; ++i) {
     if (i % 1000 == 0) static_cast<void>(store->Begin());
     JobRecord record = Job(i);
@@ -102,7 +102,7 @@ void MeasureHistory(const std::filesystem::path& folder, int history) {
   }
   store.reset();
   auto start = SteadyClock::now();
-  store = store::SqliteJobStore::Open(folder / "history.db").value();
+  store = store::JobStore::Open(folder / "history.db").value();
   const std::size_t unfinished = store->Unfinished()->size();
   std::printf("open, %d finished jobs, %zu unfinished      %.2f ms\n", history, unfinished,
               SecondsSince(start) * 1000);

@@ -22,8 +22,8 @@
 #include "programs/environment/catalogue.h"
 #include "stores/logs/sqlite_log_store.h"
 #include "stores/storage/buckets.h"
+#include "stores/store/job_store.h"
 #include "stores/store/journal.h"
-#include "stores/store/sqlite_job_store.h"
 
 namespace trainyard::bench {
 namespace {
@@ -142,8 +142,8 @@ asio::awaitable<void> Tune(asio::io_context& loop, control::JobService& service,
 int Run(const Options& options) {
   asio::io_context loop(1);
   SystemClock clock;
-  auto writer = OrExit(store::SqliteJobStore::Open(options.folder / "trainyard.db"), "store");
-  auto reader = OrExit(store::SqliteJobStore::OpenReader(options.folder / "trainyard.db"), "store");
+  auto writer = OrExit(store::JobStore::Open(options.folder / "trainyard.db"), "store");
+  auto reader = OrExit(store::JobStore::OpenReader(options.folder / "trainyard.db"), "store");
   store::Journal journal(loop, *writer, *reader);
   auto logs = OrExit(logs::SqliteLogStore::Open(loop, clock, options.folder / "logs.db"), "logs");
   asio::thread_pool files(1);

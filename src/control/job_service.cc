@@ -126,7 +126,8 @@ boost::asio::awaitable<Result<std::int64_t>> JobService::Store(v1::JobRecord rec
 }
 
 boost::asio::awaitable<Result<v1::JobRecord>> JobService::Load(wire::JobName name) {
-  Result<v1::JobRecord> record = co_await outside_.journal.Get(name.project, name.job_id);
+  Result<v1::JobRecord> record = co_await outside_.journal.Read(
+      [&](store::JobStore& jobs) { return jobs.Get(name.project, name.job_id); });
   if (!record && record.error().code == Code::kNotFound)
     co_return std::unexpected(iam::Absent("ml.jobs.get", iam::Resource::Job(name.project, name.job_id)));
   co_return record;
@@ -245,7 +246,8 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobService::Record(wire::JobName n
 }
 
 boost::asio::awaitable<Result<std::vector<std::string>>> JobService::RecentProjects() {
-  co_return co_await outside_.journal.RecentProjects(kRecentProjectsMax);
+  co_return co_await outside_.journal.Read(
+      [&](store::JobStore& jobs) { return jobs.RecentProjects(kRecentProjectsMax); });
 }
 
 Figures JobService::Count() const {

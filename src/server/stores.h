@@ -15,16 +15,16 @@
 #include "stores/metrics/usage_history.h"
 #include "stores/storage/buckets.h"
 #include "stores/store/data_directory.h"
+#include "stores/store/job_store.h"
 #include "stores/store/secret_store.h"
-#include "stores/store/sqlite_job_store.h"
 #include "stores/studies/study_service.h"
 
 namespace trainyard::server {
 
 /// The databases and folders below the data directory, in the order in which they need each other.
 struct Stores {
-  std::unique_ptr<store::SqliteJobStore> writer;
-  std::unique_ptr<store::SqliteJobStore> reader;
+  std::unique_ptr<store::JobStore> writer;
+  std::unique_ptr<store::JobStore> reader;
   std::unique_ptr<logs::SqliteLogStore> logs;
   std::unique_ptr<logs::LogTails> tails;
   std::unique_ptr<logs::LogLines> lines;

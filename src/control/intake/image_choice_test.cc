@@ -345,8 +345,7 @@ TEST_F(LookUpTest, ATuningJobSuggestsNothingBeforeItsImageIsKnown) {
   Answer(std::nullopt);
   ASSERT_TRUE(WaitForLookUps(CountAsked() + 1));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
-  for (const v1::JobRecord& trial : *Await(journal_->Trials(Record("j").uid())))
-    EXPECT_EQ(trial.images(0).digest(), "sha256:1");
+  for (const v1::JobRecord& trial : TrialsOf(Record("j"))) EXPECT_EQ(trial.images(0).digest(), "sha256:1");
 }
 
 TEST_F(LookUpTest, CreatorsNeedRightsOfTheirOwnForThisMachinesImagesAndItsCredentials) {

@@ -63,7 +63,8 @@ boost::asio::awaitable<Result<v1::JobCheck>> JobService::Check(std::string proje
     if (Status fits = CheckQuota(record, checked.made); !fits) violations.push_back(fits.error());
   if (outside_.check_space)
     if (Status space = outside_.check_space(); !space) violations.push_back(space.error());
-  const auto taken = co_await outside_.journal.Get(project, record.job().job_id());
+  const auto taken = co_await outside_.journal.Read(
+      [&](store::JobStore& jobs) { return jobs.Get(project, record.job().job_id()); });
   if (taken) violations.push_back(store::JobExists());
   if (!taken && taken.error().code != Code::kNotFound) Note(taken.error(), checked);
   v1::JobCheck check;

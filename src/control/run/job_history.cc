@@ -50,7 +50,8 @@ boost::asio::awaitable<Status> JobHistory::SayEnd(v1::JobRecord after, v1::Event
 /// The store has events that this object does not know: a write was reported as failed and stored all the
 /// same.
 boost::asio::awaitable<void> JobHistory::CatchUp() {
-  Result<std::vector<v1::Event>> events = co_await outside_.journal.Events(job_.uid(), job_.revision());
+  Result<std::vector<v1::Event>> events = co_await outside_.journal.Read(
+      [uid = job_.uid(), seq = job_.revision()](store::JobStore& jobs) { return jobs.Events(uid, seq); });
   if (!events) co_return;  // recording fails again, and comes back here
   for (const v1::Event& event : *events) {
     Result<v1::JobRecord> after = jobs::Apply(job_, event);

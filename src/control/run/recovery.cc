@@ -32,7 +32,8 @@ Result<std::vector<jobs::ServiceLine>> SaidSoFar(const std::vector<v1::Event>& e
 /// now.
 boost::asio::awaitable<Result<RunnerRegistry::PreviousJob>> Read(Collaborators& outside, TuningJobs& tuning,
                                                                  v1::JobRecord job) {
-  TY_CO_TRY(std::vector<v1::Event> events, co_await outside.journal.Events(job.uid(), 0));
+  TY_CO_TRY(std::vector<v1::Event> events,
+            co_await outside.journal.Read([&](store::JobStore& jobs) { return jobs.Events(job.uid(), 0); }));
   TY_CO_TRY(std::vector<jobs::ServiceLine> said, SaidSoFar(events));
   TY_CO_TRY(std::int64_t stored, co_await outside.logs.NextLine(LogUid(job), ServiceSource(job).source));
   RunnerRegistry::PreviousJob previous;
@@ -41,7 +42,8 @@ boost::asio::awaitable<Result<RunnerRegistry::PreviousJob>> Read(Collaborators& 
   previous.lines_left.assign(said.begin() + previous.lines_stored, said.end());
   if (job.has_tuning()) {
     previous.events = std::move(events);
-    TY_CO_TRY(previous.trials, co_await outside.journal.Trials(job.uid()));
+    TY_CO_TRY(previous.trials,
+              co_await outside.journal.Read([&](store::JobStore& jobs) { return jobs.Trials(job.uid()); }));
     TY_CO_TRY(previous.resumed, co_await tuning.ReadResumed(job));
   }
   previous.job = std::move(job);
@@ -54,7 +56,8 @@ boost::asio::awaitable<Status> RecoverJobs(Collaborators& outside, RunnerRegistr
                                            Orphans& orphans) {
   // First of all: what the host has now was there before this server started anything.
   TY_CO_TRY(std::vector<engine::AttemptRef> attempts, co_await outside.hosts.List());
-  TY_CO_TRY(std::vector<v1::JobRecord> unfinished, co_await outside.journal.Unfinished());
+  TY_CO_TRY(std::vector<v1::JobRecord> unfinished,
+            co_await outside.journal.Read([](store::JobStore& jobs) { return jobs.Unfinished(); }));
   if (!unfinished.empty()) {
     Diagnose(DiagnosticLevel::kInfo, "taking over " + std::to_string(unfinished.size()) + " unfinished jobs");
   }

@@ -201,7 +201,8 @@ Job World::MakeJob(const std::string& job_id, int workers) {
 }
 
 v1::JobRecord World::Record(const std::string& job_id) {
-  Result<v1::JobRecord> record = Await(journal_->Get("p", job_id));
+  Result<v1::JobRecord> record =
+      Await(journal_->Read([&](store::JobStore& jobs) { return jobs.Get("p", job_id); }));
   return record ? *record : v1::JobRecord();
 }
 
@@ -229,9 +230,17 @@ bool World::WaitUntilQuiet() {
   return RunUntil([this] { return replicas_->Alive().empty() && Await(replicas_->List())->empty(); });
 }
 
+std::vector<v1::Event> World::EventsOf(const v1::JobRecord& job) {
+  return *Await(journal_->Read([&](store::JobStore& jobs) { return jobs.Events(job.uid(), 0); }));
+}
+
+std::vector<v1::JobRecord> World::TrialsOf(const v1::JobRecord& job) {
+  return *Await(journal_->Read([&](store::JobStore& jobs) { return jobs.Trials(job.uid()); }));
+}
+
 std::vector<std::string> World::EventNames(const std::string& job_id) {
   std::vector<std::string> names;
-  for (const v1::Event& event : *Await(journal_->Events(Record(job_id).uid(), 0)))
+  for (const v1::Event& event : EventsOf(Record(job_id)))
     names.emplace_back(jobs::EventName(event.kind_case()));
   return names;
 }

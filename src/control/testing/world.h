@@ -23,12 +23,11 @@
 #include "stores/logs/sqlite_log_store.h"
 #include "stores/storage/buckets.h"
 #include "stores/store/journal.h"
-#include "stores/store/memory_job_store.h"
 #include "stores/store/secret_store.h"
 
-/// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in memory,
-/// pretended replicas. Room is this machine's, or with TRAINYARD_TEST_ALLOCATOR=cluster that of a pretended
-/// cluster. KillServer() and StartServer() are a kill -9 and a new server on the same data.
+/// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in a database
+/// in memory, pretended replicas. Room is this machine's, or with TRAINYARD_TEST_ALLOCATOR=cluster that of a
+/// pretended cluster. KillServer() and StartServer() are a kill -9 and a new server on the same data.
 namespace trainyard::control {
 
 using engine::FakeScript;
@@ -55,75 +54,46 @@ class FakeClock final : public Clock {
 /// A job store that fails when told to. Set from the loop, used by the journal's thread.
 class FaultyStore final : public store::JobStore {
  public:
+  FaultyStore() : JobStore(std::move(*Open(":memory:").value())) {}
+
   std::atomic<bool> full{false};         ///< every commit and read fails
   std::atomic<bool> lies{false};         ///< the next commit is reported as failed and is not
   std::atomic<std::int64_t> appends{0};  ///< events that are stored
   std::atomic<int> refused{0};           ///< commits that failed
 
-  Result<std::int64_t> Create(const store::JobRecord& record, const store::Event& created) override {
-    return memory_.Create(record, created);
-  }
   Status Append(const store::JobRecord& after, const store::Event& event) override {
     ++appends;
-    return memory_.Append(after, event);
+    return JobStore::Append(after, event);
   }
   Result<store::JobRecord> Get(std::string_view project, std::string_view job_id) override {
     if (full) return std::unexpected(Full());
-    return memory_.Get(project, job_id);
+    return JobStore::Get(project, job_id);
   }
   Result<store::JobPage> List(std::string_view project, int size, std::string_view token) override {
     if (full) return std::unexpected(Full());
-    return memory_.List(project, size, token);
+    return JobStore::List(project, size, token);
   }
   Result<std::vector<store::JobRecord>> Trials(std::int64_t uid, std::int64_t after, int count) override {
     if (full) return std::unexpected(Full());
-    return memory_.Trials(uid, after, count);
-  }
-  Result<std::vector<store::JobRecord>> Unfinished() override { return memory_.Unfinished(); }
-  Result<std::vector<store::Event>> Events(std::int64_t uid, std::int64_t after) override {
-    return memory_.Events(uid, after);
-  }
-  Result<std::vector<store::Event>> EventPage(std::int64_t uid, std::int64_t after, int count) override {
-    return memory_.EventPage(uid, after, count);
-  }
-  Result<store::JobRecord> GetTrial(std::string_view project, std::string_view job_id,
-                                    std::string_view trial_id) override {
-    return memory_.GetTrial(project, job_id, trial_id);
+    return JobStore::Trials(uid, after, count);
   }
   Result<store::ChangePage> Changed(std::string_view project, std::string_view token, int count) override {
     if (full) return std::unexpected(Full());
-    return memory_.Changed(project, token, count);
+    return JobStore::Changed(project, token, count);
   }
-  Result<std::string> ResumeToken(std::string_view project) override { return memory_.ResumeToken(project); }
-  Result<std::vector<std::string>> RecentProjects(int count) override {
-    return memory_.RecentProjects(count);
-  }
-  Result<std::vector<store::FinishedJob>> Finished(const store::FinishedQuery& query) override {
-    return memory_.Finished(query);
-  }
-  Result<std::int64_t> BeginRemoval(std::span<const std::int64_t> uids) override {
-    return memory_.BeginRemoval(uids);
-  }
-  Result<std::vector<std::int64_t>> Removing(int count) override { return memory_.Removing(count); }
-  Result<std::int64_t> EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) override {
-    return memory_.EraseRemoved(uids, rows_max);
-  }
-  Status Begin() override { return memory_.Begin(); }
   Status Commit() override {
     if (full) {
       ++refused;
-      memory_.Rollback();
+      Rollback();
       return std::unexpected(Full());
     }
-    TY_RETURN_IF_ERROR(memory_.Commit());
+    TY_RETURN_IF_ERROR(JobStore::Commit());
     if (lies.exchange(false)) return std::unexpected(Full());
     return {};
   }
-  void Rollback() override { memory_.Rollback(); }
 
  private:
   static Error Full() { return {Code::kResourceExhausted, "the disk is full", ""}; }
-  store::MemoryJobStore memory_;
 };
 
 /// Logs that fail when told to, over real ones. Loop thread only.
@@ -261,6 +231,8 @@ class World : public testing::Test {
   bool IsKept(const std::string& attempt_id);
 
   v1::JobRecord Record(const std::string& job_id);
+  std::vector<v1::Event> EventsOf(const v1::JobRecord& job);
+  std::vector<v1::JobRecord> TrialsOf(const v1::JobRecord& job);
   std::vector<std::string> EventNames(const std::string& job_id);
   /// Of the job's log, "TASK: text", or only those of one task without the prefix.
   std::vector<std::string> Lines(const std::string& job_id, const std::string& task = "");

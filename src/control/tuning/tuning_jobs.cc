@@ -32,7 +32,8 @@ void KeepTheBest(ml::v1::TrainingOutput& output) {
 boost::asio::awaitable<Result<std::optional<v1::JobRecord>>> TuningJobs::FindPrevious(std::string project,
                                                                                       std::string job_id) {
   if (!jobs::JobId::Parse(job_id)) co_return std::nullopt;
-  Result<v1::JobRecord> previous = co_await outside_.journal.Get(std::move(project), std::move(job_id));
+  Result<v1::JobRecord> previous =
+      co_await outside_.journal.Read([&](store::JobStore& jobs) { return jobs.Get(project, job_id); });
   if (!previous && previous.error().code != Code::kNotFound) co_return std::unexpected(previous.error());
   if (!previous || !previous->has_tuning()) co_return std::nullopt;
   co_return *std::move(previous);
@@ -42,7 +43,8 @@ boost::asio::awaitable<Result<std::vector<std::int64_t>>> TuningJobs::FindResume
   std::vector<std::int64_t> uids;
   const std::string& job_id = record.job().training_input().hyperparameters().resume_previous_job_id();
   if (job_id.empty()) co_return uids;
-  Result<v1::JobRecord> previous = co_await outside_.journal.Get(record.project(), job_id);
+  Result<v1::JobRecord> previous = co_await outside_.journal.Read(
+      [&](store::JobStore& jobs) { return jobs.Get(record.project(), job_id); });
   if (!previous && previous.error().code == Code::kNotFound) {
     co_return std::unexpected(
         FailedPrecondition("The job " + job_id + " cannot be resumed: there is no such job.", kResumeField));
@@ -100,7 +102,8 @@ boost::asio::awaitable<Status> TuningJobs::ReadTrials(std::int64_t tuning_uid,
   do {
     const std::int64_t after = page.empty() ? 0 : page.back().uid();
     page.clear();  // frees its memory before the next page is read
-    TY_CO_TRY(page, co_await outside_.journal.Trials(tuning_uid, after, kTrialsRead));
+    TY_CO_TRY(page, co_await outside_.journal.Read(
+                        [&](store::JobStore& jobs) { return jobs.Trials(tuning_uid, after, kTrialsRead); }));
     for (const v1::JobRecord& trial : page) take(trial);
   } while (std::ssize(page) == kTrialsRead);
   co_return Status{};
@@ -108,8 +111,9 @@ boost::asio::awaitable<Status> TuningJobs::ReadTrials(std::int64_t tuning_uid,
 
 boost::asio::awaitable<Result<std::vector<v1::JobRecord>>> TuningJobs::TrialsNow(std::int64_t tuning_uid,
                                                                                  std::int64_t after_uid) {
-  TY_CO_TRY(std::vector<v1::JobRecord> page,
-            co_await outside_.journal.Trials(tuning_uid, after_uid, kTrialsRead));
+  TY_CO_TRY(std::vector<v1::JobRecord> page, co_await outside_.journal.Read([&](store::JobStore& jobs) {
+    return jobs.Trials(tuning_uid, after_uid, kTrialsRead);
+  }));
   const TuningRunner* runner = Find(tuning_uid);
   if (runner == nullptr) co_return page;
   for (const JobRunner* active : runner->Active()) {

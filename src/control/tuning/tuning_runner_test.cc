@@ -61,9 +61,6 @@ class TuningRunnerTest : public World {
   }
   static FakeScript Waits(const Manifest&) { return {.lines = {}, .exit = std::nullopt}; }
 
-  std::vector<v1::JobRecord> Trials(const std::string& job_id) {
-    return *Await(journal_->Trials(Record(job_id).uid()));
-  }
   std::vector<HyperparameterOutput> Shown(const std::string& job_id) {
     const Job job = Get(job_id);
     return {job.training_output().trials().begin(), job.training_output().trials().end()};
@@ -79,13 +76,13 @@ class TuningRunnerTest : public World {
   /// Each number once, each with one record, never more at once than allowed.
   void ExpectEachTrialOnce(const std::string& job_id, int count) {
     std::set<std::string> ids;
-    for (const v1::JobRecord& trial : Trials(job_id)) {
+    for (const v1::JobRecord& trial : TrialsOf(Record(job_id))) {
       EXPECT_TRUE(ids.insert(trial.trial().trial_id()).second) << trial.trial().trial_id();
       EXPECT_TRUE(trial.job().has_end_time()) << trial.trial().trial_id();
     }
     EXPECT_THAT(ids, SizeIs(count));
     std::set<std::string> created;
-    for (const v1::Event& event : *Await(journal_->Events(Record(job_id).uid(), 0))) {
+    for (const v1::Event& event : EventsOf(Record(job_id))) {
       if (event.has_trial_created()) EXPECT_TRUE(created.insert(event.trial_created().trial_id()).second);
     }
     EXPECT_EQ(created, ids);
@@ -247,7 +244,7 @@ TEST_F(TuningRunnerTest, WhatIsWorseThanTheOthersIsStoppedEarly) {
   ASSERT_TRUE(Create(job));
   ASSERT_TRUE(RunUntil([this] { return replicas_->started().size() == 7; }));
   const std::string last = replicas_->started().back().attempt_id();
-  ASSERT_TRUE(RunUntil([&] { return Trials("j").back().job().state() == Job::RUNNING; }));
+  ASSERT_TRUE(RunUntil([&] { return TrialsOf(Record("j")).back().job().state() == Job::RUNNING; }));
   ReportOf(last, {0.6, 0.7});
   for (int i = 0; i < 50; ++i) Record("j");
   EXPECT_THAT(replicas_->Alive(), SizeIs(1)) << "it does well";

@@ -69,7 +69,8 @@ awaitable<bool> JobRemoval::WaitUntilLeft(std::int64_t uid) {
 
 awaitable<Status> JobRemoval::Delete(wire::JobName name) {
   co_await recovered_.Wait();
-  const Result<v1::JobRecord> job = co_await outside_.journal.Get(name.project, name.job_id);
+  const Result<v1::JobRecord> job = co_await outside_.journal.Read(
+      [&](store::JobStore& jobs) { return jobs.Get(name.project, name.job_id); });
   if (!job && job.error().code == Code::kNotFound)
     co_return std::unexpected(
         iam::Absent("trainyard.jobs.delete", iam::Resource::Job(name.project, name.job_id)));
@@ -99,7 +100,9 @@ awaitable<Result<RemovedJobs>> JobRemoval::RemoveEnded(std::vector<std::int64_t>
   }
   RemovedJobs removed;
   for (;;) {
-    TY_CO_TRY(std::vector<std::int64_t> begun, co_await outside_.journal.Removing(kTogether));
+    TY_CO_TRY(std::vector<std::int64_t> begun, co_await outside_.journal.Read([&](store::JobStore& jobs) {
+      return jobs.Removing(kTogether);
+    }));
     if (begun.empty()) co_return removed;
     TY_CO_TRY(const RemovedJobs some, co_await Finish(std::move(begun)));
     removed.jobs += some.jobs;

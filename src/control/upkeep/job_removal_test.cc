@@ -40,9 +40,9 @@ class JobRemovalTest : public World {
   void ExpectGone(const v1::JobRecord& job) {
     EXPECT_EQ(Await(service_->Get({"p", job.job().job_id()})).error().code, Code::kNotFound);
     EXPECT_EQ(LinesOf(job), 0);
-    EXPECT_TRUE(Await(journal_->Events(job.uid(), 0))->empty());
-    EXPECT_TRUE(Await(journal_->Trials(job.uid()))->empty());
-    EXPECT_TRUE(Await(journal_->Removing(10))->empty());
+    EXPECT_TRUE(EventsOf(job).empty());
+    EXPECT_TRUE(TrialsOf(job).empty());
+    EXPECT_TRUE(Await(journal_->Read([&](store::JobStore& jobs) { return jobs.Removing(10); }))->empty());
   }
 
   static inline std::string stays_;  ///< the job that runs for ever
@@ -76,7 +76,7 @@ TEST_F(JobRemovalTest, RefusesAJobThatHasNotEnded) {
 TEST_F(JobRemovalTest, TakesTheTrialsAlong) {
   RunToItsEnd(MakeTuningJob("a"));
   const v1::JobRecord a = Record("a");
-  ASSERT_EQ(Await(journal_->Trials(a.uid()))->size(), 2U);
+  ASSERT_EQ(TrialsOf(a).size(), 2U);
   ASSERT_TRUE(RunUntil([&] { return service_->registry().tuning().Find(a.uid()) == nullptr; }));
   EXPECT_EQ(Await(service_->removal().RemoveEnded({a.uid()}))->jobs, 1);
   ExpectGone(a);

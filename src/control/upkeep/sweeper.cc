@@ -144,7 +144,8 @@ awaitable<Result<retention::Share>> Sweeper::OldJobs(SysTime now) {
   retention::Share share;
   store::FinishedQuery query{.before = SysTime::max(), .count = kCountedTogether};
   while (cutoff) {
-    TY_CO_TRY(const std::vector<store::FinishedJob> page, co_await parts_.journal.Finished(query));
+    TY_CO_TRY(const std::vector<store::FinishedJob> page,
+              co_await parts_.journal.Read([&](store::JobStore& jobs) { return jobs.Finished(query); }));
     if (page.empty()) break;
     query.after = page.back();
     share.all += std::ssize(page);
@@ -196,7 +197,8 @@ awaitable<Status> Sweeper::SweepJobs(service::SweepReport& report) {
   store::FinishedQuery query{.before = *cutoff, .count = kPage};
   for (;;) {
     const SteadyClock::time_point begun = SteadyClock::now();
-    TY_CO_TRY(const std::vector<store::FinishedJob> page, co_await parts_.journal.Finished(query));
+    TY_CO_TRY(const std::vector<store::FinishedJob> page,
+              co_await parts_.journal.Read([&](store::JobStore& jobs) { return jobs.Finished(query); }));
     if (page.empty()) co_return Status{};
     query.after = page.back();
     std::vector<Kept> kept;

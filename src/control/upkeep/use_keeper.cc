@@ -80,7 +80,7 @@ std::optional<ProjectUseTable> ReadTable(const std::string& file) {
   return std::nullopt;
 }
 
-void Restore(engine::LocalEngine& engine, const std::string& file, store::SqliteJobStore& jobs, SysTime now) {
+void Restore(engine::LocalEngine& engine, const std::string& file, store::JobStore& jobs, SysTime now) {
   if (const std::optional<ProjectUseTable> table = ReadTable(file)) {
     Uses uses;
     for (const control::v1::ProjectUse& use : table->projects()) uses[use.project()] = Read(use);
@@ -137,7 +137,7 @@ std::shared_ptr<storage::ByteMeter> MakeByteMeter(
   return std::make_shared<storage::ByteMeter>(std::move(rules));
 }
 
-UseKeeper::UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::SqliteJobStore& jobs)
+UseKeeper::UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::JobStore& jobs)
     : parts_(std::move(parts)), ended_(loop), tasks_(std::in_place, loop) {
   Restore(parts_.engine, parts_.file, jobs, parts_.clock.Now());
   if (parts_.meter)

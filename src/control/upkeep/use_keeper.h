@@ -16,7 +16,7 @@
 #include "rules/placement/quota.h"
 #include "stores/logs/sqlite_log_store.h"
 #include "stores/storage/buckets.h"
-#include "stores/store/sqlite_job_store.h"
+#include "stores/store/job_store.h"
 #include "trainyard/control/v1/usage.pb.h"
 
 namespace trainyard::control {
@@ -46,7 +46,7 @@ class UseKeeper {
     const placement::Quotas& quotas;
   };
   /// Gives the engine what is known. Blocks. All of the parts outlive it; `jobs` is asked now only.
-  UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::SqliteJobStore& jobs);
+  UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::JobStore& jobs);
   ~UseKeeper();
   UseKeeper(const UseKeeper&) = delete;
   UseKeeper& operator=(const UseKeeper&) = delete;

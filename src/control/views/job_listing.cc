@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/wire/filter.h"
+#include "stores/store/job_reads.h"
 
 namespace trainyard::control {
 
@@ -43,11 +44,12 @@ boost::asio::awaitable<Result<std::string>> JobListing::List(JobListQuery query,
   int matched = 0;
   std::size_t bytes = 0;
   do {
-    store::Journal::Selection selection{.wanted = ListSearch::EndedJobs(search),
-                                        .looked_at_max = kFilteredJobsMax - looked_at};
-    TY_CO_TRY(store::JobPage page,
-              co_await outside_.journal.List(query.project, std::min(page_size - taken, kListedAtOnce), token,
-                                             std::move(selection)));
+    store::JobSelection selection{.wanted = ListSearch::EndedJobs(search),
+                                  .looked_at_max = kFilteredJobsMax - looked_at};
+    TY_CO_TRY(store::JobPage page, co_await outside_.journal.Read([&](store::JobStore& jobs) {
+      return store::SelectJobs(jobs, query.project, std::min(page_size - taken, kListedAtOnce), token,
+                               selection);
+    }));
     for (const v1::JobRecord& record : page.jobs) {
       const bool has_ended = record.job().has_end_time();
       Job job;

@@ -11,6 +11,7 @@
 #include "rules/iam/resource.h"
 #include "rules/jobs/job_row.h"
 #include "rules/jobs/timeline.h"
+#include "stores/store/job_reads.h"
 
 namespace trainyard::control {
 
@@ -23,8 +24,8 @@ constexpr int kMatchedAtOnce = 4;  ///< as in lists: then others have their turn
 
 /// Counts on the reader's thread what can be counted there; the rest is left for the loop: unfinished jobs,
 /// if a filter may ask for their place in the queue.
-store::Journal::Selection CountEnded(std::shared_ptr<ListSearch> search,
-                                     std::shared_ptr<jobs::JobCount> count, bool is_filtered) {
+store::JobSelection CountEnded(std::shared_ptr<ListSearch> search, std::shared_ptr<jobs::JobCount> count,
+                               bool is_filtered) {
   auto wanted = [looks_for = ListSearch::EndedJobs(std::move(search)), count = std::move(count),
                  is_filtered](v1::JobRecord& record) {
     if (!looks_for(record)) return false;
@@ -44,7 +45,9 @@ Error NoSuch(const wire::JobName& name) {
 asio::awaitable<Result<v1::JobRows>> JobTables::List(JobListQuery query) {
   v1::JobRows rows;
   if (query.page_token.empty()) {  // what happens while the page is read comes in the stream
-    TY_CO_TRY(std::string resume_token, co_await outside_.journal.ResumeToken(query.project));
+    TY_CO_TRY(std::string resume_token, co_await outside_.journal.Read([&](store::JobStore& jobs) {
+      return jobs.ResumeToken(query.project);
+    }));
     rows.set_resume_token(std::move(resume_token));
   }
   auto take = [&](const v1::JobRecord& record, Job) {
@@ -64,9 +67,10 @@ asio::awaitable<Result<v1::JobSummary>> JobTables::Summarize(std::string project
   int looked_at = 0;
   int matched = 0;
   do {
-    store::Journal::Selection selection = CountEnded(search, count, !filter.empty());
-    TY_CO_TRY(store::JobPage page,
-              co_await outside_.journal.List(project, kSummarizedAtOnce, token, std::move(selection)));
+    store::JobSelection selection = CountEnded(search, count, !filter.empty());
+    TY_CO_TRY(store::JobPage page, co_await outside_.journal.Read([&](store::JobStore& jobs) {
+      return store::SelectJobs(jobs, project, kSummarizedAtOnce, token, selection);
+    }));
     for (const v1::JobRecord& record : page.jobs) {
       if (++matched % kMatchedAtOnce == 0) co_await asio::post(asio::use_awaitable);
       TY_CO_TRY(const bool wanted, co_await listing_.Wants(search, record));
@@ -82,13 +86,16 @@ asio::awaitable<Result<v1::JobSummary>> JobTables::Summarize(std::string project
 
 asio::awaitable<Result<v1::JobTimeline>> JobTables::Timeline(TimelineQuery query) {
   const wire::JobName& name = query.job;
-  Result<v1::JobRecord> record = co_await outside_.journal.Get(name.project, name.job_id);
+  Result<v1::JobRecord> record = co_await outside_.journal.Read(
+      [&](store::JobStore& jobs) { return jobs.Get(name.project, name.job_id); });
   if (record && !query.trial_id.empty())
-    record = co_await outside_.journal.GetTrial(name.project, name.job_id, query.trial_id);
+    record = co_await outside_.journal.Read(
+        [&](store::JobStore& jobs) { return jobs.GetTrial(name.project, name.job_id, query.trial_id); });
   if (!record && record.error().code == Code::kNotFound) co_return std::unexpected(NoSuch(name));
   if (!record) co_return std::unexpected(std::move(record).error());
-  TY_CO_TRY(const std::vector<v1::Event> events,
-            co_await outside_.journal.EventPage(record->uid(), query.after_seq, kEntriesMax));
+  TY_CO_TRY(const std::vector<v1::Event> events, co_await outside_.journal.Read([&](store::JobStore& jobs) {
+    return jobs.EventPage(record->uid(), query.after_seq, kEntriesMax);
+  }));
   v1::JobTimeline timeline;
   for (const v1::Event& event : events) *timeline.add_entries() = jobs::EntryOf(event);
   const bool is_all = !events.empty() && events.back().seq() == record->revision();

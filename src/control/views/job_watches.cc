@@ -9,6 +9,7 @@
 
 #include "base/async/event.h"
 #include "control/run/service_log.h"
+#include "stores/store/job_reads.h"
 
 namespace trainyard::control {
 
@@ -124,9 +125,12 @@ class JobWatches::Live final : public JobWatch {
     if (!AreJobsDue(steady_clock::now())) co_return Status();
     jobs_wanted_ = false;
     jobs_read_at_ = steady_clock::now();
-    TY_CO_TRY(store::Journal::ChangedJobs changed,
-              co_await outside_.journal.Changed(query_.project, query_.resume_token, kChangesMax));
-    for (store::Journal::ChangedJob& one : changed.jobs) {
+    TY_CO_TRY(store::ChangedJobs changed,
+              co_await outside_.journal.Read(
+                  [project = query_.project, token = query_.resume_token](store::JobStore& jobs) {
+                    return store::ReadChanged(jobs, project, token, kChangesMax);
+                  }));
+    for (store::ChangedJob& one : changed.jobs) {
       touched_.erase(one.job_id);  // its row is made after this
       v1::JobChanges::Change& change = *changes.add_changes();
       change.set_job_id(one.job_id);
@@ -135,7 +139,8 @@ class JobWatches::Live final : public JobWatch {
     }
     const auto room = static_cast<std::size_t>(kChangesMax - changes.changes_size());
     for (const std::string& job_id : TakeTouched(std::min(room, kTouchedMax))) {
-      Result<v1::JobRecord> job = co_await outside_.journal.Get(query_.project, job_id);
+      Result<v1::JobRecord> job = co_await outside_.journal.Read(
+          [project = query_.project, job_id](store::JobStore& jobs) { return jobs.Get(project, job_id); });
       if (!job) continue;  // its removal is a change
       v1::JobChanges::Change& change = *changes.add_changes();
       change.set_job_id(job_id);
@@ -241,14 +246,19 @@ asio::awaitable<Result<std::shared_ptr<JobWatch>>> JobWatches::Start(Query query
     co_return std::unexpected(InvalidArgument(
         "logs_of", "A stream follows the logs of at most " + std::to_string(kLogsMax) + " jobs"));
   if (query.resume_token.empty()) {
-    TY_CO_TRY(query.resume_token, co_await outside_.journal.ResumeToken(query.project));
+    TY_CO_TRY(query.resume_token, co_await outside_.journal.Read([&](store::JobStore& jobs) {
+      return jobs.ResumeToken(query.project);
+    }));
   } else {  // refused now, while there is a status to say it with
-    TY_CO_RETURN_IF_ERROR(co_await outside_.journal.Changed(query.project, query.resume_token, 1));
+    TY_CO_RETURN_IF_ERROR(co_await outside_.journal.Read([&](store::JobStore& jobs) {
+      return store::ReadChanged(jobs, query.project, query.resume_token, 1);
+    }));
   }
   std::vector<FollowedLog> logs;
   const std::set<std::string> logs_of(query.logs_of.begin(), query.logs_of.end());
   for (const std::string& job_id : logs_of) {
-    const Result<v1::JobRecord> job = co_await outside_.journal.Get(query.project, job_id);
+    const Result<v1::JobRecord> job = co_await outside_.journal.Read(
+        [&](store::JobStore& jobs) { return jobs.Get(query.project, job_id); });
     if (job) logs.push_back({.job_id = job_id, .uid = LogUid(*job)});
   }
   co_return std::make_shared<Live>(*this, std::move(query), std::move(search), std::move(logs));

@@ -107,7 +107,7 @@ Status CheckReadable(const std::string& data, const KnownJobs& known) {
   return {};
 }
 
-Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data, const KnownJobs& known) {
+Status CheckNumbers(store::JobStore& jobs, const std::string& data, const KnownJobs& known) {
   TY_TRY(const std::int64_t last, jobs.LastUid());
   if (known.operator_has_spoken) {
     TY_RETURN_IF_ERROR(jobs.SkipUids(known.uid_max));

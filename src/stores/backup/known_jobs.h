@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stores/store/sqlite_job_store.h"
+#include "stores/store/job_store.h"
 
 /// What is known of jobs beside their database: a lost one, or one that lost its last writes, must not be
 /// taken for that of a server without jobs, because living replicas of jobs that nobody knows are ended.
@@ -32,8 +32,7 @@ struct KnownJobs {
 [[nodiscard]] Status CheckReadable(const std::string& data, const KnownJobs& known);
 /// kFailedPrecondition: others know jobs with larger numbers. After the operator's word these numbers are
 /// never given out.
-[[nodiscard]] Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data,
-                                  const KnownJobs& known);
+[[nodiscard]] Status CheckNumbers(store::JobStore& jobs, const std::string& data, const KnownJobs& known);
 
 /// kFailedPrecondition: a directory, or something else that is no file, has the name of a database.
 [[nodiscard]] Status CheckDatabaseFiles(const std::string& data);

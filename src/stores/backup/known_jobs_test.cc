@@ -34,8 +34,8 @@ class KnownJobsTest : public testing::Test {
                                       ", 'p', 'census', 0, -1, 0)"));
   }
   [[nodiscard]] KnownJobs Look() const { return LookForJobs(data_, ""); }
-  std::unique_ptr<store::SqliteJobStore> OpenJobs() {
-    auto jobs = store::SqliteJobStore::Open(data_ + "/trainyard.db");
+  std::unique_ptr<store::JobStore> OpenJobs() {
+    auto jobs = store::JobStore::Open(data_ + "/trainyard.db");
     EXPECT_TRUE(jobs) << jobs.error().message;
     return *std::move(jobs);
   }

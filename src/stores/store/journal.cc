@@ -1,13 +1,10 @@
 #include "stores/store/journal.h"
 
 #include <algorithm>
-#include <iterator>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "base/async/on_pool.h"
 #include "base/sqlite/full_disk.h"
 #include "stores/store/group_commit.h"
 
@@ -60,44 +57,11 @@ Writes::Results CommitGroup(JobStore& store, std::span<Write> group) {
   return results;
 }
 
-Result<JobPage> Select(JobStore& store, const std::string& project, int page_size, std::string page_token,
-                       const Journal::Selection& selection) {
-  JobPage selected{.jobs = {}, .next_page_token = std::move(page_token)};
-  do {
-    const int room = page_size - static_cast<int>(selected.jobs.size());
-    TY_TRY(JobPage page, store.List(project, room, selected.next_page_token));
-    for (JobRecord& record : page.jobs) {
-      if (selection.wanted(record)) selected.jobs.push_back(std::move(record));
-    }
-    selected.looked_at += room;
-    selected.next_page_token = std::move(page.next_page_token);
-  } while (std::ssize(selected.jobs) < page_size && !selected.next_page_token.empty() &&
-           selected.looked_at < selection.looked_at_max);
-  return selected;
-}
-
 using Observer = std::function<void(const std::string& project)>;
 
 /// Also after a write that failed: it may be stored all the same.
 void SayChanged(const Observer& observer, const std::string& project) {
   if (observer) observer(project);
-}
-
-Result<Journal::ChangedJobs> ReadChanged(JobStore& store, const std::string& project,
-                                         const std::string& resume_token, int count) {
-  TY_TRY(ChangePage page, store.Changed(project, resume_token, count));
-  Journal::ChangedJobs changed{.jobs = {}, .resume_token = std::move(page.resume_token), .more = page.more};
-  for (JobChange& change : page.changes) {
-    auto known = std::ranges::find(changed.jobs, change.job_id, &Journal::ChangedJob::job_id);
-    if (known == changed.jobs.end()) {
-      Result<JobRecord> job = store.Get(project, change.job_id);
-      if (!job && job.error().code != Code::kNotFound) return std::unexpected(std::move(job).error());
-      known = changed.jobs.insert(known, {.job_id = change.job_id, .job = {}, .trial_ids = {}});
-      if (job) known->job = *std::move(job);
-    }
-    if (!change.trial_id.empty() && known->job) known->trial_ids.push_back(std::move(change.trial_id));
-  }
-  return changed;
 }
 
 }  // namespace
@@ -167,94 +131,11 @@ asio::awaitable<Result<std::int64_t>> Journal::EraseRemoved(std::vector<std::int
   co_return co_await impl_->Submit(std::move(write));
 }
 
-asio::awaitable<Result<std::vector<std::int64_t>>> Journal::Removing(int count) {
-  auto read = [&store = impl_->reader(), count] { return store.Removing(count); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<std::vector<FinishedJob>>> Journal::Finished(FinishedQuery query) {
-  auto read = [&store = impl_->reader(), query] { return store.Finished(query); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<std::vector<std::string>>> Journal::RecentProjects(int count) {
-  auto read = [&store = impl_->reader(), count] { return store.RecentProjects(count); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<JobRecord>> Journal::Get(std::string project, std::string job_id) {
-  auto read = [&store = impl_->reader(), project = std::move(project), job_id = std::move(job_id)] {
-    return store.Get(project, job_id);
-  };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<JobPage>> Journal::List(std::string project, int page_size, std::string page_token) {
-  auto read = [&store = impl_->reader(), project = std::move(project), page_size,
-               page_token = std::move(page_token)] { return store.List(project, page_size, page_token); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<JobPage>> Journal::List(std::string project, int page_size, std::string page_token,
-                                               Selection selection) {
-  auto read = [&store = impl_->reader(), project = std::move(project), page_size,
-               page_token = std::move(page_token), selection = std::move(selection)] {
-    return Select(store, project, page_size, page_token, selection);
-  };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<std::vector<JobRecord>>> Journal::Trials(std::int64_t tuning_uid) {
-  co_return co_await Trials(tuning_uid, 0, std::numeric_limits<int>::max());
-}
-
-asio::awaitable<Result<std::vector<JobRecord>>> Journal::Trials(std::int64_t tuning_uid,
-                                                                std::int64_t after_uid, int count) {
-  auto read = [&store = impl_->reader(), tuning_uid, after_uid, count] {
-    return store.Trials(tuning_uid, after_uid, count);
-  };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<Journal::ChangedJobs>> Journal::Changed(std::string project, std::string resume_token,
-                                                               int count) {
-  auto read = [&store = impl_->reader(), project = std::move(project), resume_token = std::move(resume_token),
-               count] { return ReadChanged(store, project, resume_token, count); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<std::string>> Journal::ResumeToken(std::string project) {
-  auto read = [&store = impl_->reader(), project = std::move(project)] { return store.ResumeToken(project); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
 void Journal::OnChange(std::function<void(const std::string& project)> observer) {
   *impl_->observer() = std::move(observer);
 }
 
-asio::awaitable<Result<std::vector<JobRecord>>> Journal::Unfinished() {
-  auto read = [&store = impl_->reader()] { return store.Unfinished(); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<std::vector<Event>>> Journal::Events(std::int64_t uid, std::int64_t after_seq) {
-  auto read = [&store = impl_->reader(), uid, after_seq] { return store.Events(uid, after_seq); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<std::vector<Event>>> Journal::EventPage(std::int64_t uid, std::int64_t after_seq,
-                                                               int count) {
-  auto read = [&store = impl_->reader(), uid, after_seq, count] {
-    return store.EventPage(uid, after_seq, count);
-  };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
-
-asio::awaitable<Result<JobRecord>> Journal::GetTrial(std::string project, std::string job_id,
-                                                     std::string trial_id) {
-  auto read = [&store = impl_->reader(), project = std::move(project), job_id = std::move(job_id),
-               trial_id = std::move(trial_id)] { return store.GetTrial(project, job_id, trial_id); };
-  co_return co_await OnPool(impl_->reads(), std::move(read));
-}
+asio::thread_pool& Journal::reads() noexcept { return impl_->reads(); }
+JobStore& Journal::reader() noexcept { return impl_->reader(); }
 
 }  // namespace trainyard::store

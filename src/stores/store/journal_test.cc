@@ -14,9 +14,8 @@
 #include <map>
 #include <set>
 
+#include "stores/store/job_reads.h"
 #include "stores/store/job_store_conformance.h"
-#include "stores/store/memory_job_store.h"
-#include "stores/store/sqlite_job_store.h"
 
 namespace trainyard::store {
 namespace {
@@ -28,55 +27,21 @@ constexpr int kInFlight = 64;
 /// A store that counts groups and refuses to commit them on demand.
 class Harness final : public JobStore {
  public:
+  Harness() : JobStore(std::move(*Open(":memory:").value())) {}
+
   int groups = 0;
   int failures = 0;  ///< so many next commits fail
 
-  Result<std::int64_t> Create(const JobRecord& r, const Event& e) override { return store_.Create(r, e); }
-  Status Append(const JobRecord& r, const Event& e) override { return store_.Append(r, e); }
-  Result<JobRecord> Get(std::string_view p, std::string_view j) override { return store_.Get(p, j); }
-  Result<JobPage> List(std::string_view p, int n, std::string_view t) override {
-    return store_.List(p, n, t);
-  }
-  Result<std::vector<JobRecord>> Trials(std::int64_t t, std::int64_t u, int n) override {
-    return store_.Trials(t, u, n);
-  }
-  Result<std::vector<JobRecord>> Unfinished() override { return store_.Unfinished(); }
-  Result<std::vector<Event>> Events(std::int64_t u, std::int64_t s) override { return store_.Events(u, s); }
-  Result<std::vector<std::string>> RecentProjects(int count) override { return store_.RecentProjects(count); }
-  Result<std::vector<Event>> EventPage(std::int64_t u, std::int64_t s, int n) override {
-    return store_.EventPage(u, s, n);
-  }
-  Result<JobRecord> GetTrial(std::string_view p, std::string_view j, std::string_view t) override {
-    return store_.GetTrial(p, j, t);
-  }
-  Result<ChangePage> Changed(std::string_view p, std::string_view t, int n) override {
-    return store_.Changed(p, t, n);
-  }
-  Result<std::string> ResumeToken(std::string_view p) override { return store_.ResumeToken(p); }
-  Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query) override {
-    return store_.Finished(query);
-  }
-  Result<std::int64_t> BeginRemoval(std::span<const std::int64_t> uids) override {
-    return store_.BeginRemoval(uids);
-  }
-  Result<std::vector<std::int64_t>> Removing(int count) override { return store_.Removing(count); }
-  Result<std::int64_t> EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) override {
-    return store_.EraseRemoved(uids, rows_max);
-  }
   Status Begin() override {
     ++groups;
-    return store_.Begin();
+    return JobStore::Begin();
   }
   Status Commit() override {
-    if (failures == 0) return store_.Commit();
+    if (failures == 0) return JobStore::Commit();
     --failures;
-    store_.Rollback();
+    Rollback();
     return std::unexpected(Error{Code::kResourceExhausted, "No space left on device", {}});
   }
-  void Rollback() override { store_.Rollback(); }
-
- private:
-  MemoryJobStore store_;
 };
 
 using Outcomes = std::map<std::string, Result<std::int64_t>>;
@@ -148,17 +113,19 @@ asio::awaitable<void> WalkThrough(Journal& journal, bool& done) {
   Status stale = co_await journal.Append(running, event);
   EXPECT_EQ(stale.error().code, Code::kAborted);
 
-  Result<JobRecord> got = co_await journal.Get("p", "a");
+  Result<JobRecord> got = co_await journal.Read([&](JobStore& jobs) { return jobs.Get("p", "a"); });
   EXPECT_THAT(got.value(), EqualsMessage(running));
-  Result<JobRecord> nothing = co_await journal.Get("p", "b");
+  Result<JobRecord> nothing = co_await journal.Read([&](JobStore& jobs) { return jobs.Get("p", "b"); });
   EXPECT_EQ(nothing.error().code, Code::kNotFound);
-  Result<JobPage> page = co_await journal.List("p", 10, "");
+  Result<JobPage> page = co_await journal.Read([&](JobStore& jobs) { return jobs.List("p", 10, ""); });
   EXPECT_EQ(page.value().jobs.size(), 1U);
-  Result<JobPage> bad = co_await journal.List("p", 10, "x");
+  Result<JobPage> bad = co_await journal.Read([&](JobStore& jobs) { return jobs.List("p", 10, "x"); });
   EXPECT_EQ(bad.error().field, "page_token");
-  Result<std::vector<JobRecord>> unfinished = co_await journal.Unfinished();
+  Result<std::vector<JobRecord>> unfinished =
+      co_await journal.Read([](JobStore& jobs) { return jobs.Unfinished(); });
   EXPECT_EQ(unfinished.value().size(), 1U);
-  Result<std::vector<Event>> events = co_await journal.Events(*uid, 1);
+  Result<std::vector<Event>> events =
+      co_await journal.Read([&](JobStore& jobs) { return jobs.Events(*uid, 1); });
   EXPECT_EQ(events.value().size(), 1U);
   done = true;
 }
@@ -167,10 +134,10 @@ TEST(Journal, ReadsWhatItWrote) {
   const std::string folder = testing::TempDir() + "journal_test.reads";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directory(folder);
-  auto writer = SqliteJobStore::Open(folder + "/t.db").value();
-  auto reader = SqliteJobStore::OpenReader(folder + "/t.db").value();
-  MemoryJobStore memory;
-  const std::pair<JobStore*, JobStore*> both[] = {{writer.get(), reader.get()}, {&memory, &memory}};
+  auto writer = JobStore::Open(folder + "/t.db").value();
+  auto reader = JobStore::OpenReader(folder + "/t.db").value();
+  const auto memory = JobStore::Open(":memory:").value();
+  const std::pair<JobStore*, JobStore*> both[] = {{writer.get(), reader.get()}, {memory.get(), memory.get()}};
   for (const auto& [write, read] : both) {
     asio::io_context loop;
     Journal journal(loop, *write, *read);
@@ -183,11 +150,12 @@ TEST(Journal, ReadsWhatItWrote) {
 }
 
 /// All pages, each as its jobs' ids and a "|".
-asio::awaitable<void> ReadSelected(Journal& journal, int page_size, Journal::Selection selection,
+asio::awaitable<void> ReadSelected(Journal& journal, int page_size, JobSelection selection,
                                    std::string& pages) {
   std::string token;
   do {
-    Result<JobPage> page = co_await journal.List("p", page_size, token, selection);
+    Result<JobPage> page = co_await journal.Read(
+        [&](JobStore& jobs) { return SelectJobs(jobs, "p", page_size, token, selection); });
     for (const JobRecord& record : page.value().jobs) pages += record.job().job_id();
     EXPECT_LE(page->looked_at, selection.looked_at_max + page_size);
     pages += "|";
@@ -211,7 +179,7 @@ TEST(Journal, SelectsFromALongHistory) {
   for (const Row& row : {Row{10, 100, "j4j2j0|"}, Row{1, 100, "j4|j2|j0|"}, Row{2, 2, "j4|j2|j0|"},
                          Row{2, 100, "j4j2|j0|"}, Row{1, 1, "|j4||j2||j0|"}}) {
     std::string pages;
-    const Journal::Selection even{
+    const JobSelection even{
         .wanted = [](JobRecord& record) { return (record.job().job_id().back() - '0') % 2 == 0; },
         .looked_at_max = row.looked_at_max};
     asio::co_spawn(loop, ReadSelected(journal, row.page_size, even, pages), asio::detached);
@@ -253,7 +221,7 @@ asio::awaitable<void> CreateForEver(Journal& journal, int lane, int pipe) {
 }
 
 [[noreturn]] void RunCreator(const std::string& path, int pipe) {
-  auto writer = SqliteJobStore::Open(path);
+  auto writer = JobStore::Open(path);
   if (!writer) _exit(2);
   asio::io_context loop;
   Journal journal(loop, **writer, **writer);
@@ -290,7 +258,7 @@ TEST(Journal, WhatWasAcknowledgedSurvivesKill9) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(killed && WIFSIGNALED(status)) << "the child ended by itself: " << status;
 
-  auto store = SqliteJobStore::Open(folder + "/t.db").value();
+  auto store = JobStore::Open(folder + "/t.db").value();
   int checked = 0;
   for (std::size_t begin = 0, end = 0; (end = acknowledged.find('\n', begin)) != std::string::npos;
        begin = end + 1) {
@@ -311,7 +279,7 @@ TEST(Journal, AFullDiskRefusesAndKeepsWhatItAcknowledged) {
     GTEST_SKIP() << "cannot mount a tmpfs: " << strerror(errno);
   }
   {
-    auto store = SqliteJobStore::Open(disk + "/t.db").value();
+    auto store = JobStore::Open(disk + "/t.db").value();
     asio::io_context loop;
     Journal journal(loop, *store, *store);
     std::set<std::string> acknowledged;
@@ -327,7 +295,7 @@ TEST(Journal, AFullDiskRefusesAndKeepsWhatItAcknowledged) {
     }
     ASSERT_EQ(refused.size(), kInFlight) << "the whole group is refused";
     EXPECT_GT(acknowledged.size(), 0U);
-    auto reopened = SqliteJobStore::OpenReader(disk + "/t.db").value();
+    auto reopened = JobStore::OpenReader(disk + "/t.db").value();
     for (const std::string& id : acknowledged) EXPECT_TRUE(reopened->Get("p", id)) << id;
     for (const std::string& id : refused) EXPECT_FALSE(reopened->Get("p", id)) << id;
   }

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "stores/store/sqlite_job_store.h"
+#include "stores/store/job_store.h"
 
 namespace trainyard::store {
 namespace {
@@ -18,7 +18,7 @@ TEST(WriteProbe, WritesAndChangesNothing) {
   WriteProbe probe(path);
   EXPECT_FALSE(probe.Try()) << "there is no database";
   {
-    const auto store = SqliteJobStore::Open(path);
+    const auto store = JobStore::Open(path);
     ASSERT_TRUE(store);
     const auto log = [&path] { return std::filesystem::file_size(path + "-wal"); };
     const auto before = log();
@@ -26,7 +26,7 @@ TEST(WriteProbe, WritesAndChangesNothing) {
     EXPECT_GT(log(), before) << "it was written";
     EXPECT_TRUE(probe.Try());
   }
-  EXPECT_TRUE(SqliteJobStore::Open(path)) << "the schema is the same";
+  EXPECT_TRUE(JobStore::Open(path)) << "the schema is the same";
   std::filesystem::remove_all(folder);
 }
 

@@ -1,4 +1,4 @@
-#include "stores/store/sqlite_job_store.h"
+#include "stores/store/job_store.h"
 
 #include <sys/mount.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class TempFolder {
  public:
-  TempFolder() : path_(testing::TempDir() + "sqlite_job_store_test.XXXXXX") {
+  TempFolder() : path_(testing::TempDir() + "job_store_test.XXXXXX") {
     if (mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << strerror(errno);
   }
   ~TempFolder() { std::filesystem::remove_all(path_); }
@@ -28,15 +28,24 @@ class TempFolder {
 
 class SqliteFixture {
  public:
-  SqliteFixture() : store_(SqliteJobStore::Open(folder_ / "trainyard.db").value()) {}
+  SqliteFixture() : store_(JobStore::Open(folder_ / "trainyard.db").value()) {}
   JobStore& store() { return *store_; }
 
  private:
   TempFolder folder_;
-  std::unique_ptr<SqliteJobStore> store_;
+  std::unique_ptr<JobStore> store_;
+};
+
+class MemoryFixture {
+ public:
+  JobStore& store() { return *store_; }
+
+ private:
+  std::unique_ptr<JobStore> store_ = JobStore::Open(":memory:").value();
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, JobStoreConformance, SqliteFixture);
+INSTANTIATE_TYPED_TEST_SUITE_P(Memory, JobStoreConformance, MemoryFixture);
 
 std::int64_t CreateJob(JobStore& store, const std::string& job_id) {
   const JobRecord record = NewJob("p", job_id);
@@ -45,9 +54,9 @@ std::int64_t CreateJob(JobStore& store, const std::string& job_id) {
   return uid.value_or(0);
 }
 
-TEST(SqliteJobStore, NumbersThatOthersKnowAreSkipped) {
+TEST(JobStore, NumbersThatOthersKnowAreSkipped) {
   TempFolder folder;
-  auto store = SqliteJobStore::Open(folder / "trainyard.db").value();
+  auto store = JobStore::Open(folder / "trainyard.db").value();
   EXPECT_EQ(store->LastUid().value(), 0);
   ASSERT_TRUE(store->SkipUids(7));
   EXPECT_EQ(CreateJob(*store, "a"), 8);
@@ -56,28 +65,28 @@ TEST(SqliteJobStore, NumbersThatOthersKnowAreSkipped) {
   EXPECT_EQ(store->LastUid().value(), 9);
 }
 
-TEST(SqliteJobStore, KeepsAllWhenOpenedAgain) {
+TEST(JobStore, KeepsAllWhenOpenedAgain) {
   TempFolder folder;
   std::int64_t uid = 0;
   std::string token;
   {
-    auto store = SqliteJobStore::Open(folder / "trainyard.db").value();
+    auto store = JobStore::Open(folder / "trainyard.db").value();
     uid = CreateJob(*store, "a");
     CreateJob(*store, "b");
     token = store->List("p", 1, "").value().next_page_token;
     ASSERT_TRUE(store->Begin());
     CreateJob(*store, "never_committed");
   }
-  auto store = SqliteJobStore::Open(folder / "trainyard.db").value();
+  auto store = JobStore::Open(folder / "trainyard.db").value();
   EXPECT_EQ(store->Get("p", "a").value().uid(), uid);
   EXPECT_EQ(store->Get("p", "never_committed").error().code, Code::kNotFound);
   EXPECT_EQ(store->List("p", 5, token).value().jobs.size(), 1U) << "page tokens outlive a restart";
 }
 
-TEST(SqliteJobStore, AReaderSeesCommittedGroupsOnly) {
+TEST(JobStore, AReaderSeesCommittedGroupsOnly) {
   TempFolder folder;
-  auto writer = SqliteJobStore::Open(folder / "trainyard.db").value();
-  auto reader = SqliteJobStore::OpenReader(folder / "trainyard.db").value();
+  auto writer = JobStore::Open(folder / "trainyard.db").value();
+  auto reader = JobStore::OpenReader(folder / "trainyard.db").value();
   ASSERT_TRUE(writer->Begin());
   CreateJob(*writer, "a");
   EXPECT_EQ(reader->Get("p", "a").error().code, Code::kNotFound);
@@ -87,9 +96,9 @@ TEST(SqliteJobStore, AReaderSeesCommittedGroupsOnly) {
   EXPECT_EQ(reader->Create(record, CreatedEvent(record)).error().code, Code::kPermissionDenied);
 }
 
-TEST(SqliteJobStore, NeverScans) {
+TEST(JobStore, NeverScans) {
   TempFolder folder;
-  auto store = SqliteJobStore::Open(folder / "trainyard.db").value();
+  auto store = JobStore::Open(folder / "trainyard.db").value();
   const std::vector<std::string> plans = store->QueryPlans().value();
   EXPECT_THAT(
       plans, testing::ElementsAre(
@@ -112,18 +121,18 @@ TEST(SqliteJobStore, NeverScans) {
                  "RIGHT", "SEARCH removed_jobs USING INDEX removed_changed (project=? AND change>?)"));
 }
 
-TEST(SqliteJobStore, ResumeTokensOutliveARestartButNotAnOlderBackup) {
+TEST(JobStore, ResumeTokensOutliveARestartButNotAnOlderBackup) {
   TempFolder folder;
   const std::string path = folder / "trainyard.db";
   const std::string copy = folder / "copy.db";
-  auto writer = SqliteJobStore::Open(path).value();
+  auto writer = JobStore::Open(path).value();
   const std::string at_first = writer->ResumeToken("p").value();
   CreateJob(*writer, "a");
   const std::string token = writer->ResumeToken("p").value();
   writer.reset();
   std::filesystem::copy_file(path, copy);
 
-  writer = SqliteJobStore::Open(path).value();
+  writer = JobStore::Open(path).value();
   CreateJob(*writer, "b");
   const std::string later = writer->ResumeToken("p").value();
   const JobChange b{.job_id = "b", .trial_id = ""};
@@ -131,13 +140,13 @@ TEST(SqliteJobStore, ResumeTokensOutliveARestartButNotAnOlderBackup) {
   ASSERT_TRUE(sqlite::Database::OpenAsItIs(path).value().Execute("VACUUM"));
   EXPECT_EQ(writer->Changed("p", token, 10).value().changes, (std::vector{b}));
 
-  auto restored = SqliteJobStore::Open(copy).value();
+  auto restored = JobStore::Open(copy).value();
   EXPECT_TRUE(restored->Changed("p", token, 10).value().changes.empty());
   const Error gone = restored->Changed("p", later, 10).error();
   EXPECT_EQ(gone.code, Code::kFailedPrecondition);
   EXPECT_EQ(gone.info->reason, kListAgain);
   CreateJob(*restored, "c");  // its number is b's in the other one
-  auto reader = SqliteJobStore::OpenReader(copy, 1'700'000'000).value();
+  auto reader = JobStore::OpenReader(copy, 1'700'000'000).value();
   for (const std::string& old : {at_first, token, later})
     EXPECT_EQ(reader->Changed("p", old, 10).error().info->reason, kListAgain);
   EXPECT_TRUE(reader->Changed("p", reader->ResumeToken("p").value(), 10));
@@ -163,11 +172,11 @@ class SmallDisk {
   std::string path_;
 };
 
-TEST(SqliteJobStore, AFullDiskLosesAGroupButNothingBefore) {
+TEST(JobStore, AFullDiskLosesAGroupButNothingBefore) {
   SmallDisk disk;
   if (disk.path().empty()) GTEST_SKIP() << "cannot mount a tmpfs";
   const std::string path = disk.path() + "/trainyard.db";
-  auto store = SqliteJobStore::Open(path).value();
+  auto store = JobStore::Open(path).value();
   const Error full{Code::kResourceExhausted, "trainyard.db: No space left on device", {}};
   int committed = 0;
   Status status;
@@ -187,7 +196,7 @@ TEST(SqliteJobStore, AFullDiskLosesAGroupButNothingBefore) {
   EXPECT_EQ(status.error(), full);
   EXPECT_GT(committed, 0);
   EXPECT_EQ(store->List("p", kPageSizeMax, "").value().jobs.size(), static_cast<std::size_t>(committed) * 10);
-  store = SqliteJobStore::Open(path).value();
+  store = JobStore::Open(path).value();
   EXPECT_EQ(store->Unfinished().value().size(), static_cast<std::size_t>(committed) * 10);
 }
 

@@ -1,4 +1,4 @@
-#include "stores/store/sqlite_job_store.h"
+#include "stores/store/job_store.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "stores/store/job_rules.h"
-#include "stores/store/sqlite_job_schema.h"
+#include "stores/store/job_schema.h"
 
 namespace trainyard::store {
 
@@ -120,7 +120,7 @@ Result<std::vector<JobRecord>> RecordsOf(Cursor cursor) {
 
 }  // namespace
 
-struct SqliteJobStore::Statements {
+struct JobStore::Statements {
   Statement save, release, restore;
   Statement insert_job, update_job, insert_event, get, list, trials, unfinished, newest, events;
   Statement recent_projects, finished, note_removal, hide_job, removing, is_removing, last_below,
@@ -163,9 +163,9 @@ struct SqliteJobStore::Statements {
 
 /// One Create or Append: a savepoint within the group (or a transaction of its own), undone unless Keep()
 /// succeeds.
-class SqliteJobStore::Write {
+class JobStore::Write {
  public:
-  explicit Write(SqliteJobStore& store) : store_(store) {}
+  explicit Write(JobStore& store) : store_(store) {}
   ~Write() {
     if (!open_ || !store_.database_.InTransaction()) return;
     if (store_.group_) {
@@ -194,27 +194,25 @@ class SqliteJobStore::Write {
   }
 
  private:
-  SqliteJobStore& store_;
+  JobStore& store_;
   bool open_ = false;
 };
 
-SqliteJobStore::SqliteJobStore(Database database, PageTokenKey key, std::unique_ptr<Statements> statements)
+JobStore::JobStore(Database database, PageTokenKey key, std::unique_ptr<Statements> statements)
     : database_(std::move(database)), page_token_key_(key), statements_(std::move(statements)) {}
 
-SqliteJobStore::~SqliteJobStore() = default;
+JobStore::JobStore(JobStore&& other) noexcept = default;
+JobStore::~JobStore() = default;
 
-Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& path) {
-  return Open(path, false);
-}
+Result<std::unique_ptr<JobStore>> JobStore::Open(const std::string& path) { return Open(path, false); }
 
-Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::OpenReader(const std::string& path,
-                                                                   std::int64_t lineage) {
-  TY_TRY(std::unique_ptr<SqliteJobStore> reader, Open(path, true));
+Result<std::unique_ptr<JobStore>> JobStore::OpenReader(const std::string& path, std::int64_t lineage) {
+  TY_TRY(std::unique_ptr<JobStore> reader, Open(path, true));
   reader->lineage_ = lineage;
   return reader;
 }
 
-Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& path, bool read_only) {
+Result<std::unique_ptr<JobStore>> JobStore::Open(const std::string& path, bool read_only) {
   TY_TRY(Database database, Database::Open({.path = path,
                                             .application_id = kApplicationId,
                                             .migrations = kJobMigrations,
@@ -222,17 +220,17 @@ Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& 
                                             .cache_bytes = kCacheBytes}));
   TY_TRY(const PageTokenKey key, ReadPageTokenKey(database));
   TY_TRY(std::unique_ptr<Statements> statements, Statements::Prepare(database));
-  return std::unique_ptr<SqliteJobStore>(new SqliteJobStore(std::move(database), key, std::move(statements)));
+  return std::unique_ptr<JobStore>(new JobStore(std::move(database), key, std::move(statements)));
 }
 
-Result<std::int64_t> SqliteJobStore::LastUid() {
+Result<std::int64_t> JobStore::LastUid() {
   TY_TRY(Statement read, database_.Prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'"));
   Cursor row = read.Query();
   TY_TRY(const bool found, row.Next());
   return found ? row.Int(0) : 0;
 }
 
-Status SqliteJobStore::SkipUids(std::int64_t last) {
+Status JobStore::SkipUids(std::int64_t last) {
   TY_TRY(const std::int64_t known, LastUid());
   if (last <= known) return {};
   TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
@@ -242,7 +240,7 @@ Status SqliteJobStore::SkipUids(std::int64_t last) {
   return transaction.Commit();
 }
 
-Result<std::int64_t> SqliteJobStore::Create(const JobRecord& record, const Event& created) {
+Result<std::int64_t> JobStore::Create(const JobRecord& record, const Event& created) {
   Write write(*this);
   TY_RETURN_IF_ERROR(write.Begin());
   Result<std::int64_t> uid = Insert(record, created);
@@ -254,7 +252,7 @@ Result<std::int64_t> SqliteJobStore::Create(const JobRecord& record, const Event
   return uid;
 }
 
-Status SqliteJobStore::Append(const JobRecord& after, const Event& event) {
+Status JobStore::Append(const JobRecord& after, const Event& event) {
   CheckEventMatches(after, event);
   Write write(*this);
   TY_RETURN_IF_ERROR(write.Begin());
@@ -271,7 +269,7 @@ Status SqliteJobStore::Append(const JobRecord& after, const Event& event) {
   return {};
 }
 
-Result<std::int64_t> SqliteJobStore::Insert(const JobRecord& record, const Event& created) {
+Result<std::int64_t> JobStore::Insert(const JobRecord& record, const Event& created) {
   std::optional<std::int64_t> tuning_uid;
   if (record.has_trial()) tuning_uid = record.trial().tuning_uid();
   TY_RETURN_IF_ERROR(statements_->count_change.Run());
@@ -284,14 +282,14 @@ Result<std::int64_t> SqliteJobStore::Insert(const JobRecord& record, const Event
   return uid;
 }
 
-Result<JobRecord> SqliteJobStore::Get(std::string_view project, std::string_view job_id) {
+Result<JobRecord> JobStore::Get(std::string_view project, std::string_view job_id) {
   Cursor cursor = statements_->get.Query(project, job_id);
   TY_TRY(const bool row, cursor.Next());
   if (!row) return std::unexpected(NoSuchJob());
   return RecordOf(cursor);
 }
 
-Result<JobPage> SqliteJobStore::List(std::string_view project, int page_size, std::string_view page_token) {
+Result<JobPage> JobStore::List(std::string_view project, int page_size, std::string_view page_token) {
   TY_CHECK(page_size >= 1 && page_size <= kPageSizeMax);
   TY_TRY(const std::int64_t before, OpenJobPageToken(page_token_key_, project, page_token));
   JobPage page;
@@ -303,25 +301,22 @@ Result<JobPage> SqliteJobStore::List(std::string_view project, int page_size, st
   return page;
 }
 
-Result<std::vector<JobRecord>> SqliteJobStore::Trials(std::int64_t tuning_uid, std::int64_t after_uid,
-                                                      int count) {
+Result<std::vector<JobRecord>> JobStore::Trials(std::int64_t tuning_uid, std::int64_t after_uid, int count) {
   // A job that is being removed is filed below itself.
   return RecordsOf(statements_->trials.Query(tuning_uid, std::max(after_uid, tuning_uid), count));
 }
 
-Result<JobRecord> SqliteJobStore::GetTrial(std::string_view project, std::string_view job_id,
-                                           std::string_view trial_id) {
+Result<JobRecord> JobStore::GetTrial(std::string_view project, std::string_view job_id,
+                                     std::string_view trial_id) {
   Cursor cursor = statements_->get_trial.Query(project, UniqueName(job_id, trial_id));
   TY_TRY(const bool row, cursor.Next());
   if (!row) return std::unexpected(NoSuchJob());
   return RecordOf(cursor);
 }
 
-Result<std::vector<JobRecord>> SqliteJobStore::Unfinished() {
-  return RecordsOf(statements_->unfinished.Query());
-}
+Result<std::vector<JobRecord>> JobStore::Unfinished() { return RecordsOf(statements_->unfinished.Query()); }
 
-Result<std::vector<std::string>> SqliteJobStore::RecentProjects(int count) {
+Result<std::vector<std::string>> JobStore::RecentProjects(int count) {
   std::vector<std::string> projects;
   Cursor cursor = statements_->recent_projects.Query(count);
   for (;;) {
@@ -331,7 +326,7 @@ Result<std::vector<std::string>> SqliteJobStore::RecentProjects(int count) {
   }
 }
 
-Result<std::vector<FinishedJob>> SqliteJobStore::Finished(const FinishedQuery& query) {
+Result<std::vector<FinishedJob>> JobStore::Finished(const FinishedQuery& query) {
   std::vector<FinishedJob> finished;
   Cursor cursor =
       statements_->finished.Query(query.after.end_time.time_since_epoch().count(), query.after.uid,
@@ -343,7 +338,7 @@ Result<std::vector<FinishedJob>> SqliteJobStore::Finished(const FinishedQuery& q
   }
 }
 
-Result<std::int64_t> SqliteJobStore::BeginRemoval(std::span<const std::int64_t> uids) {
+Result<std::int64_t> JobStore::BeginRemoval(std::span<const std::int64_t> uids) {
   Write write(*this);
   TY_RETURN_IF_ERROR(write.Begin());
   std::int64_t begun = 0;
@@ -359,7 +354,7 @@ Result<std::int64_t> SqliteJobStore::BeginRemoval(std::span<const std::int64_t> 
   return begun;
 }
 
-Result<std::vector<std::int64_t>> SqliteJobStore::Removing(int count) {
+Result<std::vector<std::int64_t>> JobStore::Removing(int count) {
   std::vector<std::int64_t> uids;
   Cursor cursor = statements_->removing.Query(count);
   for (;;) {
@@ -369,7 +364,7 @@ Result<std::vector<std::int64_t>> SqliteJobStore::Removing(int count) {
   }
 }
 
-Result<std::int64_t> SqliteJobStore::EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) {
+Result<std::int64_t> JobStore::EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) {
   Write write(*this);
   TY_RETURN_IF_ERROR(write.Begin());
   std::int64_t erased = 0;
@@ -384,7 +379,7 @@ Result<std::int64_t> SqliteJobStore::EraseRemoved(std::span<const std::int64_t> 
 }
 
 /// The row of the job itself goes with the note that the removal is over.
-Result<std::int64_t> SqliteJobStore::EraseOne(std::int64_t uid, std::int64_t rows_max) {
+Result<std::int64_t> JobStore::EraseOne(std::int64_t uid, std::int64_t rows_max) {
   TY_TRY(const bool removing, statements_->is_removing.Query(uid).Next());
   if (!removing) return 0;
   for (std::int64_t erased = 0; erased < rows_max;) {
@@ -410,19 +405,18 @@ Result<std::int64_t> SqliteJobStore::EraseOne(std::int64_t uid, std::int64_t row
   return rows_max;
 }
 
-Result<ChangePlace> SqliteJobStore::LastChange() {
+Result<ChangePlace> JobStore::LastChange() {
   Cursor row = statements_->last_change.Query();
   TY_TRY(const bool found, row.Next());
   return ChangePlace{.number = found ? row.Int(0) : 0, .lineage = lineage_};
 }
 
-Result<std::string> SqliteJobStore::ResumeToken(std::string_view project) {
+Result<std::string> JobStore::ResumeToken(std::string_view project) {
   TY_TRY(const ChangePlace last, LastChange());
   return SealResumeToken(page_token_key_, project, last);
 }
 
-Result<ChangePage> SqliteJobStore::Changed(std::string_view project, std::string_view resume_token,
-                                           int count) {
+Result<ChangePage> JobStore::Changed(std::string_view project, std::string_view resume_token, int count) {
   TY_TRY(ChangePlace place, LastChange());
   TY_TRY(place.number, OpenResumeToken(page_token_key_, project, resume_token, place));
   ChangePage page;
@@ -438,15 +432,15 @@ Result<ChangePage> SqliteJobStore::Changed(std::string_view project, std::string
   return page;
 }
 
-Result<std::vector<JobRecord>> SqliteJobStore::Newest(int count) {
+Result<std::vector<JobRecord>> JobStore::Newest(int count) {
   return RecordsOf(statements_->newest.Query(count));
 }
 
-Result<std::vector<Event>> SqliteJobStore::Events(std::int64_t uid, std::int64_t after_seq) {
+Result<std::vector<Event>> JobStore::Events(std::int64_t uid, std::int64_t after_seq) {
   return EventPage(uid, after_seq, std::numeric_limits<int>::max());
 }
 
-Result<std::vector<Event>> SqliteJobStore::EventPage(std::int64_t uid, std::int64_t after_seq, int count) {
+Result<std::vector<Event>> JobStore::EventPage(std::int64_t uid, std::int64_t after_seq, int count) {
   std::vector<Event> events;
   Cursor cursor = statements_->events.Query(uid, after_seq, count);
   for (;;) {
@@ -457,7 +451,7 @@ Result<std::vector<Event>> SqliteJobStore::EventPage(std::int64_t uid, std::int6
   }
 }
 
-Status SqliteJobStore::Begin() {
+Status JobStore::Begin() {
   TY_CHECK(!group_);
   lost_.reset();
   TY_TRY(sqlite::Transaction group, sqlite::Transaction::Begin(database_));
@@ -465,19 +459,19 @@ Status SqliteJobStore::Begin() {
   return {};
 }
 
-Status SqliteJobStore::Commit() {
+Status JobStore::Commit() {
   TY_CHECK(group_.has_value());
   Status committed = lost_ ? Status(std::unexpected(*lost_)) : group_->Commit();
   Rollback();
   return committed;
 }
 
-void SqliteJobStore::Rollback() {
+void JobStore::Rollback() {
   group_.reset();
   lost_.reset();
 }
 
-Result<std::vector<std::string>> SqliteJobStore::QueryPlans() {
+Result<std::vector<std::string>> JobStore::QueryPlans() {
   return database_.QueryPlans(std::array<std::string_view, 12>{kGet, kList, kTrials, kUnfinished, kEvents,
                                                                kUpdateJob, kFinished, kRemoving, kLastBelow,
                                                                kEraseEvents, kEraseJob, kChanged});

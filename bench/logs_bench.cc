@@ -12,8 +12,8 @@
 #include "base/wire/json.h"
 #include "stores/logs/log_query.h"
 #include "stores/logs/log_reader.h"
+#include "stores/logs/log_store.h"
 #include "stores/logs/log_writer.h"
-#include "stores/logs/sqlite_log_store.h"
 #include "stores/logs/tail_reader.h"
 #include "sync_floor.h"
 
@@ -74,7 +74,7 @@ void MeasureAppends(const std::filesystem::path& folder, Load load) {
   const auto& [replicas, lines_per_chunk] = load;
   asio::io_context loop;
   const SystemClock clock;
-  auto store = logs::SqliteLogStore::Open(loop, clock, folder / "logs.db").value();
+  auto store = logs::LogStore::Open(loop, clock, folder / "logs.db").value();
   const LogChunk sample = Chunk(lines_per_chunk);
   const double floor = SyncedBlocksPerSecond(
                            folder, sample.lines().size() * static_cast<std::size_t>(replicas), kSeconds / 3) *
@@ -126,7 +126,7 @@ asio::awaitable<void> ReadPages(logs::LogStore& store, std::string order, std::v
 void MeasurePages(const std::filesystem::path& folder, const std::string& order) {
   asio::io_context loop;
   const SystemClock clock;
-  auto store = logs::SqliteLogStore::Open(loop, clock, folder / "logs.db").value();
+  auto store = logs::LogStore::Open(loop, clock, folder / "logs.db").value();
   std::vector<double> read;
   double print = 0;
   asio::co_spawn(loop, ReadPages(*store, order, read, print), asio::detached);

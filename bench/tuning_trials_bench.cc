@@ -20,7 +20,7 @@
 #include "engine/fake/fake_attempt_host.h"
 #include "engine/local/local_engine.h"
 #include "programs/environment/catalogue.h"
-#include "stores/logs/sqlite_log_store.h"
+#include "stores/logs/log_store.h"
 #include "stores/storage/buckets.h"
 #include "stores/store/job_store.h"
 #include "stores/store/journal.h"
@@ -145,7 +145,7 @@ int Run(const Options& options) {
   auto writer = OrExit(store::JobStore::Open(options.folder / "trainyard.db"), "store");
   auto reader = OrExit(store::JobStore::OpenReader(options.folder / "trainyard.db"), "store");
   store::Journal journal(loop, *writer, *reader);
-  auto logs = OrExit(logs::SqliteLogStore::Open(loop, clock, options.folder / "logs.db"), "logs");
+  auto logs = OrExit(logs::LogStore::Open(loop, clock, options.folder / "logs.db"), "logs");
   asio::thread_pool files(1);
   storage::Buckets::Options bucket_options{.data = options.folder};
   auto buckets = OrExit(storage::Buckets::Open(std::move(bucket_options), clock, files), "buckets");

@@ -52,7 +52,7 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
   TY_TRY(stores.writer, Explained(store::JobStore::Open(data.jobs_db()), explained("trainyard.db")));
   TY_RETURN_IF_ERROR(backup::CheckNumbers(*stores.writer, options.data_dir, known));
   TY_TRY(stores.reader, store::JobStore::OpenReader(data.jobs_db(), backup::LineageOf(data.Path(""))));
-  TY_TRY(stores.logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
+  TY_TRY(stores.logs, logs::LogStore::Open(loop, clock, data.logs_db()));
   TY_TRY(stores.tails, logs::LogTails::Open(WatchLoop(loop, &foundation.watch, "tails of logs"), *stores.logs,
                                             data.logs_db()));
   TY_TRY(stores.lines, logs::LogLines::Open(data.logs_db()));

@@ -10,8 +10,8 @@
 #include "stores/audit/audit_search.h"
 #include "stores/identity/identities.h"
 #include "stores/logs/log_lines.h"
+#include "stores/logs/log_store.h"
 #include "stores/logs/log_tails.h"
-#include "stores/logs/sqlite_log_store.h"
 #include "stores/metrics/usage_history.h"
 #include "stores/storage/buckets.h"
 #include "stores/store/data_directory.h"
@@ -25,7 +25,7 @@ namespace trainyard::server {
 struct Stores {
   std::unique_ptr<store::JobStore> writer;
   std::unique_ptr<store::JobStore> reader;
-  std::unique_ptr<logs::SqliteLogStore> logs;
+  std::unique_ptr<logs::LogStore> logs;
   std::unique_ptr<logs::LogTails> tails;
   std::unique_ptr<logs::LogLines> lines;
   std::unique_ptr<metrics::UsageHistory> usage;

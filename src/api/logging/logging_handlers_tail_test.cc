@@ -10,8 +10,8 @@
 
 #include "api/logging/logging_handlers.h"
 #include "base/clock.h"
+#include "stores/logs/log_store.h"
 #include "stores/logs/sample_chunk.h"
-#include "stores/logs/sqlite_log_store.h"
 
 namespace trainyard::api {
 namespace {
@@ -59,7 +59,7 @@ class LoggingHandlersTail : public testing::Test {
   void SetUp() override {
     folder_ = testing::TempDir() + "logging_handlers_tail_test.XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-    store_ = logs::SqliteLogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
+    store_ = logs::LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     tails_ = logs::LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
     AddLoggingRoutes(router_, *store_, *tails_, {.heartbeat = std::chrono::milliseconds(1)});
   }
@@ -125,7 +125,7 @@ class LoggingHandlersTail : public testing::Test {
   asio::io_context loop_;
   FixedClock clock_;
   http::Router router_;
-  std::unique_ptr<logs::SqliteLogStore> store_;
+  std::unique_ptr<logs::LogStore> store_;
   std::unique_ptr<logs::LogTails> tails_;
   http::StreamBody stream_;
 };

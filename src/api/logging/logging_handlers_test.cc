@@ -15,8 +15,8 @@
 #include "base/wire/error_body.h"
 #include "net/access/caller.h"
 #include "stores/audit/audit_log.h"
+#include "stores/logs/log_store.h"
 #include "stores/logs/sample_chunk.h"
-#include "stores/logs/sqlite_log_store.h"
 
 namespace trainyard::api {
 namespace {
@@ -63,7 +63,7 @@ class LoggingHandlers : public testing::Test {
   void SetUp() override {
     folder_ = testing::TempDir() + "logging_handlers_test.XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-    store_ = logs::SqliteLogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
+    store_ = logs::LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     tails_ = logs::LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
     audit_ = audit::AuditSearch::Open(folder_ + "/audit").value();
     AddLoggingRoutes(router_, *store_, *tails_, {}, audit_.get());
@@ -110,7 +110,7 @@ class LoggingHandlers : public testing::Test {
   asio::io_context loop_;
   FixedClock clock_;
   http::Router router_;
-  std::unique_ptr<logs::SqliteLogStore> store_;
+  std::unique_ptr<logs::LogStore> store_;
   std::unique_ptr<logs::LogTails> tails_;
   std::unique_ptr<audit::AuditSearch> audit_;
   std::shared_ptr<const access::Caller> caller_;  ///< null: nobody was asked

@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "base/async/system_clock.h"
+#include "stores/logs/log_store.h"
 #include "stores/logs/sample_chunk.h"
-#include "stores/logs/sqlite_log_store.h"
 
 namespace trainyard::api {
 namespace {
@@ -30,7 +30,7 @@ class JobLogHandlers : public testing::Test {
   void SetUp() override {
     folder_ = testing::TempDir() + "job_log_handlers_test.XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-    store_ = logs::SqliteLogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
+    store_ = logs::LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     lines_ = logs::LogLines::Open(folder_ + "/logs.db").value();
     AddJobLogRoutes(router_, {.uid_of = UidOfCensus, .lines = *lines_});
     const logs::LogSource source{.job_uid = 1,
@@ -80,7 +80,7 @@ class JobLogHandlers : public testing::Test {
   asio::io_context loop_;
   SystemClock clock_;
   http::Router router_;
-  std::unique_ptr<logs::SqliteLogStore> store_;
+  std::unique_ptr<logs::LogStore> store_;
   std::unique_ptr<logs::LogLines> lines_;
 };
 

@@ -20,7 +20,7 @@ awaitable<Result<logs::StoredLines>> FaultyLogs::Append(logs::LogSource source, 
     ++refused;
     co_return std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});
   }
-  co_return co_await real_.Append(std::move(source), std::move(chunk));
+  co_return co_await LogStore::Append(std::move(source), std::move(chunk));
 }
 
 awaitable<Status> FaultyHost::Start(Manifest manifest, engine::Slot slot) {
@@ -89,8 +89,8 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
   std::string pattern = (std::filesystem::temp_directory_path() / "control_test.XXXXXX").string();
   folder_ = ::mkdtemp(pattern.data());
   journal_ = std::make_unique<store::Journal>(loop_.context, store_, store_);
-  real_logs_ = logs::SqliteLogStore::Open(loop_.context, clock_, folder_ / "logs.db").value();
-  logs_ = std::make_unique<FaultyLogs>(*real_logs_);
+  logs_ = std::make_unique<FaultyLogs>(
+      std::move(*logs::LogStore::Open(loop_.context, clock_, folder_ / "logs.db").value()));
   storage::Buckets::Options options{.data = folder_};
   buckets_ = storage::Buckets::Open(std::move(options), clock_, files_).value();
   EXPECT_TRUE(Await(buckets_->EnsureBucket("packages")));
@@ -119,7 +119,6 @@ World::~World() {
   secrets_.reset();
   files_.join();
   logs_.reset();
-  real_logs_.reset();
   journal_.reset();
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);

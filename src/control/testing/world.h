@@ -20,7 +20,7 @@
 #include "engine/local/local_engine.h"
 #include "engine/testing/loop.h"
 #include "programs/environment/catalogue.h"
-#include "stores/logs/sqlite_log_store.h"
+#include "stores/logs/log_store.h"
 #include "stores/storage/buckets.h"
 #include "stores/store/journal.h"
 #include "stores/store/secret_store.h"
@@ -96,34 +96,16 @@ class FaultyStore final : public store::JobStore {
   static Error Full() { return {Code::kResourceExhausted, "the disk is full", ""}; }
 };
 
-/// Logs that fail when told to, over real ones. Loop thread only.
+/// Logs that fail when told to. Loop thread only.
 class FaultyLogs final : public logs::LogStore {
  public:
-  explicit FaultyLogs(logs::LogStore& real) : real_(real) {}
+  explicit FaultyLogs(LogStore&& real) : LogStore(std::move(real)) {}
   bool full = false;
   int refuse_next = 0;  ///< so many chunks of replicas are not stored
   int refused = 0;
 
   boost::asio::awaitable<Result<logs::StoredLines>> Append(logs::LogSource source,
                                                            replica::v1::LogChunk chunk) override;
-  boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t uid, std::string source) override {
-    return real_.NextLine(uid, std::move(source));
-  }
-  boost::asio::awaitable<Result<logs::LogPage>> List(logging::v2::ListLogEntriesRequest request) override {
-    return real_.List(std::move(request));
-  }
-  boost::asio::awaitable<Result<logs::ErasedLogs>> Erase(std::vector<std::int64_t> job_uids) override {
-    return real_.Erase(std::move(job_uids));
-  }
-  boost::asio::awaitable<Result<std::int64_t>> Length(std::int64_t job_uid) override {
-    return real_.Length(job_uid);
-  }
-  void OnAppended(const void* owner, std::function<void(std::int64_t)> observer) override {
-    real_.OnAppended(owner, std::move(observer));
-  }
-
- private:
-  logs::LogStore& real_;
 };
 
 /// The pretended replicas, with a host in front of them that can be made to fail.
@@ -246,7 +228,6 @@ class World : public testing::Test {
   std::filesystem::path folder_;
   FaultyStore store_;
   std::unique_ptr<store::Journal> journal_;
-  std::unique_ptr<logs::SqliteLogStore> real_logs_;
   std::unique_ptr<FaultyLogs> logs_;
   boost::asio::thread_pool files_{1};
   std::unique_ptr<storage::Buckets> buckets_;

@@ -34,7 +34,7 @@ class JobRemovalTest : public World {
   }
   Status Delete(const std::string& job_id) { return Await(service_->removal().Delete({"p", job_id})); }
   std::int64_t LinesOf(const v1::JobRecord& job) {
-    return *Await(real_logs_->NextLine(LogUid(job), ServiceSource(job).source));
+    return *Await(logs_->NextLine(LogUid(job), ServiceSource(job).source));
   }
   /// Nothing of the job is anywhere.
   void ExpectGone(const v1::JobRecord& job) {

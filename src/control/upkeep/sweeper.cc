@@ -14,6 +14,7 @@
 #include "programs/environment/built_runtime.h"
 #include "rules/cluster/attempt_id.h"
 #include "rules/retention/keep.h"
+#include "stores/logs/log_reader.h"
 
 namespace trainyard::control {
 
@@ -159,8 +160,9 @@ awaitable<Result<retention::Share>> Sweeper::OldLogs(SysTime now) {
   const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.logs, now);
   retention::Share share;
   for (std::int64_t after = 0; cutoff;) {
-    TY_CO_TRY(const std::vector<logs::OldLog> page,
-              co_await parts_.logs.Older(SysTime::max(), after, kCountedTogether));
+    TY_CO_TRY(const std::vector<logs::OldLog> page, co_await parts_.logs.Read([&](logs::LogReader& reader) {
+      return reader.Older(SysTime::max(), after, kCountedTogether);
+    }));
     if (page.empty()) break;
     after = page.back().job_uid;
     share.all += std::ssize(page);
@@ -171,8 +173,8 @@ awaitable<Result<retention::Share>> Sweeper::OldLogs(SysTime now) {
 }
 
 awaitable<retention::Share> Sweeper::OldEnvironments(SysTime now) {
-  auto look = [folder = parts_.environments_dir,
-               cutoff = retention::Cutoff(parts_.policy.environments, now)] {
+  return OnPool(removing_, [folder = parts_.environments_dir,
+                            cutoff = retention::Cutoff(parts_.policy.environments, now)] {
     retention::Share share;
     for (const auto& one : environment::ListEnvironmentFolders(folder, false)) {
       if (!one.is_complete || !cutoff) continue;
@@ -180,8 +182,7 @@ awaitable<retention::Share> Sweeper::OldEnvironments(SysTime now) {
       if (one.last_used < *cutoff) ++share.going;
     }
     return share;
-  };
-  co_return co_await OnPool(removing_, std::move(look));
+  });
 }
 
 awaitable<void> Sweeper::Breathe(SteadyClock::time_point begun) {
@@ -219,7 +220,9 @@ awaitable<Status> Sweeper::SweepLogs(service::SweepReport& report) {
   std::int64_t after = 0;
   for (;;) {
     const SteadyClock::time_point begun = SteadyClock::now();
-    TY_CO_TRY(const std::vector<logs::OldLog> page, co_await parts_.logs.Older(*cutoff, after, kPage));
+    TY_CO_TRY(const std::vector<logs::OldLog> page, co_await parts_.logs.Read([&](logs::LogReader& reader) {
+      return reader.Older(*cutoff, after, kPage);
+    }));
     if (page.empty()) co_return Status{};
     after = page.back().job_uid;
     const std::set<std::int64_t> needed = parts_.jobs.removal().NeededJobs();

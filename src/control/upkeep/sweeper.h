@@ -13,7 +13,7 @@
 #include "engine/attempt_hosts.h"
 #include "rules/retention/keep.h"
 #include "rules/service/sweep_report.h"
-#include "stores/logs/sqlite_log_store.h"
+#include "stores/logs/log_store.h"
 #include "stores/store/journal.h"
 
 namespace trainyard::control {
@@ -29,7 +29,7 @@ class Sweeper {
     ClockWatch& clock;
     JobService& jobs;
     store::Journal& journal;
-    logs::SqliteLogStore& logs;
+    logs::LogStore& logs;
     engine::AttemptHosts hosts;
     std::string attempts_dir;
     std::string data_dir;

@@ -13,6 +13,7 @@
 #include "base/wire/json.h"
 #include "base/wire/time.h"
 #include "rules/placement/project_use.h"
+#include "stores/logs/log_reader.h"
 #include "stores/storage/bucket_bytes.h"
 
 namespace trainyard::control {
@@ -185,7 +186,8 @@ boost::asio::awaitable<void> UseKeeper::WriteForEver() {
 boost::asio::awaitable<void> UseKeeper::MeasureForEver() {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
   while (true) {
-    Result<std::map<std::string, std::int64_t>> logs = co_await parts_.logs.ProjectBytes();
+    Result<std::map<std::string, std::int64_t>> logs =
+        co_await parts_.logs.Read([](logs::LogReader& reader) { return reader.ProjectBytes(); });
     if (logs) bytes_.logs = *std::move(logs);
     if (parts_.meter) co_await MeasureOnce();
     timer.expires_after(kMeasurePause);

@@ -14,7 +14,7 @@
 #include "control/upkeep/project_bytes.h"
 #include "engine/local/local_engine.h"
 #include "rules/placement/quota.h"
-#include "stores/logs/sqlite_log_store.h"
+#include "stores/logs/log_store.h"
 #include "stores/storage/buckets.h"
 #include "stores/store/job_store.h"
 #include "trainyard/control/v1/usage.pb.h"
@@ -37,7 +37,7 @@ class UseKeeper {
 
   struct Parts {
     engine::LocalEngine& engine;
-    logs::SqliteLogStore& logs;
+    logs::LogStore& logs;
     storage::BucketOptions buckets;             ///< where they are
     std::shared_ptr<storage::ByteMeter> meter;  ///< null: buckets are not measured
     const Clock& clock;

@@ -211,8 +211,7 @@ Result<std::unique_ptr<AuditSearch>> AuditSearch::Open(std::string folder, int l
 }
 
 boost::asio::awaitable<Result<LogPage>> AuditSearch::List(LogQuery query) {
-  auto read = [this, query = std::move(query)] { return Read(query); };
-  co_return co_await OnPool(thread_, std::move(read));
+  return OnPool(thread_, [this, query = std::move(query)] { return Read(query); });
 }
 
 Result<LogPage> AuditSearch::Read(const LogQuery& query) const {

@@ -29,32 +29,30 @@ Result<std::unique_ptr<LogLines>> LogLines::Open(const std::string& path) {
 }
 
 asio::awaitable<Result<LogWindow>> LogLines::Read(WindowQuery query) {
-  auto read = [&chunks = *windows_, query = std::move(query)] { return ReadWindow(chunks, query); };
-  co_return co_await OnPool(window_reads_, std::move(read));
+  return OnPool(window_reads_,
+                [&chunks = *windows_, query = std::move(query)] { return ReadWindow(chunks, query); });
 }
 
 asio::awaitable<Result<LogMatches>> LogLines::Search(SearchQuery query) {
-  auto search = [&chunks = *scans_, query = std::move(query)]() -> Result<LogMatches> {
+  return OnPool(scan_reads_, [&chunks = *scans_, query = std::move(query)]() -> Result<LogMatches> {
     TY_TRY(const LineMatcher matcher,
            LineMatcher::Make(query.text, {.regex = query.regex, .match_case = query.match_case}));
     return SearchLines(chunks, query, matcher, SearchLimits{});
-  };
-  co_return co_await OnPool(scan_reads_, std::move(search));
+  });
 }
 
 asio::awaitable<Result<LogSummary>> LogLines::Summarize(std::int64_t job_uid, int parts) {
-  auto summarize = [&chunks = *scans_, job_uid, parts] { return SummarizeLines(chunks, job_uid, parts); };
-  co_return co_await OnPool(scan_reads_, std::move(summarize));
+  return OnPool(scan_reads_,
+                [&chunks = *scans_, job_uid, parts] { return SummarizeLines(chunks, job_uid, parts); });
 }
 
 asio::awaitable<Result<std::int64_t>> LogLines::Total(std::int64_t job_uid) {
-  auto count = [&chunks = *windows_, job_uid] { return chunks.Total(job_uid); };
-  co_return co_await OnPool(window_reads_, std::move(count));
+  return OnPool(window_reads_, [&chunks = *windows_, job_uid] { return chunks.Total(job_uid); });
 }
 
 asio::awaitable<Result<Piece>> LogLines::Print(PieceQuery query) {
-  auto print = [&chunks = *scans_, query = std::move(query)] { return PrintLines(chunks, query); };
-  co_return co_await OnPool(scan_reads_, std::move(print));
+  return OnPool(scan_reads_,
+                [&chunks = *scans_, query = std::move(query)] { return PrintLines(chunks, query); });
 }
 
 }  // namespace trainyard::logs

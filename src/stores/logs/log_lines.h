@@ -21,7 +21,7 @@ namespace trainyard::logs {
 /// scrolls does not wait for who searches. The destructor waits for work under way; calls must have ended.
 class LogLines {
  public:
-  /// `path`: the file of a SqliteLogStore, which exists. Errors as sqlite::Database::Open.
+  /// `path`: the file of a LogStore, which exists. Errors as sqlite::Database::Open.
   [[nodiscard]] static Result<std::unique_ptr<LogLines>> Open(const std::string& path);
   ~LogLines();
 

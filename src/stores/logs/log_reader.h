@@ -47,7 +47,7 @@ class LogReader {
   /// Bytes of all lines, by project: a scan of one small row for each job.
   [[nodiscard]] Result<std::map<std::string, std::int64_t>> ProjectBytes();
 
-  /// As SqliteLogStore::Older.
+  /// As LogStore::Older.
   [[nodiscard]] Result<std::vector<OldLog>> Older(SysTime before, std::int64_t after_uid, int count);
 
   /// For tests: how SQLite would run the four searches.

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/async/on_pool.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "trainyard/logging/v2/logging.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
@@ -46,8 +51,14 @@ struct LogPage {
       next_page_token;  ///< independent of the page size: gcloud asks for the next page with a smaller one
 };
 
-/// Log lines of all jobs: appended in chunks, stored unchanged, indexed by job and time. Loop thread only;
-/// the work happens on its own threads.
+class LogReader;
+
+/// Log lines of all jobs in one SQLite file: appended in chunks, a row each, stored unchanged, indexed by job
+/// and time. A thread of its own commits appended chunks in groups (one fsync for all that came in the
+/// meantime); a second one reads. Loop thread only.
+///
+/// Lifecycle: the destructor commits what was appended, then joins both threads. The loop and the clock
+/// outlive it.
 ///
 /// Timestamps handed out strictly increase within a job in order of arrival: line i of a chunk gets
 /// max(its own stamp, floor + 2*(i+1)), where floor is the job's last timestamp before the chunk. All are
@@ -55,32 +66,52 @@ struct LogPage {
 /// both as text: spec wire.md section 6.)
 class LogStore {
  public:
-  virtual ~LogStore() = default;
+  /// Opens or creates the file. Errors as sqlite::Database::Open.
+  [[nodiscard]] static Result<std::unique_ptr<LogStore>> Open(boost::asio::io_context& loop,
+                                                              const Clock& clock, const std::string& path);
+  virtual ~LogStore();
+  LogStore& operator=(LogStore&&) = delete;
 
-  /// Makes the chunk durable. Lines that are stored already are not stored again: a supervisor repeats chunks
-  /// that were not acknowledged. kInvalidArgument with field "log": a gap before first_line, or a chunk that
-  /// violates replica.proto.
-  virtual boost::asio::awaitable<Result<StoredLines>> Append(LogSource source,
-                                                             replica::v1::LogChunk chunk) = 0;
+  /// Virtual: it fails in tests when they say so. Makes the chunk durable. Lines that are stored already are
+  /// not stored again: a supervisor repeats chunks that were not acknowledged. kInvalidArgument with field
+  /// "log": a gap before first_line, or a chunk that violates replica.proto.
+  virtual boost::asio::awaitable<Result<StoredLines>> Append(LogSource source, replica::v1::LogChunk chunk);
 
   /// How many lines of the source are durable.
-  virtual boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) = 0;
+  boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source);
 
   /// entries:list. Errors: kInvalidArgument with field "filter", "page_token", "page_size", "order_by" or
   /// "resource_names".
   /// A page may be short, even empty, and still have a token: the search is bounded; continue with the token.
-  virtual boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) = 0;
+  boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request);
 
   /// Erases all lines of jobs that have ended. In steps, between which others write; durable when it returns.
   /// A killed server may leave some of a job's lines: erase them again.
-  virtual boost::asio::awaitable<Result<ErasedLogs>> Erase(std::vector<std::int64_t> job_uids) = 0;
+  boost::asio::awaitable<Result<ErasedLogs>> Erase(std::vector<std::int64_t> job_uids);
 
   /// How many lines of the job are durable.
-  virtual boost::asio::awaitable<Result<std::int64_t>> Length(std::int64_t job_uid) = 0;
+  boost::asio::awaitable<Result<std::int64_t>> Length(std::int64_t job_uid);
 
   /// Calls the observer on the loop whenever lines of a job became durable, before Append returns: for live
   /// tails. Each owner has one: it replaces its previous one, and must not block. A null one ends it.
-  virtual void OnAppended(const void* owner, std::function<void(std::int64_t job_uid)> observer) = 0;
+  void OnAppended(const void* owner, std::function<void(std::int64_t job_uid)> observer);
+
+  /// What the work reads, on the reader's thread: `logs.Read([](LogReader& reader) { ... })`.
+  template <class Work>
+  auto Read(Work work) {
+    return OnPool(reads(), [&reader = reader(), work = std::move(work)]() mutable { return work(reader); });
+  }
+
+ protected:
+  LogStore(LogStore&&) noexcept;
+
+ private:
+  struct Impl;
+  explicit LogStore(std::unique_ptr<Impl> impl);
+  boost::asio::thread_pool& reads() noexcept;
+  LogReader& reader() noexcept;
+
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace trainyard::logs

@@ -6,7 +6,7 @@
 
 #include "base/async/task_group.h"
 #include "stores/logs/log_file_fixture.h"
-#include "stores/logs/sqlite_log_store.h"
+#include "stores/logs/log_store.h"
 
 namespace trainyard::logs {
 namespace {
@@ -26,7 +26,7 @@ class LogTailsTest : public LogFileTest {
  protected:
   void SetUp() override {
     LogFileTest::SetUp();
-    store_ = SqliteLogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
+    store_ = LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     tails_ = LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
   }
 
@@ -63,7 +63,7 @@ class LogTailsTest : public LogFileTest {
   }
 
   asio::io_context loop_;
-  std::unique_ptr<SqliteLogStore> store_;
+  std::unique_ptr<LogStore> store_;
   std::unique_ptr<LogTails> tails_;
 };
 

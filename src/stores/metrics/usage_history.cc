@@ -138,13 +138,11 @@ boost::asio::awaitable<Result<std::vector<StoredReport>>> UsageHistory::ListRepo
 }
 
 boost::asio::awaitable<Status> UsageHistory::AddMachine(MachineSample sample) {
-  auto add = [this, sample] { return samples_.AddMachine(sample); };
-  co_return co_await OnPool(pool_, std::move(add));
+  return OnPool(pool_, [this, sample] { return samples_.AddMachine(sample); });
 }
 
 boost::asio::awaitable<Result<std::vector<MachineSample>>> UsageHistory::ListMachine(SysTime begin) {
-  auto list = [this, begin] { return samples_.ListMachine(begin); };
-  co_return co_await OnPool(pool_, std::move(list));
+  return OnPool(pool_, [this, begin] { return samples_.ListMachine(begin); });
 }
 
 boost::asio::awaitable<Status> UsageHistory::Erase(std::vector<std::int64_t> job_uids) {

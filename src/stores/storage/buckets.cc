@@ -48,10 +48,9 @@ Buckets::State::~State() {
 
 asio::awaitable<Result<OpenedObject>> Buckets::State::Open(std::string bucket, std::string object,
                                                            Conditions when) {
-  auto open = [this, bucket = std::move(bucket), object = std::move(object), when] {
+  return OnPool(names_pool, [this, bucket = std::move(bucket), object = std::move(object), when] {
     return names.OpenObject(bucket, object, when);
-  };
-  co_return co_await OnPool(names_pool, std::move(open));
+  });
 }
 
 asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects) {
@@ -78,11 +77,10 @@ asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects)
 asio::awaitable<Result<v1::Object>> Buckets::State::Place(StagedFile staged, v1::Object resource,
                                                           Conditions when, UniqueFd bucket,
                                                           std::optional<v1::Object> moved_from) {
-  auto place = [this, staged = std::move(staged), resource = std::move(resource), when,
-                bucket = std::move(bucket), moved_from = std::move(moved_from)]() mutable {
+  return OnPool(names_pool, [this, staged = std::move(staged), resource = std::move(resource), when,
+                             bucket = std::move(bucket), moved_from = std::move(moved_from)]() mutable {
     return names.Place(staged, std::move(resource), when, bucket, moved_from ? &*moved_from : nullptr);
-  };
-  co_return co_await OnPool(names_pool, std::move(place));
+  });
 }
 
 Buckets::Buckets(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -100,27 +98,26 @@ asio::thread_pool& Buckets::files() noexcept { return state_->files; }
 Uploads& Buckets::uploads() noexcept { return state_->uploads; }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::EnsureBucket(std::string name) {
-  auto ensure = [this, name = std::move(name)] { return state_->names.EnsureBucket(name); };
-  co_return co_await OnPool(state_->names_pool, std::move(ensure));
+  return OnPool(state_->names_pool,
+                [this, name = std::move(name)] { return state_->names.EnsureBucket(name); });
 }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::InsertBucket(v1::Bucket bucket) {
-  auto insert = [this, bucket = std::move(bucket)] { return state_->names.InsertBucket(bucket); };
-  co_return co_await OnPool(state_->names_pool, std::move(insert));
+  return OnPool(state_->names_pool,
+                [this, bucket = std::move(bucket)] { return state_->names.InsertBucket(bucket); });
 }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::GetBucket(std::string name, Conditions when) {
-  auto get = [this, name = std::move(name), when = std::move(when)] {
+  return OnPool(state_->names_pool, [this, name = std::move(name), when = std::move(when)] {
     return state_->names.GetBucket(name, when);
-  };
-  co_return co_await OnPool(state_->names_pool, std::move(get));
+  });
 }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::EditBucket(std::string name, BucketEdit edit, Conditions when) {
-  auto change = [this, name = std::move(name), edit = std::move(edit), when = std::move(when)] {
-    return state_->names.EditBucket(name, edit, when);
-  };
-  co_return co_await OnPool(state_->names_pool, std::move(change));
+  return OnPool(state_->names_pool,
+                [this, name = std::move(name), edit = std::move(edit), when = std::move(when)] {
+                  return state_->names.EditBucket(name, edit, when);
+                });
 }
 
 asio::awaitable<Result<v1::Buckets>> Buckets::ListBuckets(std::string prefix, std::string page_token,
@@ -148,8 +145,7 @@ asio::awaitable<Result<v1::Buckets>> Buckets::ListBuckets(std::string prefix, st
 }
 
 asio::awaitable<Result<std::vector<std::string>>> Buckets::BucketNames() {
-  auto list = [this] { return state_->names.BucketNames(""); };
-  co_return co_await OnPool(state_->lists_pool, std::move(list));
+  return OnPool(state_->lists_pool, [this] { return state_->names.BucketNames(""); });
 }
 
 asio::awaitable<Status> Buckets::DeleteBucket(std::string name, Conditions when) {
@@ -217,10 +213,9 @@ asio::awaitable<Result<v1::Objects>> Buckets::List(std::string bucket, NameQuery
 }
 
 asio::awaitable<Status> Buckets::Delete(std::string bucket, std::string object, Conditions when) {
-  auto remove = [this, bucket = std::move(bucket), object = std::move(object), when] {
+  return OnPool(state_->names_pool, [this, bucket = std::move(bucket), object = std::move(object), when] {
     return state_->names.Remove(bucket, object, when);
-  };
-  co_return co_await OnPool(state_->names_pool, std::move(remove));
+  });
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::Edit(std::string bucket, std::string object, ObjectEdit edit,
@@ -271,15 +266,15 @@ ObjectWriter::~ObjectWriter() {
 }
 
 asio::awaitable<Status> ObjectWriter::Append(std::string bytes) {
-  auto write = [names = names_, bucket = resource_.bucket(), id = counting_.id(), staged = staged_,
-                bytes = std::move(bytes)]() -> Status {
-    if (!*staged) {
-      TY_TRY(StagedFile created, StagedFile::Create(names->staging().folder(), id));
-      staged->emplace(std::move(created));
-    }
-    return names->staging().Append(**staged, bucket, bytes);
-  };
-  co_return co_await OnPool(*files_, std::move(write));
+  return OnPool(*files_,
+                [names = names_, bucket = resource_.bucket(), id = counting_.id(), staged = staged_,
+                 bytes = std::move(bytes)]() -> Status {
+                  if (!*staged) {
+                    TY_TRY(StagedFile created, StagedFile::Create(names->staging().folder(), id));
+                    staged->emplace(std::move(created));
+                  }
+                  return names->staging().Append(**staged, bucket, bytes);
+                });
 }
 
 }  // namespace trainyard::storage

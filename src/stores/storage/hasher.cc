@@ -104,12 +104,12 @@ asio::awaitable<Result<std::vector<OpenedObject>>> Hasher::HashSmall(std::vector
 }
 
 asio::awaitable<Result<std::vector<OpenedObject>>> Hasher::Keep(std::vector<OpenedObject> hashed) {
-  auto keep = [this, hashed = std::move(hashed)]() mutable {
-    // If it cannot be stored (full disk), it is computed again next time.
-    [[maybe_unused]] const Status kept = names_.KeepChecksums(hashed);
-    return std::move(hashed);
-  };
-  co_return co_await OnPool(names_pool_, std::move(keep));
+  return OnPool(names_pool_,
+                [this, hashed = std::move(hashed)]() mutable -> Result<std::vector<OpenedObject>> {
+                  // If it cannot be stored (full disk), it is computed again next time.
+                  [[maybe_unused]] const Status kept = names_.KeepChecksums(hashed);
+                  return std::move(hashed);
+                });
 }
 
 }  // namespace trainyard::storage

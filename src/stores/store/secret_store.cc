@@ -124,8 +124,7 @@ asio::awaitable<Result<SecretStore::Values>> SecretStore::Read(std::int64_t job_
 }
 
 asio::awaitable<Status> SecretStore::Remove(std::int64_t job_uid) {
-  auto remove = [path = PathOf(job_uid)] { return RemoveFile(path); };
-  co_return co_await OnPool(files_, std::move(remove));
+  return OnPool(files_, [path = PathOf(job_uid)] { return RemoveFile(path); });
 }
 
 asio::awaitable<Status> SecretStore::TakeOver(std::map<std::int64_t, std::string> jobs) {

@@ -81,87 +81,74 @@ awaitable<Status> StudyService::Recover() {
 }
 
 awaitable<Result<ml::v1::Study>> StudyService::CreateStudy(StudyName name, ml::v1::Study asked) {
-  auto create = [this, name = std::move(name), asked = std::move(asked), now = clock_.Now()] {
+  return OnPool(writer_, [this, name = std::move(name), asked = std::move(asked), now = clock_.Now()] {
     return studies::CreateStudy(store_, name, asked, now);
-  };
-  co_return co_await OnPool(writer_, std::move(create));
+  });
 }
 
 awaitable<Result<ml::v1::Study>> StudyService::GetStudy(StudyName name) {
-  auto get = [this, name = std::move(name)] { return studies::GetStudy(reader_, name); };
-  co_return co_await OnPool(readers_, std::move(get));
+  return OnPool(readers_, [this, name = std::move(name)] { return studies::GetStudy(reader_, name); });
 }
 
 awaitable<Result<std::string>> StudyService::ListStudies(std::string project, std::string location) {
-  auto list = [this, project = std::move(project), location = std::move(location)] {
+  return OnPool(readers_, [this, project = std::move(project), location = std::move(location)] {
     return Printed(studies::ListStudies(reader_, project, location));
-  };
-  co_return co_await OnPool(readers_, std::move(list));
+  });
 }
 
 awaitable<Status> StudyService::DeleteStudy(StudyName name) {
-  auto drop = [this, name = std::move(name)] { return studies::DeleteStudy(store_, name); };
-  co_return co_await OnPool(writer_, std::move(drop));
+  return OnPool(writer_, [this, name = std::move(name)] { return studies::DeleteStudy(store_, name); });
 }
 
 awaitable<Result<ml::v1::Trial>> StudyService::CreateTrial(StudyName study, ml::v1::Trial asked) {
-  auto create = [this, study = std::move(study), asked = std::move(asked), now = clock_.Now()] {
+  return OnPool(writer_, [this, study = std::move(study), asked = std::move(asked), now = clock_.Now()] {
     return studies::CreateTrial(store_, study, asked, now);
-  };
-  co_return co_await OnPool(writer_, std::move(create));
+  });
 }
 
 awaitable<Result<ml::v1::Trial>> StudyService::GetTrial(TrialName name) {
-  auto get = [this, name = std::move(name)] { return studies::GetTrial(reader_, name); };
-  co_return co_await OnPool(readers_, std::move(get));
+  return OnPool(readers_, [this, name = std::move(name)] { return studies::GetTrial(reader_, name); });
 }
 
 awaitable<Result<std::string>> StudyService::ListTrials(StudyName study) {
-  auto list = [this, study = std::move(study)] { return Printed(studies::ListTrials(reader_, study)); };
-  co_return co_await OnPool(readers_, std::move(list));
+  return OnPool(readers_,
+                [this, study = std::move(study)] { return Printed(studies::ListTrials(reader_, study)); });
 }
 
 awaitable<Result<std::string>> StudyService::ListOptimalTrials(StudyName study) {
-  auto list = [this, study = std::move(study)] {
+  return OnPool(readers_, [this, study = std::move(study)] {
     return Printed(studies::ListOptimalTrials(reader_, study));
-  };
-  co_return co_await OnPool(readers_, std::move(list));
+  });
 }
 
 awaitable<Status> StudyService::DeleteTrial(TrialName name) {
-  auto drop = [this, name = std::move(name)] { return studies::DeleteTrial(store_, name); };
-  co_return co_await OnPool(writer_, std::move(drop));
+  return OnPool(writer_, [this, name = std::move(name)] { return studies::DeleteTrial(store_, name); });
 }
 
 awaitable<Result<StudyRevision>> StudyService::Revision(StudyName study) {
-  auto read = [this, study = std::move(study)] { return ReadRevision(reader_, study); };
-  co_return co_await OnPool(readers_, std::move(read));
+  return OnPool(readers_, [this, study = std::move(study)] { return ReadRevision(reader_, study); });
 }
 
 awaitable<Result<StudyEvidence>> StudyService::Evidence(StudyName study) {
-  auto read = [this, study = std::move(study)] { return ReadEvidence(reader_, study); };
-  co_return co_await OnPool(readers_, std::move(read));
+  return OnPool(readers_, [this, study = std::move(study)] { return ReadEvidence(reader_, study); });
 }
 
 awaitable<Result<ml::v1::Trial>> StudyService::AddMeasurement(TrialName name,
                                                               ml::v1::AddTrialMeasurementRequest asked) {
-  auto add = [this, name = std::move(name), asked = std::move(asked), now = clock_.Now()] {
+  return OnPool(writer_, [this, name = std::move(name), asked = std::move(asked), now = clock_.Now()] {
     return studies::AddMeasurement(store_, name, asked, now);
-  };
-  co_return co_await OnPool(writer_, std::move(add));
+  });
 }
 
 awaitable<Result<ml::v1::Trial>> StudyService::CompleteTrial(TrialName name,
                                                              ml::v1::CompleteTrialRequest asked) {
-  auto complete = [this, name = std::move(name), asked = std::move(asked), now = clock_.Now()] {
+  return OnPool(writer_, [this, name = std::move(name), asked = std::move(asked), now = clock_.Now()] {
     return studies::CompleteTrial(store_, name, asked, now);
-  };
-  co_return co_await OnPool(writer_, std::move(complete));
+  });
 }
 
 awaitable<Result<ml::v1::Trial>> StudyService::StopTrial(TrialName name) {
-  auto stop = [this, name = std::move(name)] { return studies::StopTrial(store_, name); };
-  co_return co_await OnPool(writer_, std::move(stop));
+  return OnPool(writer_, [this, name = std::move(name)] { return studies::StopTrial(store_, name); });
 }
 
 awaitable<Result<longrunning::Operation>> StudyService::Suggest(StudyName study,
@@ -195,8 +182,7 @@ awaitable<Result<longrunning::Operation>> StudyService::GetOperation(OperationNa
 }
 
 awaitable<Status> StudyService::CancelOperation(OperationName name) {
-  auto cancel = [this, name = std::move(name)] { return studies::CancelOperation(store_, name); };
-  co_return co_await OnPool(writer_, std::move(cancel));
+  return OnPool(writer_, [this, name = std::move(name)] { return studies::CancelOperation(store_, name); });
 }
 
 void StudyService::Enqueue(const StoredOperation& operation) {

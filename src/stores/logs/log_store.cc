@@ -1,10 +1,9 @@
-#include "stores/logs/sqlite_log_store.h"
+#include "stores/logs/log_store.h"
 
 #include <map>
 #include <span>
 #include <utility>
 
-#include "base/async/on_pool.h"
 #include "base/sqlite/full_disk.h"
 #include "stores/logs/log_query.h"
 #include "stores/logs/log_reader.h"
@@ -26,7 +25,7 @@ Result<LogPage> ReadPage(LogReader& reader, const logging::v2::ListLogEntriesReq
 
 }  // namespace
 
-struct SqliteLogStore::Impl {
+struct LogStore::Impl {
   Impl(asio::io_context& loop, std::unique_ptr<LogWriter> the_writer, std::unique_ptr<LogReader> the_reader)
       : writer(std::move(the_writer)),
         reader(std::move(the_reader)),
@@ -41,19 +40,23 @@ struct SqliteLogStore::Impl {
   asio::thread_pool reads{1};
 };
 
-SqliteLogStore::SqliteLogStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+LogStore::LogStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-SqliteLogStore::~SqliteLogStore() = default;
+LogStore::LogStore(LogStore&&) noexcept = default;
+LogStore::~LogStore() = default;
 
-Result<std::unique_ptr<SqliteLogStore>> SqliteLogStore::Open(asio::io_context& loop, const Clock& clock,
-                                                             const std::string& path) {
+asio::thread_pool& LogStore::reads() noexcept { return impl_->reads; }
+LogReader& LogStore::reader() noexcept { return *impl_->reader; }
+
+Result<std::unique_ptr<LogStore>> LogStore::Open(asio::io_context& loop, const Clock& clock,
+                                                 const std::string& path) {
   TY_TRY(std::unique_ptr<LogWriter> writer, LogWriter::Open(path, clock));
   TY_TRY(std::unique_ptr<LogReader> reader, LogReader::Open(path));
   auto impl = std::make_unique<Impl>(loop, std::move(writer), std::move(reader));
-  return std::unique_ptr<SqliteLogStore>(new SqliteLogStore(std::move(impl)));
+  return std::unique_ptr<LogStore>(new LogStore(std::move(impl)));
 }
 
-asio::awaitable<Result<StoredLines>> SqliteLogStore::Append(LogSource source, replica::v1::LogChunk chunk) {
+asio::awaitable<Result<StoredLines>> LogStore::Append(LogSource source, replica::v1::LogChunk chunk) {
   const std::int64_t job_uid = source.job_uid;
   AppendRequest request{std::move(source), std::move(chunk)};
   TY_CO_TRY(const Appended appended, co_await impl_->chunks.Submit(std::move(request)));
@@ -62,24 +65,15 @@ asio::awaitable<Result<StoredLines>> SqliteLogStore::Append(LogSource source, re
   co_return StoredLines{.next_line = appended.next_line, .job_bytes = appended.job_bytes};
 }
 
-asio::awaitable<Result<std::int64_t>> SqliteLogStore::NextLine(std::int64_t job_uid, std::string source) {
-  auto read = [&reader = *impl_->reader, job_uid, source = std::move(source)] {
-    return reader.NextLine(job_uid, source);
-  };
-  co_return co_await OnPool(impl_->reads, std::move(read));
+asio::awaitable<Result<std::int64_t>> LogStore::NextLine(std::int64_t job_uid, std::string source) {
+  return Read([job_uid, source = std::move(source)](LogReader& r) { return r.NextLine(job_uid, source); });
 }
 
-asio::awaitable<Result<LogPage>> SqliteLogStore::List(logging::v2::ListLogEntriesRequest request) {
-  auto read = [&reader = *impl_->reader, request = std::move(request)] { return ReadPage(reader, request); };
-  co_return co_await OnPool(impl_->reads, std::move(read));
+asio::awaitable<Result<LogPage>> LogStore::List(logging::v2::ListLogEntriesRequest request) {
+  return Read([request = std::move(request)](LogReader& reader) { return ReadPage(reader, request); });
 }
 
-asio::awaitable<Result<std::map<std::string, std::int64_t>>> SqliteLogStore::ProjectBytes() {
-  auto read = [&reader = *impl_->reader] { return reader.ProjectBytes(); };
-  co_return co_await OnPool(impl_->reads, std::move(read));
-}
-
-asio::awaitable<Result<ErasedLogs>> SqliteLogStore::Erase(std::vector<std::int64_t> job_uids) {
+asio::awaitable<Result<ErasedLogs>> LogStore::Erase(std::vector<std::int64_t> job_uids) {
   const auto uids =
       std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // with the thread
   ErasedLogs erased;
@@ -95,20 +89,11 @@ asio::awaitable<Result<ErasedLogs>> SqliteLogStore::Erase(std::vector<std::int64
   }
 }
 
-asio::awaitable<Result<std::vector<OldLog>>> SqliteLogStore::Older(SysTime before, std::int64_t after_uid,
-                                                                   int count) {
-  auto read = [&reader = *impl_->reader, before, after_uid, count] {
-    return reader.Older(before, after_uid, count);
-  };
-  co_return co_await OnPool(impl_->reads, std::move(read));
+asio::awaitable<Result<std::int64_t>> LogStore::Length(std::int64_t job_uid) {
+  return Read([job_uid](LogReader& reader) { return reader.Length(job_uid); });
 }
 
-asio::awaitable<Result<std::int64_t>> SqliteLogStore::Length(std::int64_t job_uid) {
-  auto read = [&reader = *impl_->reader, job_uid] { return reader.Length(job_uid); };
-  co_return co_await OnPool(impl_->reads, std::move(read));
-}
-
-void SqliteLogStore::OnAppended(const void* owner, std::function<void(std::int64_t job_uid)> observer) {
+void LogStore::OnAppended(const void* owner, std::function<void(std::int64_t job_uid)> observer) {
   if (observer)
     impl_->observers[owner] = std::move(observer);
   else

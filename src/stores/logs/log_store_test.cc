@@ -1,4 +1,4 @@
-#include "stores/logs/sqlite_log_store.h"
+#include "stores/logs/log_store.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,15 +17,15 @@ namespace {
 namespace asio = boost::asio;
 using testing::ElementsAre;
 
-class SqliteLogStoreTest : public LogFileTest {
+class LogStoreTest : public LogFileTest {
  protected:
-  SqliteLogStoreTest() = default;
+  LogStoreTest() = default;
   void SetUp() override {
     LogFileTest::SetUp();
-    store_ = SqliteLogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
+    store_ = LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
   }
   asio::io_context loop_;
-  std::unique_ptr<SqliteLogStore> store_;
+  std::unique_ptr<LogStore> store_;
 };
 
 asio::awaitable<void> WalkThrough(LogStore& store, bool& done) {
@@ -62,7 +62,7 @@ asio::awaitable<void> WalkThrough(LogStore& store, bool& done) {
   done = true;
 }
 
-TEST_F(SqliteLogStoreTest, AppendsAndLists) {
+TEST_F(LogStoreTest, AppendsAndLists) {
   bool done = false;
   asio::co_spawn(loop_, WalkThrough(*store_, done), asio::detached);
   loop_.run();
@@ -76,7 +76,7 @@ asio::awaitable<void> AppendOne(LogStore& store, LogSource source, replica::v1::
   next = appended ? appended->next_line : -1;
 }
 
-TEST_F(SqliteLogStoreTest, KeepsTheOrderOfChunksSentWithoutWaiting) {
+TEST_F(LogStoreTest, KeepsTheOrderOfChunksSentWithoutWaiting) {
   const LogSource source = SampleSource(1, "master-replica-0");
   std::vector<std::int64_t> next(600);
   for (int i = 0; i < 600; ++i) {
@@ -110,7 +110,7 @@ asio::awaitable<void> AppendForEver(LogStore& store, LogSource source, int lane,
 [[noreturn]] void RunAppender(const std::string& path, int pipe) {
   asio::io_context loop;
   const FixedClock clock;
-  auto store = SqliteLogStore::Open(loop, clock, path);
+  auto store = LogStore::Open(loop, clock, path);
   if (!store) _exit(2);
   for (int lane = 0; lane < 8; ++lane) {
     const LogSource source = SampleSource(lane + 1, "master-replica-0");
@@ -120,9 +120,9 @@ asio::awaitable<void> AppendForEver(LogStore& store, LogSource source, int lane,
   _exit(5);
 }
 
-class SqliteLogStoreKill9 : public LogFileTest {};
+class LogStoreKill9 : public LogFileTest {};
 
-TEST_F(SqliteLogStoreKill9, LosesNothingThatWasAcknowledged) {
+TEST_F(LogStoreKill9, LosesNothingThatWasAcknowledged) {
   constexpr int kAcknowledged = 1000;
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -15,15 +15,13 @@
 #include "control/upkeep/kept_images.h"
 #include "engine/local/former_attempts.h"
 #include "engine/local/keeper_starter.h"
+#include "engine/local/machine.h"
 #include "net/access/caller.h"
 #include "net/sockets/listen_address.h"
 #include "programs/environment/python_probe.h"
 #include "programs/environment/runtime_list.h"
 #include "programs/environment/site_hook.h"
-#include "server/cluster/region_accelerators.h"
 #include "server/google_front.h"
-#include "server/job_users.h"
-#include "server/machine.h"
 #include "server/node_settings.h"
 #include "server/routes.h"
 #include "stores/backup/restored_from.h"
@@ -62,6 +60,15 @@ std::string WhoAsks(const http::Request& request) {
   if (request.peer == nullptr || !request.peer->uid) return {};
   const std::string name = AccountName(*request.peer->uid);
   return name.empty() ? "account " + std::to_string(*request.peer->uid) : name;
+}
+
+engine::Cluster::Place PlaceOfCluster(const ServeOptions& options, const DataDirectory& data) {
+  return {.project = options.project,
+          .google_front = options.google_front,
+          .image_map = options.containers.image_map,
+          .environments_dir = data.environments_dir(),
+          .address_file = data.Path("run/agents-address"),
+          .database = data.Path("engines.db")};
 }
 
 /// Where attempts live that a restored data directory's jobs have to wait for; empty: nowhere.
@@ -128,8 +135,9 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   SayWhatItIsMadeOf(data, former);
   engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
   node.google_front = std::move(front);
-  auto starter = MakeStarter(options, data.attempts_dir(), limits);
-  TY_TRY(auto cluster, Cluster::Open(loop, options, data, foundation->clock, sockets.identity));
+  auto starter = engine::MakeStarter(options.keeper, options.capacity, data.attempts_dir(), limits);
+  TY_TRY(auto cluster, engine::Cluster::Open(loop, options.engine, PlaceOfCluster(options, data),
+                                             foundation->clock, sockets.identity));
   Parts parts{.data = std::move(data),
               .catalogue = std::move(catalogue),
               .foundation = std::move(foundation),
@@ -249,8 +257,8 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
             return engine::FindContainerSupport(choice, network, users);
           },
           [this](const Result<engine::ContainerSupport>& found) { UseContainers(found); }),
-      capacity_(MachineCapacity(options.capacity)),
-      devices_(MachineDevices(options)),
+      capacity_(engine::MachineCapacity(options.capacity)),
+      devices_(engine::MachineDevices(options.accelerators, options.accelerator_map)),
       starter_(std::move(parts.starter)),
       host_(WatchLoop(loop, &foundation_->watch, "attempts"), node_, *starter_,
             {.supervisor_program = SupervisorProgram(options),
@@ -408,12 +416,13 @@ api::MachineSource Installation::MachineHere() {
 }
 
 std::string_view Installation::EngineOf(const placement::Gang& gang) const {
-  return IsForSlurm(options_.engine, devices_, gang) ? placement::kSlurmEngine : placement::kLocalEngine;
+  return slurm::IsForSlurm(options_.engine, devices_, gang) ? placement::kSlurmEngine
+                                                            : placement::kLocalEngine;
 }
 
 bool Installation::OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type) {
-  return server::OffersAccelerator(options_.engine, devices_, cluster_ ? &cluster_->engine().Gpus() : nullptr,
-                                   region, type);
+  return slurm::OffersAccelerator(options_.engine, devices_, cluster_ ? &cluster_->engine().Gpus() : nullptr,
+                                  region, type);
 }
 
 std::vector<api::MetricsSources::Limit> Installation::KnownLimits() const {

@@ -29,11 +29,11 @@
 #include "engine/local/local_engine.h"
 #include "engine/local/machine_limits.h"
 #include "engine/local/supervisor_starter.h"
+#include "engine/slurm/cluster.h"
 #include "net/http/router.h"
 #include "net/http/server_options.h"
 #include "programs/environment/python_probe.h"
 #include "server/bound_sockets.h"
-#include "server/cluster/cluster.h"
 #include "server/doors.h"
 #include "server/foundation.h"
 #include "server/gates.h"
@@ -97,7 +97,7 @@ class Installation {
   [[nodiscard]] http::ConnectionBudget& connections() noexcept { return foundation_->connections; }
   [[nodiscard]] Operations& operations() noexcept { return operations_; }
   /// Null: jobs run on this machine alone.
-  [[nodiscard]] Cluster* cluster() noexcept { return cluster_.get(); }
+  [[nodiscard]] engine::Cluster* cluster() noexcept { return cluster_.get(); }
   /// For the listener of figures.
   [[nodiscard]] api::MetricsSources Metrics();
   [[nodiscard]] LoopWatch& watch() noexcept { return foundation_->watch; }
@@ -132,7 +132,7 @@ class Installation {
     control::v1::Drain drain;
     std::string former_attempts_dir;
     std::unique_ptr<engine::SupervisorStarter> starter;
-    std::unique_ptr<Cluster> cluster;
+    std::unique_ptr<engine::Cluster> cluster;
   };
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
   /// Of this server's catalogue, in its data directory.
@@ -165,7 +165,7 @@ class Installation {
   std::unique_ptr<engine::SupervisorStarter> starter_;
   engine::LocalAttemptHost host_;
   engine::LocalEngine engine_;
-  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<engine::Cluster> cluster_;
   engine::Admissions admissions_;
   control::UseKeeper use_keeper_;
   control::JobMaker maker_;

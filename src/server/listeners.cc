@@ -101,7 +101,7 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
 
 /// Nothing is relayed to what is no more.
 Listeners::~Listeners() {
-  if (Cluster* cluster = installation_.cluster()) cluster->Close();
+  if (engine::Cluster* cluster = installation_.cluster()) cluster->Close();
 }
 
 Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop, const ServeOptions& options,
@@ -171,7 +171,7 @@ Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& socket
 
 Status Listeners::LetSupervisorsIn() {
   TY_RETURN_IF_ERROR(supervisors_.ListenUnix(installation_.data().attach_socket()));
-  Cluster* cluster = installation_.cluster();
+  engine::Cluster* cluster = installation_.cluster();
   if (cluster == nullptr) return {};
   auto relay = [this](engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
     Relay(std::move(connection), std::move(stream));
@@ -217,7 +217,7 @@ void Listeners::Stop() {
     if (front != nullptr) front->Stop(idle_wait);
   }
   if (metrics_ != nullptr) metrics_->Stop();
-  if (Cluster* cluster = installation_.cluster()) cluster->Stop();
+  if (engine::Cluster* cluster = installation_.cluster()) cluster->Stop();
 }
 
 std::size_t Listeners::connection_count() const noexcept {

@@ -1,13 +1,15 @@
 #include "server/node_settings.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/local/machine_checks.h"
 #include "net/sockets/listen_address.h"
-#include "server/job_users.h"
 
 namespace trainyard::server {
 
@@ -36,6 +38,12 @@ std::vector<std::string> HiddenDirs(const ServeOptions& options) {
   return {error ? options.backup_dir : real.string()};
 }
 
+/// The ids that the operator gives to jobs; nothing: they run as the server.
+std::optional<engine::JobUsers> JobUsersOf(const ServeOptions& options) {
+  if (!options.job_uids) return std::nullopt;
+  return engine::JobUsers{.first = options.job_uids->first, .count = options.job_uids->count};
+}
+
 }  // namespace
 
 engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const store::DataDirectory& data,
@@ -56,6 +64,23 @@ engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const store::
           .job_users = JobUsersOf(options),
           .isolations = engine::FindIsolations(),
           .hidden_dirs = HiddenDirs(options)};
+}
+
+Status CheckJobUsers(const ServeOptions& options, const store::DataDirectory& data) {
+  const auto users = JobUsersOf(options);
+  if (!users) return {};
+  const auto refused = [](const std::string& why) {
+    return std::unexpected(FailedPrecondition("--job-users: " + why));
+  };
+  if (::geteuid() != 0)
+    return refused("only root may give jobs other users. Leave it out: jobs run as this server's account");
+  std::vector<std::string> folders = {data.Path(""), data.environments_dir()};
+  for (const auto& [name, folder] : options.bucket_dirs) folders.push_back(folder);
+  for (const std::string& folder : folders) {
+    const Status shown = engine::CheckJobUsers(*users, folder);
+    if (!shown) return refused(shown.error().message + ". Leave it out, or use another place");
+  }
+  return {};
 }
 
 }  // namespace trainyard::server

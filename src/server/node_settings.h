@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/result.h"
 #include "engine/local/container_support.h"
 #include "engine/local/node_settings.h"
 #include "server/bound_sockets.h"
@@ -13,5 +14,9 @@ namespace trainyard::server {
                                                     const store::DataDirectory& data,
                                                     const engine::ContainerSupport& containers,
                                                     const BoundSockets& sockets);
+
+/// Whether jobs can have the ids of --job-users here: as root, and every folder that jobs see can be shown
+/// with them. Tries it. kFailedPrecondition, with a sentence for the operator. Before there are threads.
+[[nodiscard]] Status CheckJobUsers(const ServeOptions& options, const store::DataDirectory& data);
 
 }  // namespace trainyard::server

@@ -21,11 +21,11 @@
 #include "base/systemd/service_notices.h"
 #include "base/systemd/notify_socket.h"
 #include "control/upkeep/disk_advice.h"
+#include "engine/local/machine.h"
 #include "engine/local/machine_checks.h"
 #include "net/sockets/kept_sockets.h"
 #include "server/installation.h"
 #include "server/listeners.h"
-#include "server/machine.h"
 #include "server/options/option_rules.h"
 #include "server/options/parse_serve.h"
 #include "stores/identity/first_administrator.h"
@@ -112,7 +112,8 @@ Status Run(const ServeOptions& options) {
   Ending ending;
   TY_TRY(store::DataDirectory data, store::DataDirectory::Open(options.data_dir));
   sqlite::SetMakeRoom([&reserve = data.reserve()] { return reserve.GiveUp(); });
-  TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
+  TY_TRY(const engine::MachineLimits limits,
+         engine::MachineLimitsFor(options.keeper, options.capacity, data.attempts_dir()));
   TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data, kept));
   std::optional<systemd::StartExtension> extension(std::in_place);
   systemd::ServiceNotices::Starting("opening the databases");

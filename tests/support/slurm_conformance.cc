@@ -23,18 +23,16 @@
 #include "base/check.h"
 #include "base/tls/tls_identity.h"
 #include "engine/agent/run_agent.h"
+#include "engine/slurm/cluster.h"
 #include "engine/slurm/slurm_tools.h"
 #include "engine/testing/engine_conformance.h"
 #include "engine/testing/loop.h"
 #include "net/http/connection_budget.h"
 #include "rules/slurm/gang.h"
-#include "server/cluster/cluster.h"
+#include "stores/store/data_directory.h"
 
-namespace trainyard::server {
+namespace trainyard::engine {
 namespace {
-
-using engine::WantedReservation;
-using engine::WantedRoom;
 
 constexpr int kRoom = 4;
 /// Slurm, its nodes and the agents on a busy machine.
@@ -51,7 +49,7 @@ class SlurmWorld {
   SlurmWorld(const SlurmWorld&) = delete;
   SlurmWorld& operator=(const SlurmWorld&) = delete;
 
-  std::vector<engine::Admissions::Options::Room> Rooms() {
+  std::vector<Admissions::Options::Room> Rooms() {
     return {{.name = placement::kSlurmEngine, .engine = cluster_->engine()}};
   }
   boost::asio::any_io_executor executor() { return loop_.context.get_executor(); }
@@ -59,10 +57,16 @@ class SlurmWorld {
   static int room() { return kRoom; }
   void Restart() {
     Close();
-    ServeOptions options;
-    options.engine.kind = EngineOptions::Kind::kSlurm;
-    options.engine.node_dir = node_dir;
-    auto cluster = Cluster::Open(loop_.context, options, data_, clock_, identity_);
+    slurm::EngineOptions options;
+    options.kind = slurm::EngineOptions::Kind::kSlurm;
+    options.node_dir = node_dir;
+    const Cluster::Place place{.project = "trainyard",
+                               .google_front = true,
+                               .image_map = {},
+                               .environments_dir = data_.environments_dir(),
+                               .address_file = data_.Path("run/agents-address"),
+                               .database = data_.Path("engines.db")};
+    auto cluster = Cluster::Open(loop_.context, options, place, clock_, identity_);
     TY_CHECK(cluster && *cluster);
     cluster_ = *std::move(cluster);
     is_started_ = false;
@@ -116,12 +120,12 @@ class SlurmWorld {
                      return !slurm::HasEnded(job.state);
                    }) == std::ssize(wanted);
   }
-  engine::SlurmAnswer<std::vector<slurm::ListedJob>> Jobs() { return tools_.List(std::nullopt); }
+  SlurmAnswer<std::vector<slurm::ListedJob>> Jobs() { return tools_.List(std::nullopt); }
 
-  void ExpectAgents(const engine::Grant& grant) {
-    for (const engine::Slot& slot : grant.slots()) {
-      const engine::AttemptRef none{.id = "1-master-replica-0-1", .node = slot.node(), .agent = slot.agent()};
-      EXPECT_EQ(loop_.Run(cluster_->host().Inspect(none)), engine::Inspection{engine::AttemptState::kAbsent})
+  void ExpectAgents(const Grant& grant) {
+    for (const Slot& slot : grant.slots()) {
+      const AttemptRef none{.id = "1-master-replica-0-1", .node = slot.node(), .agent = slot.agent()};
+      EXPECT_EQ(loop_.Run(cluster_->host().Inspect(none)), Inspection{AttemptState::kAbsent})
           << slot.agent() << " on " << slot.node();
     }
   }
@@ -142,23 +146,17 @@ class SlurmWorld {
   }
 
   TemporaryFolder folder_;
-  engine::Loop loop_;
+  Loop loop_;
   SystemClock clock_;
   store::DataDirectory data_ = *store::DataDirectory::Open(folder_.path() + "/data");
   tls::TlsIdentity identity_ = *tls::EnsureTlsIdentity(data_.tls_dir(), {}, clock_.Now());
-  engine::SlurmTools tools_{engine::SlurmToolOptions()};
+  SlurmTools tools_{SlurmToolOptions()};
   http::ConnectionBudget connections_{{.connections_max = 100, .known_peer_max = 100}};
   std::unique_ptr<Cluster> cluster_;
   bool is_started_ = false;
 };
 
-}  // namespace
-}  // namespace trainyard::server
-
-namespace trainyard::engine {
-namespace {
-
-INSTANTIATE_TYPED_TEST_SUITE_P(Slurm, EngineConformance, server::SlurmWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Slurm, EngineConformance, SlurmWorld);
 
 }  // namespace
 }  // namespace trainyard::engine
@@ -171,6 +169,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: SLURM_CONF=FILE slurm_conformance NODE_DIR\n");
     return 2;
   }
-  if (argc == 2) trainyard::server::node_dir = argv[1];
+  if (argc == 2) trainyard::engine::node_dir = argv[1];
   return RUN_ALL_TESTS();
 }

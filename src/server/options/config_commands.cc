@@ -6,7 +6,7 @@
 
 #include "cli/console.h"
 #include "cli/help/usage.h"
-#include "server/cluster/check_cluster.h"
+#include "engine/slurm/check_cluster.h"
 #include "server/options/parse_serve.h"
 #include "server/options/serve_usage.h"
 
@@ -37,10 +37,10 @@ Result<std::optional<ConfigurationFile>> FileToShow(const std::string& named) {
 }
 
 /// What the cluster says of its settings.
-Status CheckEngine(const EngineOptions& engine) {
-  if (!UsesSlurm(engine)) return {};
-  TY_TRY(const std::unique_ptr<engine::SlurmClient> client, MakeSlurmClient(engine));
-  if (const auto nodes = CheckCluster(engine, *client); !nodes) return std::unexpected(nodes.error());
+Status CheckEngine(const slurm::EngineOptions& engine) {
+  if (!slurm::UsesSlurm(engine)) return {};
+  TY_TRY(const std::unique_ptr<engine::SlurmClient> client, engine::MakeSlurmClient(engine));
+  if (const auto nodes = engine::CheckCluster(engine, *client); !nodes) return std::unexpected(nodes.error());
   return {};
 }
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "net/sockets/listen_address.h"
-#include "server/cluster/engine_options.h"
+#include "server/options/engine_flags.h"
 
 namespace trainyard::server {
 
@@ -14,9 +14,9 @@ namespace fs = std::filesystem;
 /// A quota of an engine that no job asks for room would be of no effect.
 Status CheckQuotaEngines(const ServeOptions& options) {
   for (const placement::QuotaLimit& limit : options.shares.quotas.all()) {
-    const bool is_used =
-        limit.engine.empty() || (limit.engine == placement::kSlurmEngine ? UsesSlurm(options.engine)
-                                                                         : UsesThisMachine(options.engine));
+    const bool is_used = limit.engine.empty() ||
+                         (limit.engine == placement::kSlurmEngine ? slurm::UsesSlurm(options.engine)
+                                                                  : slurm::UsesThisMachine(options.engine));
     if (is_used) continue;
     return std::unexpected(FailedPrecondition(
         "'" + limit.Text() + "': no job goes to the engine " + limit.engine + " by --engine and --regions",

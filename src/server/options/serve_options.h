@@ -19,7 +19,7 @@
 #include "rules/placement/accelerator_map.h"
 #include "rules/placement/device.h"
 #include "rules/placement/plan.h"
-#include "server/cluster/engine_options.h"
+#include "rules/slurm/engine_options.h"
 #include "server/options/access_options.h"
 #include "server/options/container_options.h"
 #include "server/options/retention_options.h"
@@ -47,7 +47,7 @@ struct ServeOptions {
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   std::vector<control::ImageRuntime> images;
   ContainerOptions containers;
-  EngineOptions engine;
+  slurm::EngineOptions engine;
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
   std::optional<std::vector<placement::Device>> accelerators;  ///< declared; nothing: those that are found
   placement::AcceleratorMap accelerator_map;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/cluster/engine_options.h"
 #include "server/options/container_options.h"
+#include "server/options/engine_flags.h"
 #include "server/options/serve_options.h"
 
 namespace trainyard::server {

@@ -1,4 +1,4 @@
-#include "server/cluster/engine_options.h"
+#include "server/options/engine_flags.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace trainyard::server {
 namespace {
 
-using Kind = EngineOptions::Kind;
+using Kind = slurm::EngineOptions::Kind;
 using Words = std::vector<std::string>;
 
 Result<ServeOptions> Read(const Words& words) {
@@ -68,20 +68,20 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Regions, SayWhereAGangGoes) {
-  EngineOptions options{.kind = Kind::kLocal,
-                        .regions = {{"us-central1", Kind::kSlurm}, {"us-east1", Kind::kLocal}}};
+  slurm::EngineOptions options{.kind = Kind::kLocal,
+                               .regions = {{"us-central1", Kind::kSlurm}, {"us-east1", Kind::kLocal}}};
   const placement::DevicePool here({}, placement::AcceleratorMap::Parse("tpu-v2=none").value());
   placement::Gang gang{.job_id = "j", .region = "us-central1", .replicas = {{}}};
-  EXPECT_TRUE(IsForSlurm(options, here, gang));
+  EXPECT_TRUE(slurm::IsForSlurm(options, here, gang));
   gang.region = "europe-west1";
-  EXPECT_FALSE(IsForSlurm(options, here, gang));
+  EXPECT_FALSE(slurm::IsForSlurm(options, here, gang));
   gang.replicas[0].accelerator = ml::v1::AcceleratorConfig::TPU_V2;
   gang.replicas[0].accelerator_count = 8;
-  EXPECT_FALSE(IsForSlurm(options, here, gang)) << "here it runs without";
+  EXPECT_FALSE(slurm::IsForSlurm(options, here, gang)) << "here it runs without";
   gang.replicas[0].accelerator = ml::v1::AcceleratorConfig::NVIDIA_TESLA_T4;
-  EXPECT_TRUE(IsForSlurm(options, here, gang)) << "where they may be";
+  EXPECT_TRUE(slurm::IsForSlurm(options, here, gang)) << "where they may be";
   gang.region = "us-east1";
-  EXPECT_FALSE(IsForSlurm(options, here, gang)) << "its region says so";
+  EXPECT_FALSE(slurm::IsForSlurm(options, here, gang)) << "its region says so";
 }
 
 TEST(Quotas, AreOfEnginesThatJobsGoTo) {

@@ -1,4 +1,4 @@
-#include "server/cluster/region_accelerators.h"
+#include "rules/slurm/engine_options.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "rules/placement/accelerator_map.h"
 #include "rules/placement/device.h"
 
-namespace trainyard::server {
+namespace trainyard::slurm {
 namespace {
 
 using ml::v1::AcceleratorConfig;
@@ -38,7 +38,7 @@ TEST_P(RegionAccelerators, AreThoseOfItsEngine) {
   }
   const placement::DevicePool here(placement::ParseDeclaredDevices(row.devices).value(),
                                    placement::AcceleratorMap::Parse("nvidia-tesla-k80=nvidia-h200").value());
-  const slurm::PartitionGpus there{{"", {}}, {"cpu", {}}, {"gpu", {"t4"}}};
+  const PartitionGpus there{{"", {}}, {"cpu", {}}, {"gpu", {"t4"}}};
   EXPECT_EQ(OffersAccelerator(options, here, row.has_cluster ? &there : nullptr, row.region, row.type),
             row.offers);
 }
@@ -63,4 +63,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::server
+}  // namespace trainyard::slurm

@@ -3,18 +3,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
-#include "base/result.h"
 #include "rules/placement/device_pool.h"
 #include "rules/placement/gang.h"
 #include "rules/slurm/component.h"
+#include "trainyard/ml/v1/ml.pb.h"
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
-namespace trainyard::server {
+namespace trainyard::slurm {
 
 /// Where jobs run: flags of `trainyard serve`. docs/slurm.md.
 struct EngineOptions {
@@ -26,7 +21,7 @@ struct EngineOptions {
   std::map<std::string, Kind> regions{};  ///< those that are named
   std::string agent_host;                 ///< numeric; empty: the machine's address on the way to the nodes
   std::uint16_t agent_port = 0;           ///< 0: the same as last time, else a free one
-  slurm::SlurmSettings slurm;
+  SlurmSettings slurm{};
   std::string slurm_tools;  ///< folder with sbatch; empty: PATH
   std::string slurm_rest;   ///< URL of slurmrestd, as http::Endpoint::Parse reads it; empty: the tools
   std::string slurm_rest_token_file;  ///< absolute path; empty: none, for a Unix socket
@@ -44,22 +39,14 @@ struct EngineOptions {
 [[nodiscard]] bool IsForSlurm(const EngineOptions& options, const placement::DevicePool& here,
                               const placement::Gang& gang);
 
-/// The flags, and the texts that they were given. Lifetime: from AddTo to the App's parse, then ReadInto.
-class EngineFlags {
- public:
-  void AddTo(CLI::App& app);
-  /// An error's field is the flag.
-  [[nodiscard]] Status ReadInto(EngineOptions& options) const;
+/// Whether a job of the region that asks for accelerators of the type can get them, or runs without by the
+/// operator's table, where it goes. A server of this machine alone that has none answers as the original did:
+/// yes. Pure.
+///
+/// @param here  what this machine has.
+/// @param there  what the cluster's nodes have; null: no job goes to one. docs/adr/0058.
+[[nodiscard]] bool OffersAccelerator(const EngineOptions& options, const placement::DevicePool& here,
+                                     const PartitionGpus* there, const std::string& region,
+                                     ml::v1::AcceleratorConfig::Type type);
 
- private:
-  EngineOptions given_;
-  std::string agent_listen_;
-  std::vector<std::string> machine_types_;
-  std::vector<std::string> accelerators_;
-  std::vector<std::string> regions_;
-};
-
-/// "n1-standard-8=cpus:4,memory:16G,partition:gpu": adds the rule. kInvalidArgument with the reason. Pure.
-[[nodiscard]] Status ReadSlurmMachine(const std::string& text, slurm::SlurmSettings& settings);
-
-}  // namespace trainyard::server
+}  // namespace trainyard::slurm

@@ -1,4 +1,4 @@
-#include "server/machine.h"
+#include "engine/local/machine.h"
 
 #include <sched.h>
 #include <sys/sysinfo.h>
@@ -11,11 +11,11 @@
 #include "engine/local/supervisor_starter.h"
 #include "programs/node/inventory.h"
 
-namespace trainyard::server {
+namespace trainyard::engine {
 
 namespace {
 
-Status CheckCapacity(placement::Capacity::Mode capacity, const engine::MachineLimits& limits) {
+Status CheckCapacity(placement::Capacity::Mode capacity, const MachineLimits& limits) {
   if (capacity != placement::Capacity::Mode::kStrict || limits.lacking.empty()) return {};
   return std::unexpected(
       FailedPrecondition("--capacity strict promises every replica its machine type's memory "
@@ -24,8 +24,8 @@ Status CheckCapacity(placement::Capacity::Mode capacity, const engine::MachineLi
 }
 
 /// Who starts first does not matter: a server whose keeper is not there yet takes jobs.
-engine::MachineLimits AskKeeper(const std::string& socket, const std::string& attempts_dir) {
-  auto limits = engine::LimitsOfKeeper(socket, attempts_dir);
+MachineLimits AskKeeper(const std::string& socket, const std::string& attempts_dir) {
+  auto limits = LimitsOfKeeper(socket, attempts_dir);
   if (limits) return *std::move(limits);
   Diagnose(DiagnosticLevel::kWarning, limits.error().message + " Jobs are taken, and start when it does");
   return {};
@@ -33,26 +33,22 @@ engine::MachineLimits AskKeeper(const std::string& socket, const std::string& at
 
 }  // namespace
 
-Result<engine::MachineLimits> MachineLimitsFor(const ServeOptions& options, const std::string& attempts_dir) {
-  engine::MachineLimits limits =
-      options.keeper.empty() ? engine::PrepareLimits(attempts_dir) : AskKeeper(options.keeper, attempts_dir);
+Result<MachineLimits> MachineLimitsFor(const std::string& keeper, placement::Capacity::Mode capacity,
+                                       const std::string& attempts_dir) {
+  MachineLimits limits = keeper.empty() ? PrepareLimits(attempts_dir) : AskKeeper(keeper, attempts_dir);
   if (!limits.logout.empty()) {
     Diagnose(limits.logout_ends_jobs ? DiagnosticLevel::kWarning : DiagnosticLevel::kInfo, limits.logout);
   }
-  TY_RETURN_IF_ERROR(CheckCapacity(options.capacity, limits));
+  TY_RETURN_IF_ERROR(CheckCapacity(capacity, limits));
   if (!limits.lacking.empty()) Diagnose(DiagnosticLevel::kWarning, limits.lacking);
   return limits;
 }
 
-std::unique_ptr<engine::SupervisorStarter> MakeStarter(const ServeOptions& options,
-                                                       const std::string& attempts_dir,
-                                                       engine::MachineLimits limits) {
-  if (options.keeper.empty()) return std::make_unique<engine::ForkingStarter>(std::move(limits));
-  auto check = [capacity = options.capacity](const engine::MachineLimits& found) {
-    return CheckCapacity(capacity, found);
-  };
-  return std::make_unique<engine::KeeperStarter>(options.keeper, attempts_dir, std::move(limits),
-                                                 std::move(check));
+std::unique_ptr<SupervisorStarter> MakeStarter(const std::string& keeper, placement::Capacity::Mode capacity,
+                                               const std::string& attempts_dir, MachineLimits limits) {
+  if (keeper.empty()) return std::make_unique<ForkingStarter>(std::move(limits));
+  auto check = [capacity](const MachineLimits& found) { return CheckCapacity(capacity, found); };
+  return std::make_unique<KeeperStarter>(keeper, attempts_dir, std::move(limits), std::move(check));
 }
 
 placement::Capacity MachineCapacity(placement::Capacity::Mode mode) {
@@ -64,18 +60,19 @@ placement::Capacity MachineCapacity(placement::Capacity::Mode mode) {
   return {.mode = mode, .cpus = std::max(cpus, 1), .memory_bytes = bytes};
 }
 
-placement::DevicePool MachineDevices(const ServeOptions& options) {
+placement::DevicePool MachineDevices(const std::optional<std::vector<placement::Device>>& declared,
+                                     placement::AcceleratorMap map) {
   node::Inventory found;
-  if (options.accelerators) {
-    found.devices = *options.accelerators;
+  if (declared) {
+    found.devices = *declared;
   } else {
     found = node::FindDevices();
   }
   for (const std::string& note : found.notes) Diagnose(DiagnosticLevel::kWarning, note);
   for (const std::string& detail : found.details) Diagnose(DiagnosticLevel::kDebug, detail);
   Diagnose(DiagnosticLevel::kInfo, "this machine has " + placement::DescribeDevices(found.devices) +
-                                       (options.accelerators ? ", as declared" : ""));
-  return {std::move(found.devices), options.accelerator_map};
+                                       (declared ? ", as declared" : ""));
+  return {std::move(found.devices), std::move(map)};
 }
 
-}  // namespace trainyard::server
+}  // namespace trainyard::engine

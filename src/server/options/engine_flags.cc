@@ -1,4 +1,4 @@
-#include "server/cluster/engine_options.h"
+#include "server/options/engine_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -82,7 +82,7 @@ Status ReadMachineKey(std::string_view pair, slurm::MachineOptions& machine) {
 }
 
 /// "HOST", "HOST:PORT" or "[::1]:PORT".
-bool SplitAddress(const std::string& text, EngineOptions& options) {
+bool SplitAddress(const std::string& text, slurm::EngineOptions& options) {
   std::string host = text;
   const std::size_t colon = text.rfind(':');
   const bool has_port =
@@ -114,7 +114,7 @@ bool IsPartitionName(std::string_view text) {
 }
 
 /// "us-central1=gpu", "us-east1=slurm", "us-west1=slurm:gpu", "europe-west1=local".
-Status ReadRegion(const std::string& text, EngineOptions& options) {
+Status ReadRegion(const std::string& text, slurm::EngineOptions& options) {
   constexpr std::string_view kPrefix = "slurm:";
   TY_TRY(const auto rule, SplitRule(text));
   if (cluster::FindRegion(rule.first) == nullptr)
@@ -127,7 +127,7 @@ Status ReadRegion(const std::string& text, EngineOptions& options) {
   if (is_named && !IsPartitionName(partition))
     return std::unexpected(
         InvalidArgument("", "'" + rule.second + "' is none of local, slurm, slurm:PARTITION, PARTITION"));
-  const auto kind = is_local ? EngineOptions::Kind::kLocal : EngineOptions::Kind::kSlurm;
+  const auto kind = is_local ? slurm::EngineOptions::Kind::kLocal : slurm::EngineOptions::Kind::kSlurm;
   if (!options.regions.emplace(rule.first, kind).second)
     return std::unexpected(InvalidArgument("", "'" + rule.first + "' is named a second time"));
   if (is_named) options.slurm.regions.emplace(rule.first, partition);
@@ -135,7 +135,7 @@ Status ReadRegion(const std::string& text, EngineOptions& options) {
 }
 
 /// What cannot be said to slurmrestd, or not without it.
-Status CheckRest(const EngineOptions& options) {
+Status CheckRest(const slurm::EngineOptions& options) {
   if (options.slurm_rest.empty()) {
     if (options.slurm_rest_token_file.empty()) return {};
     return std::unexpected(InvalidArgument("--slurm-rest-token-file", "needs --slurm-rest"));
@@ -154,7 +154,7 @@ Status CheckRest(const EngineOptions& options) {
 }
 
 /// How Slurm is asked.
-void AddWaysToAsk(CLI::App& app, EngineOptions& options) {
+void AddWaysToAsk(CLI::App& app, slurm::EngineOptions& options) {
   app.add_option("--slurm-tools", options.slurm_tools,
                  "folder with sbatch, squeue, scancel, sinfo (default: PATH)")
       ->type_name("FOLDER");
@@ -168,25 +168,6 @@ void AddWaysToAsk(CLI::App& app, EngineOptions& options) {
 }
 
 }  // namespace
-
-namespace {
-
-bool Uses(const EngineOptions& options, EngineOptions::Kind kind) {
-  const auto is_kind = [kind](const auto& region) { return region.second == kind; };
-  return options.kind == kind || std::ranges::any_of(options.regions, is_kind);
-}
-
-}  // namespace
-
-bool UsesThisMachine(const EngineOptions& options) { return Uses(options, EngineOptions::Kind::kLocal); }
-bool UsesSlurm(const EngineOptions& options) { return Uses(options, EngineOptions::Kind::kSlurm); }
-
-bool IsForSlurm(const EngineOptions& options, const placement::DevicePool& here,
-                const placement::Gang& gang) {
-  if (const auto named = options.regions.find(gang.region); named != options.regions.end())
-    return named->second == EngineOptions::Kind::kSlurm;
-  return options.kind == EngineOptions::Kind::kSlurm || here.LackOf(gang).has_value();
-}
 
 Status ReadSlurmMachine(const std::string& text, slurm::SlurmSettings& settings) {
   TY_TRY(const auto rule, SplitRule(text));
@@ -209,9 +190,10 @@ void EngineFlags::AddTo(CLI::App& app) {
          "--engine", given_.kind,
          "where jobs run: on this machine (local), or on the nodes of a Slurm cluster that this account "
          "may submit to (slurm)")
-      ->transform(CLI::Validator(OneOf<EngineOptions::Kind>({{"local", EngineOptions::Kind::kLocal},
-                                                             {"slurm", EngineOptions::Kind::kSlurm}}),
-                                 ""))
+      ->transform(
+          CLI::Validator(OneOf<slurm::EngineOptions::Kind>({{"local", slurm::EngineOptions::Kind::kLocal},
+                                                            {"slurm", slurm::EngineOptions::Kind::kSlurm}}),
+                         ""))
       ->type_name("local|slurm")
       ->default_str("local");
   app.add_option("--regions", regions_,
@@ -272,7 +254,7 @@ void EngineFlags::AddTo(CLI::App& app) {
       ->type_name("FOLDER");
 }
 
-Status EngineFlags::ReadInto(EngineOptions& options) const {
+Status EngineFlags::ReadInto(slurm::EngineOptions& options) const {
   options = given_;
   if (!agent_listen_.empty() && !SplitAddress(agent_listen_, options))
     return std::unexpected(InvalidArgument("--agent-listen", "'" + agent_listen_ + "' is not HOST[:PORT]"));

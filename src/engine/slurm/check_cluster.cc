@@ -1,4 +1,4 @@
-#include "server/cluster/check_cluster.h"
+#include "engine/slurm/check_cluster.h"
 
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 #include "engine/slurm/slurm_rest.h"
 #include "engine/slurm/slurm_tools.h"
 
-namespace trainyard::server {
+namespace trainyard::engine {
 
 namespace {
 
@@ -49,7 +49,7 @@ Status CheckPartitions(const slurm::SlurmSettings& settings, std::span<const slu
 }
 
 /// Since 23.02 slurmrestd does not say which partition is the default, and sizes are fitted to its nodes.
-Status CheckDefaultPartition(const EngineOptions& options, std::span<const slurm::Node> nodes) {
+Status CheckDefaultPartition(const slurm::EngineOptions& options, std::span<const slurm::Node> nodes) {
   if (options.slurm_rest.empty() || !options.slurm.options.partition.empty() || nodes.empty() ||
       std::ranges::any_of(nodes, &slurm::Node::default_partition))
     return {};
@@ -59,20 +59,20 @@ Status CheckDefaultPartition(const EngineOptions& options, std::span<const slurm
 
 }  // namespace
 
-Result<std::unique_ptr<engine::SlurmClient>> MakeSlurmClient(const EngineOptions& options) {
+Result<std::unique_ptr<SlurmClient>> MakeSlurmClient(const slurm::EngineOptions& options) {
   if (options.slurm_rest.empty())
-    return std::make_unique<engine::SlurmTools>(engine::SlurmToolOptions{.folder = options.slurm_tools});
+    return std::make_unique<SlurmTools>(SlurmToolOptions{.folder = options.slurm_tools});
   const uid_t account = ::geteuid();
   TY_TRY(http::Endpoint endpoint, http::Endpoint::Parse(options.slurm_rest));
-  return std::make_unique<engine::SlurmRest>(
-      engine::SlurmRestOptions{.endpoint = std::move(endpoint),
-                               .owner = {.number = account, .name = AccountName(account)},
-                               .token_file = options.slurm_rest_token_file});
+  return std::make_unique<SlurmRest>(
+      SlurmRestOptions{.endpoint = std::move(endpoint),
+                       .owner = {.number = account, .name = AccountName(account)},
+                       .token_file = options.slurm_rest_token_file});
 }
 
-Result<std::vector<slurm::Node>> CheckCluster(const EngineOptions& options,
-                                              const engine::SlurmClient& client) {
-  engine::SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
+Result<std::vector<slurm::Node>> CheckCluster(const slurm::EngineOptions& options,
+                                              const SlurmClient& client) {
+  SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
   if (!nodes && nodes.error().failure == slurm::Failure::kMistake)
     return std::unexpected(FailedPrecondition("--engine slurm: " + nodes.error().words));
   if (!nodes) {
@@ -84,11 +84,11 @@ Result<std::vector<slurm::Node>> CheckCluster(const EngineOptions& options,
   TY_RETURN_IF_ERROR(CheckDefaultPartition(options, *nodes));
   for (const slurm::Options& asked : AllOptions(options.slurm)) {
     if (asked == slurm::Options()) continue;
-    if (const engine::SlurmAnswer<void> known = client.Check(asked); !known)
+    if (const SlurmAnswer<void> known = client.Check(asked); !known)
       return std::unexpected(
           FailedPrecondition("Slurm refuses the settings of the engine: " + known.error().words));
   }
   return *std::move(nodes);
 }
 
-}  // namespace trainyard::server
+}  // namespace trainyard::engine

@@ -1,4 +1,4 @@
-#include "server/cluster/agents_address.h"
+#include "engine/remote/agents_address.h"
 
 #include <netdb.h>
 #include <sys/socket.h>
@@ -11,13 +11,12 @@
 
 #include "base/async/file.h"
 
-namespace trainyard::server {
+namespace trainyard::engine {
 
 namespace {
 
 /// Any: nothing is sent to it.
 constexpr const char* kPortOfNobody = "9";
-constexpr const char* kAddressFile = "run/agents-address";
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
@@ -60,9 +59,9 @@ struct Kept {
   std::uint16_t port = 0;
 };
 
-Kept ReadKept(const store::DataDirectory& data) {
+Kept ReadKept(const std::string& file) {
   Kept kept;
-  std::istringstream text(ReadFile(data.Path(kAddressFile)).value_or(""));
+  std::istringstream text(ReadFile(file).value_or(""));
   text >> kept.host >> kept.port;
   return kept;
 }
@@ -78,9 +77,9 @@ std::string OwnAddressTowards(const std::vector<std::string>& hosts) {
   return {};
 }
 
-Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const store::DataDirectory& data,
+Result<AgentsAddress> ListenForAgents(const slurm::EngineOptions& options, const std::string& kept_in,
                                       std::span<const slurm::Node> nodes) {
-  const Kept kept = ReadKept(data);
+  const Kept kept = ReadKept(kept_in);
   AgentsAddress address{.host = options.agent_host, .socket = {}};
   if (address.host.empty()) {
     TY_TRY(address.host, FindHost(kept.host, nodes));
@@ -91,9 +90,9 @@ Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const store:
   if (!socket)
     return std::unexpected(Error{socket.error().code, "--agent-listen: " + socket.error().message, {}});
   address.socket = *std::move(socket);
-  TY_RETURN_IF_ERROR(WriteFileAtomically(data.Path(kAddressFile),
-                                         address.host + " " + std::to_string(address.socket.port) + "\n"));
+  TY_RETURN_IF_ERROR(
+      WriteFileAtomically(kept_in, address.host + " " + std::to_string(address.socket.port) + "\n"));
   return address;
 }
 
-}  // namespace trainyard::server
+}  // namespace trainyard::engine

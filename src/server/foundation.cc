@@ -5,6 +5,7 @@
 
 #include "base/async/diagnostics.h"
 #include "base/process/descriptor_limit.h"
+#include "net/sockets/listen_address.h"
 #include "programs/image/image.h"
 
 namespace trainyard::server {
@@ -35,8 +36,9 @@ http::ConnectionBudget::Limits ConnectionLimits() {
   return {.connections_max = plan.clients, .known_peer_max = plan.clients / 4 * 3};
 }
 
-control::ImageRegistries MakeRegistries(const ServeOptions& options, const store::DataDirectory& data,
-                                        Foundation& foundation) {
+control::ImageRegistries MakeRegistries(Foundation& foundation) {
+  const ServeOptions& options = foundation.options;
+  const store::DataDirectory& data = foundation.data;
   image::Sources sources{.images_dir = data.images_dir(),
                          .mapped = options.containers.image_map,
                          .insecure = options.containers.insecure_registries,
@@ -55,26 +57,64 @@ control::ImageRegistries MakeRegistries(const ServeOptions& options, const store
           .queued = &foundation.queued_lookups};
 }
 
+control::Settings MakeSettings(const ServeOptions& options, std::string_view secret,
+                               const BoundSockets& sockets) {
+  return {.keys = control::Keys::Derive(secret),
+          .server_url = sockets::IsLoopback(options.host)
+                            ? sockets::Url("http", options.host, sockets.administration.port)
+                            : sockets::Url("https", sockets::PublicName(options.host, options.host_names),
+                                           sockets.administration_tls.port),
+          .auth = options.auth,
+          .stop_grace = options.stop_grace,
+          .restart_pause = options.restart_pause,
+          .job_log_bytes_max = options.job_log_bytes_max,
+          .replica_log_bytes_max = options.replica_log_bytes_max,
+          .machine_limits = options.capacity == placement::Capacity::Mode::kStrict};
+}
+
+/// What a JWT may name as its audience.
+std::vector<std::string> OwnUrlsOf(const ServeOptions& options, const BoundSockets& sockets) {
+  sockets::OwnPorts ports{.plain = {sockets.administration.port}, .tls = sockets.administration_tls.port};
+  if (sockets.replicas) ports.plain.push_back(sockets.replicas->port);
+  return sockets::OwnUrls(sockets::OwnNames(options.host, options.host_names), ports);
+}
+
+/// The keeper cannot use our /proc/self/exe.
 }  // namespace
 
-Foundation::Foundation(engine::ContainerSupport found, const ServeOptions& options,
-                       const store::DataDirectory& data)
-    : files(kFileThreads),
+Result<std::unique_ptr<Foundation>> Foundation::Open(boost::asio::io_context& loop,
+                                                     const ServeOptions& options, store::DataDirectory data,
+                                                     const BoundSockets& sockets) {
+  TY_TRY(const std::string secret, data.Secret());
+  TY_TRY(
+      engine::ContainerSupport containers,
+      engine::FindContainerSupport(options.containers.choice, options.network, options.job_uids.has_value()));
+  engine::SayContainerSupport(containers);
+  std::unique_ptr<Foundation> made(new Foundation(loop, options, std::move(data), sockets, secret));
+  made->UseContainers(std::move(containers));
+  return made;
+}
+
+Foundation::Foundation(boost::asio::io_context& the_loop, const ServeOptions& the_options,
+                       store::DataDirectory opened, const BoundSockets& sockets, std::string_view secret)
+    : loop(the_loop),
+      options(the_options),
+      data(std::move(opened)),
+      settings(MakeSettings(options, secret, sockets)),
+      own_urls(OwnUrlsOf(options, sockets)),
+      files(kFileThreads),
       who_asks(kWhoAsksThreads),
       image_lookups(kLookupThreads),
       queued_lookups(kLookupThreads),
       disk(options.data_dir, options.retention.marks),
       clock_watch(data.Path("")),
       watch(options.loop_turn_max),
-      connections(ConnectionLimits()) {
-  UseContainers(std::move(found), options, data);
-}
+      connections(ConnectionLimits()) {}
 
-void Foundation::UseContainers(engine::ContainerSupport found, const ServeOptions& options,
-                               const store::DataDirectory& data) {
+void Foundation::UseContainers(engine::ContainerSupport found) {
   containers = std::move(found);
   if (containers.kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
-  registries = MakeRegistries(options, data, *this);
+  registries = MakeRegistries(*this);
 }
 
 }  // namespace trainyard::server

@@ -1,14 +1,23 @@
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/async/loop_watch.h"
 #include "base/async/system_clock.h"
+#include "base/async/watched_executor.h"
+#include "base/result.h"
 #include "control/intake/image_lookups.h"
+#include "control/settings.h"
 #include "control/upkeep/clock_watch.h"
 #include "control/upkeep/disk_space.h"
 #include "engine/local/container_support.h"
 #include "net/http/connection_budget.h"
+#include "server/bound_sockets.h"
 #include "server/options/serve_options.h"
 #include "stores/store/data_directory.h"
 
@@ -17,6 +26,12 @@ namespace trainyard::server {
 /// What an installation's stores and jobs stand on: the clock, the threads by what they may wait for, what
 /// this machine has for containers. Loop thread only, but the pools.
 struct Foundation {
+  boost::asio::io_context& loop;
+  const ServeOptions& options;
+  store::DataDirectory data;
+  const control::Settings settings;
+  const std::vector<std::string>
+      own_urls;  ///< what a JWT may name as its audience (stores/identity/jwt_rules.h)
   SystemClock clock;
   engine::ContainerSupport containers;
   boost::asio::thread_pool files;
@@ -31,10 +46,21 @@ struct Foundation {
   LoopWatch watch;
   http::ConnectionBudget connections;  ///< raises this process' limit of descriptors, and says if it is low
 
-  Foundation(engine::ContainerSupport found, const ServeOptions& options, const store::DataDirectory& data);
+  /// Blocking: looks for what runs containers. `loop` and `options` outlive it.
+  [[nodiscard]] static Result<std::unique_ptr<Foundation>> Open(boost::asio::io_context& loop,
+                                                                const ServeOptions& options,
+                                                                store::DataDirectory data,
+                                                                const BoundSockets& sockets);
+  /// The loop for a part of the server, whose turns `watch` judges under this name.
+  [[nodiscard]] boost::asio::any_io_executor LoopFor(std::string_view part) {
+    return WatchLoop(loop, &watch, part);
+  }
   /// Containers were found: from now on images are looked up.
-  void UseContainers(engine::ContainerSupport found, const ServeOptions& options,
-                     const store::DataDirectory& data);
+  void UseContainers(engine::ContainerSupport found);
+
+ private:
+  Foundation(boost::asio::io_context& the_loop, const ServeOptions& the_options, store::DataDirectory opened,
+             const BoundSockets& sockets, std::string_view secret);
 };
 
 }  // namespace trainyard::server

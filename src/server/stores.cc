@@ -4,16 +4,16 @@
 #include <utility>
 
 #include "base/async/diagnostics.h"
-#include "base/async/watched_executor.h"
 #include "control/upkeep/use_keeper.h"
 #include "stores/backup/known_jobs.h"
 #include "stores/backup/restored_from.h"
 
 namespace trainyard::server {
 
-storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const store::DataDirectory& data,
+storage::BucketOptions BucketOptionsOf(const Foundation& foundation,
                                        std::shared_ptr<storage::ByteMeter> meter) {
-  return {.data = data.Path(""),
+  const ServeOptions& options = foundation.options;
+  return {.data = foundation.data.Path(""),
           .create_on_use = options.create_buckets,
           .elsewhere = {options.bucket_dirs.begin(), options.bucket_dirs.end()},
           .real = {options.real_buckets.begin(), options.real_buckets.end()},
@@ -30,8 +30,9 @@ Result<Store> Explained(Result<Store> opened, const Explain& explain) {
 
 }  // namespace
 
-Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
-                          const store::DataDirectory& data, Foundation& foundation) {
+Result<Stores> OpenStores(Foundation& foundation) {
+  const ServeOptions& options = foundation.options;
+  const store::DataDirectory& data = foundation.data;
   const SystemClock& clock = foundation.clock;
   TY_RETURN_IF_ERROR(backup::CheckDatabaseFiles(options.data_dir));
   for (const std::string& line : backup::WhatIsGone(options.data_dir))
@@ -52,13 +53,13 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
   TY_TRY(stores.writer, Explained(store::JobStore::Open(data.jobs_db()), explained("trainyard.db")));
   TY_RETURN_IF_ERROR(backup::CheckNumbers(*stores.writer, options.data_dir, known));
   TY_TRY(stores.reader, store::JobStore::OpenReader(data.jobs_db(), backup::LineageOf(data.Path(""))));
-  TY_TRY(stores.logs, logs::LogStore::Open(loop, clock, data.logs_db()));
-  TY_TRY(stores.tails, logs::LogTails::Open(WatchLoop(loop, &foundation.watch, "tails of logs"), *stores.logs,
-                                            data.logs_db()));
+  TY_TRY(stores.logs, logs::LogStore::Open(foundation.loop, clock, data.logs_db()));
+  TY_TRY(stores.tails,
+         logs::LogTails::Open(foundation.LoopFor("tails of logs"), *stores.logs, data.logs_db()));
   TY_TRY(stores.lines, logs::LogLines::Open(data.logs_db()));
-  TY_TRY(stores.usage, metrics::UsageHistory::Open(WatchLoop(loop, &foundation.watch, "use of replicas"),
+  TY_TRY(stores.usage, metrics::UsageHistory::Open(foundation.LoopFor("use of replicas"),
                                                    foundation.removal_clock, data.Path("metrics.db")));
-  TY_TRY(stores.identities, Explained(identity::Identities::Open(loop.get_executor(), clock,
+  TY_TRY(stores.identities, Explained(identity::Identities::Open(foundation.loop.get_executor(), clock,
                                                                  {.path = data.Path("access.db"),
                                                                   .default_project = options.project,
                                                                   .projects_of_jobs =
@@ -71,7 +72,7 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
     return projects->Of(bucket);
   };
   stores.meter = control::MakeByteMeter(options.shares.quotas, project_of);
-  storage::BucketOptions buckets = BucketOptionsOf(options, data, stores.meter);
+  storage::BucketOptions buckets = BucketOptionsOf(foundation, stores.meter);
   buckets.project_of = project_of;
   buckets.expiry_clock = &foundation.removal_clock;
   buckets.check_space = [&disk = foundation.disk, &elsewhere = options.bucket_dirs](const std::string& name) {
@@ -79,9 +80,9 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
   };
   TY_TRY(stores.buckets, Explained(storage::Buckets::Open(std::move(buckets), clock, foundation.files),
                                    explained("objects.db")));
-  TY_TRY(stores.studies, Explained(studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"),
-                                                               clock, data.Path("studies.db")),
-                                   explained("studies.db")));
+  TY_TRY(stores.studies,
+         Explained(studies::StudyService::Open(foundation.LoopFor("studies"), clock, data.Path("studies.db")),
+                   explained("studies.db")));
   TY_TRY(stores.secrets, store::SecretStore::Open(data.Path("secrets")));
   TY_TRY(stores.audit_search, audit::AuditSearch::Open(data.audit_dir()));
   if (options.auth) {

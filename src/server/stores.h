@@ -1,11 +1,9 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <memory>
 
 #include "base/result.h"
 #include "server/foundation.h"
-#include "server/options/serve_options.h"
 #include "stores/audit/audit_log.h"
 #include "stores/audit/audit_search.h"
 #include "stores/identity/identities.h"
@@ -14,7 +12,6 @@
 #include "stores/logs/log_tails.h"
 #include "stores/metrics/usage_history.h"
 #include "stores/storage/buckets.h"
-#include "stores/store/data_directory.h"
 #include "stores/store/job_store.h"
 #include "stores/store/secret_store.h"
 #include "stores/studies/study_service.h"
@@ -38,13 +35,11 @@ struct Stores {
   std::unique_ptr<audit::AuditSearch> audit_search;
 };
 
-/// Blocking. Errors: what is wrong with one of them. `loop` and `foundation` outlive them.
-[[nodiscard]] Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
-                                        const store::DataDirectory& data, Foundation& foundation);
+/// Blocking. Errors: what is wrong with one of them. `foundation` outlives them.
+[[nodiscard]] Result<Stores> OpenStores(Foundation& foundation);
 
 /// Where buckets are.
-[[nodiscard]] storage::BucketOptions BucketOptionsOf(const ServeOptions& options,
-                                                     const store::DataDirectory& data,
+[[nodiscard]] storage::BucketOptions BucketOptionsOf(const Foundation& foundation,
                                                      std::shared_ptr<storage::ByteMeter> meter);
 
 }  // namespace trainyard::server

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "api/iam/asking_attempts.h"
+#include "control/intake/request_quota.h"
+#include "net/http/server_options.h"
+#include "server/foundation.h"
+#include "server/gates.h"
+#include "server/job_loop.h"
+
+namespace trainyard::server {
+
+/// Who asks, and how much they may ask. Loop thread only.
+struct Callers {
+  /// Both outlive it.
+  Callers(Foundation& base, JobLoop& loop);
+  Callers(const Callers&) = delete;
+  Callers& operator=(const Callers&) = delete;
+
+  Gates gates;
+  api::AskingAttempts asking;
+  control::RequestQuota request_quota;
+  http::RequestCounts request_counts;
+};
+
+}  // namespace trainyard::server

@@ -1,0 +1,194 @@
+#include "server/engines.h"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/async/diagnostics.h"
+#include "base/process/descriptor_limit.h"
+#include "control/intake/image_lookups.h"
+#include "engine/local/former_attempts.h"
+#include "engine/local/keeper_starter.h"
+#include "engine/local/machine.h"
+#include "server/google_front.h"
+#include "server/node_settings.h"
+#include "stores/backup/restored_from.h"
+
+namespace trainyard::server {
+
+namespace {
+
+/// Not where the options rule them out: FindContainerSupport.
+bool MayFindContainers(const ServeOptions& options) {
+  return options.containers.choice.way != engine::ContainerChoice::Way::kOff && !options.job_uids;
+}
+
+/// `jobs` is asked by the loop, not now.
+engine::ContainerUpkeep::Options UpkeepOptions(Foundation& foundation, Engines::NeededImages needed) {
+  const ContainerOptions& options = foundation.options.containers;
+  const store::DataDirectory& data = foundation.data;
+  const engine::ContainerSupport& containers = foundation.containers;
+  engine::ContainerUpkeep::Options upkeep{.images_dir = data.images_dir(),
+                                          .attempts_dir = data.attempts_dir()};
+  if (options.images_bytes_max > 0) upkeep.limits.bytes_max = options.images_bytes_max;
+  if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
+  if (containers.kind == replica::v1::Manifest::CONTAINER_DAEMON) upkeep.daemon_socket = containers.address;
+  upkeep.needed = std::move(needed);
+  upkeep.clock_ahead = [&watch = foundation.clock_watch] {
+    return watch.Doubt().value_or(std::chrono::nanoseconds{0});
+  };
+  return upkeep;
+}
+
+engine::Cluster::Place PlaceOfCluster(const ServeOptions& options, const store::DataDirectory& data) {
+  return {.project = options.project,
+          .google_front = options.google_front,
+          .image_map = options.containers.image_map,
+          .environments_dir = data.environments_dir(),
+          .address_file = data.Path("run/agents-address"),
+          .database = data.Path("engines.db")};
+}
+
+/// Where attempts live that a restored data directory's jobs have to wait for; empty: nowhere.
+Result<std::string> FormerAttemptsOf(const store::DataDirectory& data) {
+  std::string former = backup::FormerAttempts(data.Path(""));
+  if (former.empty() || engine::HasLivingAttempts(former)) return former;
+  TY_RETURN_IF_ERROR(backup::ForgetFormer(data.Path("")));
+  return "";
+}
+
+/// A line for the operator of a data directory that was restored.
+void SayWhatItIsMadeOf(const store::DataDirectory& data, const std::string& former) {
+  const auto from = backup::ReadRestoredFrom(data.Path(""));
+  if (!from) return;
+  Diagnose(DiagnosticLevel::kInfo,
+           "this data directory is restored from a backup of " + from->data_directory() + " with " +
+               std::to_string(from->unfinished_jobs()) +
+               " unfinished jobs: replicas of theirs that ran begin again as a further attempt" +
+               (former.empty() ? "" : ", once nothing of the job lives in " + former + " any more"));
+}
+
+/// Programs of users get the limit that the server had: some cannot use descriptors beyond 1,023.
+std::vector<std::string> SupervisorArguments() {
+  std::vector<std::string> arguments = {"replica"};
+  if (const auto former = FormerDescriptorLimit())
+    arguments.push_back("--descriptors=" + std::to_string(*former));
+  return arguments;
+}
+
+std::string SupervisorProgram(const ServeOptions& options) {
+  return options.keeper.empty() ? "/proc/self/exe" : engine::OwnProgram();
+}
+
+engine::LocalEngine::Options LocalOptions(const ServeOptions& options, const control::Keys& keys,
+                                          placement::Capacity capacity, placement::DevicePool devices,
+                                          const Clock& clock) {
+  std::uint32_t spread = 0;
+  std::memcpy(&spread, keys.ports.data(), sizeof(spread));
+  return {.capacity = capacity,
+          .lease_spread = spread,
+          .network = options.network,
+          .devices = std::move(devices),
+          .shares = {.weights = options.shares.weights, .naming = NamingOf(options), .clock = &clock}};
+}
+
+}  // namespace
+
+placement::Naming NamingOf(const ServeOptions& options) { return {.others = !options.auth}; }
+
+Result<std::unique_ptr<Engines>> Engines::Open(Foundation& base, const BoundSockets& sockets,
+                                               const engine::MachineLimits& limits, NeededImages needed) {
+  const ServeOptions& options = base.options;
+  const store::DataDirectory& data = base.data;
+  TY_TRY(std::string former, FormerAttemptsOf(data));
+  SayWhatItIsMadeOf(data, former);
+  engine::NodeSettings node = MakeNodeSettings(options, data, base.containers, sockets);
+  if (options.google_front) {
+    TY_TRY(node.google_front, PrepareGoogleFront(options, data, sockets));
+  }
+  auto starter = engine::MakeStarter(options.keeper, options.capacity, data.attempts_dir(), limits);
+  TY_TRY(auto cluster, engine::Cluster::Open(base.loop, options.engine, PlaceOfCluster(options, data),
+                                             base.clock, sockets.identity));
+  Found found{.node = std::move(node),
+              .former_attempts_dir = std::move(former),
+              .starter = std::move(starter),
+              .cluster = std::move(cluster)};
+  return std::unique_ptr<Engines>(new Engines(base, std::move(found), std::move(needed)));
+}
+
+Engines::Engines(Foundation& base, Found found, NeededImages needed)
+    : base_(base),
+      container_upkeep_(base.LoopFor("upkeep of images"), base.image_lookups,
+                        UpkeepOptions(base, std::move(needed))),
+      node_(std::move(found.node)),
+      container_probe_(
+          base.LoopFor("containers"), base.image_lookups,
+          [choice = base.options.containers.choice, network = base.options.network,
+           users = base.options.job_uids.has_value()] {
+            return engine::FindContainerSupport(choice, network, users);
+          },
+          [this](const Result<engine::ContainerSupport>& seen) { UseContainers(seen); }),
+      capacity_(engine::MachineCapacity(base.options.capacity)),
+      devices_(engine::MachineDevices(base.options.accelerators, base.options.accelerator_map)),
+      starter_(std::move(found.starter)),
+      host_(base.LoopFor("attempts"), node_, *starter_,
+            {.supervisor_program = SupervisorProgram(base.options),
+             .supervisor_arguments = SupervisorArguments(),
+             .former_attempts_dir = std::move(found.former_attempts_dir)}),
+      engine_(base.LoopFor("admissions"),
+              LocalOptions(base.options, base.settings.keys, capacity_, devices_, base.clock)),
+      cluster_(std::move(found.cluster)),
+      admissions_(base.LoopFor("admissions"), Rooms()) {
+  if (MayFindContainers(base.options))
+    base.registries.look_for_containers = [this] { return LookForContainers(); };
+}
+
+engine::Admissions::Options Engines::Rooms() {
+  const placement::Naming naming = NamingOf(base_.options);
+  const auto room = [&](std::string_view name, engine::Engine& engine) {
+    return engine::Admissions::Options::Room{
+        .name = name, .engine = engine, .quotas = {base_.options.shares.quotas, name, naming}};
+  };
+  engine::Admissions::Options options{
+      .rooms = {room(placement::kLocalEngine, engine_)},
+      .engine_of = [this](const placement::Gang& gang) { return EngineOf(gang); },
+      .naming = naming};
+  if (cluster_) options.rooms.push_back(room(placement::kSlurmEngine, cluster_->engine()));
+  return options;
+}
+
+boost::asio::awaitable<std::string> Engines::LookForContainers() {
+  co_await container_probe_.Ask(control::kImageLookUpMax);
+  co_return base_.containers.lacking;
+}
+
+/// Without an answer nothing is new: a server whose operator asks for one way does not start without it.
+void Engines::UseContainers(const Result<engine::ContainerSupport>& found) {
+  if (!found || base_.registries.resolve != nullptr) return;
+  base_.UseContainers(*found);
+  if (found->kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
+  engine::SayContainerSupport(*found);
+  node_.container_runtime = found->kind;
+  node_.container_runtime_address = found->address;
+  if (found->kind == replica::v1::Manifest::CONTAINER_DAEMON) container_upkeep_.UseDaemon(found->address);
+}
+
+std::string_view Engines::EngineOf(const placement::Gang& gang) const {
+  return slurm::IsForSlurm(base_.options.engine, devices_, gang) ? placement::kSlurmEngine
+                                                                 : placement::kLocalEngine;
+}
+
+bool Engines::OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type) {
+  return slurm::OffersAccelerator(base_.options.engine, devices_,
+                                  cluster_ ? &cluster_->engine().Gpus() : nullptr, region, type);
+}
+
+std::vector<api::MetricsSources::Limit> Engines::KnownLimits() const {
+  engine::MachineLimits known = starter_->limits();
+  std::vector<api::MetricsSources::Limit> shown;
+  for (engine::MachineLimits::Limit& limit : known.limits)
+    shown.push_back({std::move(limit.what), limit.works});
+  return shown;
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/own/metrics_handlers.h"
+#include "base/result.h"
+#include "engine/admissions.h"
+#include "engine/attempt_hosts.h"
+#include "engine/local/container_probe.h"
+#include "engine/local/container_upkeep.h"
+#include "engine/local/local_attempt_host.h"
+#include "engine/local/local_engine.h"
+#include "engine/local/machine_limits.h"
+#include "engine/local/supervisor_starter.h"
+#include "engine/slurm/cluster.h"
+#include "server/bound_sockets.h"
+#include "server/foundation.h"
+
+namespace trainyard::server {
+
+/// Where jobs run: this machine with its devices and containers, and the cluster if there is one. Made before
+/// the loop runs; after that loop thread only.
+class Engines {
+ public:
+  /// Digests of images that unfinished jobs have; asked by the loop.
+  using NeededImages = std::function<boost::asio::awaitable<std::set<std::string>>()>;
+  /// Blocking. `base` outlives it.
+  [[nodiscard]] static Result<std::unique_ptr<Engines>> Open(Foundation& base, const BoundSockets& sockets,
+                                                             const engine::MachineLimits& limits,
+                                                             NeededImages needed);
+  Engines(const Engines&) = delete;
+  Engines& operator=(const Engines&) = delete;
+
+  [[nodiscard]] engine::LocalEngine& local() noexcept { return engine_; }
+  /// What jobs ask for room.
+  [[nodiscard]] engine::Admissions& admissions() noexcept { return admissions_; }
+  /// Those of the cluster too, if there is one.
+  [[nodiscard]] engine::AttemptHosts hosts() noexcept {
+    return {.here = host_, .with_agents = cluster_ ? &cluster_->host() : nullptr};
+  }
+  /// Null: jobs run on this machine alone.
+  [[nodiscard]] engine::Cluster* cluster() noexcept { return cluster_.get(); }
+  [[nodiscard]] const placement::Capacity& capacity() const noexcept { return capacity_; }
+  [[nodiscard]] const placement::DevicePool& devices() const noexcept { return devices_; }
+  /// Of replicas, on this machine.
+  [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
+  /// Where a gang asks for room, as quotas name it. Only with a cluster.
+  [[nodiscard]] std::string_view EngineOf(const placement::Gang& gang) const;
+  [[nodiscard]] bool OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type);
+
+ private:
+  /// What the constructor is made of.
+  struct Found {
+    engine::NodeSettings node;
+    std::string former_attempts_dir;
+    std::unique_ptr<engine::SupervisorStarter> starter;
+    std::unique_ptr<engine::Cluster> cluster;
+  };
+  Engines(Foundation& base, Found found, NeededImages needed);
+  [[nodiscard]] engine::Admissions::Options Rooms();
+  /// For control::ImageRegistries: what was installed or started since the start.
+  boost::asio::awaitable<std::string> LookForContainers();
+  /// Attempts that start from now on use what was found.
+  void UseContainers(const Result<engine::ContainerSupport>& found);
+
+  Foundation& base_;
+  engine::ContainerUpkeep container_upkeep_;
+  engine::NodeSettings node_;  ///< UseContainers changes it
+  engine::ContainerProbe container_probe_;
+  placement::Capacity capacity_;
+  placement::DevicePool devices_;
+  std::unique_ptr<engine::SupervisorStarter> starter_;
+  engine::LocalAttemptHost host_;
+  engine::LocalEngine engine_;
+  std::unique_ptr<engine::Cluster> cluster_;
+  engine::Admissions admissions_;
+};
+
+/// Where users log in, jobs of other projects are not named.
+[[nodiscard]] placement::Naming NamingOf(const ServeOptions& options);
+
+}  // namespace trainyard::server

@@ -1,0 +1,82 @@
+#include "server/upkeep.h"
+
+#include <string>
+#include <utility>
+
+#include "base/process/account_name.h"
+#include "cli/version.h"
+#include "control/known_accounts.h"
+#include "control/upkeep/kept_images.h"
+#include "net/access/caller.h"
+
+namespace trainyard::server {
+
+namespace {
+
+/// Who has logged in, else the account at the other end, as the gate found it.
+std::string WhoAsks(const http::Request& request) {
+  if (request.caller != nullptr) return request.caller->principal();
+  if (request.peer == nullptr || !request.peer->uid) return {};
+  const std::string name = AccountName(*request.peer->uid);
+  return name.empty() ? "account " + std::to_string(*request.peer->uid) : name;
+}
+
+}  // namespace
+
+Callers::Callers(Foundation& base, JobLoop& loop)
+    : gates(base.options, base.loop.get_executor(), base.who_asks, base.data.attempts_dir()),
+      asking(
+          base.LoopFor("who asks"),
+          {.settings = base.settings,
+           .clock = base.clock,
+           .instance_of = [&loop](std::string attempt) { return loop.jobs.InstanceOf(std::move(attempt)); },
+           .peers = gates.uids(),
+           .pool = base.who_asks,
+           .attempts_dir = base.data.attempts_dir()}),
+      request_quota(base.clock, base.options.request_limits, control::NumbersOf(*loop.stores.identities)) {}
+
+Upkeep::Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::Drain drain)
+    : operations({.loop = base.LoopFor("operations"),
+                  .clock = base.clock,
+                  .jobs = loop.jobs,
+                  .admissions = loop.engines.admissions(),
+                  .disk = base.disk,
+                  .clock_watch = base.clock_watch,
+                  .data_dir = base.options.data_dir,
+                  .bucket_dirs = base.options.bucket_dirs,
+                  .backup_dir = base.options.backup_dir,
+                  .who_asks = WhoAsks,
+                  .is_from_machine =
+                      [&callers](const auto& request) { return callers.asking.IsFromMachine(request); }},
+                 std::move(drain)),
+      disk_watch(base.LoopFor("the disk"), {.space = base.disk,
+                                            .reserve = base.data.reserve(),
+                                            .clock = base.clock_watch,
+                                            .admissions = loop.engines.admissions()}),
+      machine_watch({.loop = base.LoopFor("the machine"),
+                     .clock = base.clock,
+                     .jobs = loop.jobs,
+                     .usage = *loop.stores.usage,
+                     .data_dir = base.options.data_dir,
+                     .bucket_dirs = base.options.bucket_dirs,
+                     .devices = loop.engines.devices().devices(),
+                     .cpus = static_cast<double>(loop.engines.capacity().cpus),
+                     .version = std::string(cli::kVersion)}),
+      sweeper(base.LoopFor("sweeping"), {.clock = base.clock_watch,
+                                         .jobs = loop.jobs,
+                                         .journal = loop.journal,
+                                         .logs = *loop.stores.logs,
+                                         .hosts = loop.engines.hosts(),
+                                         .attempts_dir = base.data.attempts_dir(),
+                                         .data_dir = base.options.data_dir,
+                                         .environments_dir = base.data.environments_dir(),
+                                         .policy = base.options.retention.policy}) {}
+
+api::MachineSource Upkeep::Machine(Foundation& base) {
+  return {.report = [this] { return machine_watch.Report(); },
+          .history = [this](std::chrono::hours hours) { return machine_watch.History(hours); },
+          .images = [folder = base.data.images_dir()] { return control::KeptImages(folder); },
+          .pool = base.runtime_lists};
+}
+
+}  // namespace trainyard::server

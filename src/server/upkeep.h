@@ -1,0 +1,30 @@
+#pragma once
+
+#include "api/own/machine_handlers.h"
+#include "control/upkeep/disk_watch.h"
+#include "control/upkeep/machine_watch.h"
+#include "control/upkeep/sweeper.h"
+#include "server/callers.h"
+#include "server/foundation.h"
+#include "server/job_loop.h"
+#include "server/operations.h"
+
+namespace trainyard::server {
+
+/// What an operator does with a running server, and what it does by itself: looks at its disk and its
+/// machine, removes what is old. Loop thread only.
+struct Upkeep {
+  /// Drains at once if the previous server did (`drain`). All others outlive it.
+  Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::Drain drain);
+  Upkeep(const Upkeep&) = delete;
+  Upkeep& operator=(const Upkeep&) = delete;
+
+  [[nodiscard]] api::MachineSource Machine(Foundation& base);
+
+  Operations operations;
+  control::DiskWatch disk_watch;
+  control::MachineWatch machine_watch;
+  control::Sweeper sweeper;
+};
+
+}  // namespace trainyard::server

@@ -2,9 +2,10 @@
 
 #include "api/iam/asking_attempts.h"
 #include "control/intake/request_quota.h"
+#include "engine/local/attempt_accounts.h"
 #include "net/http/server_options.h"
+#include "net/sockets/gates.h"
 #include "server/foundation.h"
-#include "server/gates.h"
 #include "server/job_loop.h"
 
 namespace trainyard::server {
@@ -16,7 +17,8 @@ struct Callers {
   Callers(const Callers&) = delete;
   Callers& operator=(const Callers&) = delete;
 
-  Gates gates;
+  engine::AttemptAccounts attempts;
+  sockets::Gates gates;
   api::AskingAttempts asking;
   control::RequestQuota request_quota;
   http::RequestCounts request_counts;

@@ -59,7 +59,7 @@ class Installation {
   [[nodiscard]] const http::Router& administration_routes() const noexcept { return administration_routes_; }
   [[nodiscard]] const http::Router& replica_routes() const noexcept { return replica_routes_; }
   [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
-  [[nodiscard]] const Gates& gates() const noexcept { return callers_->gates; }
+  [[nodiscard]] const sockets::Gates& gates() const noexcept { return callers_->gates; }
   [[nodiscard]] const control::Settings& settings() const noexcept { return base_->settings; }
   /// What a JWT may name as its audience (stores/identity/jwt_rules.h).
   [[nodiscard]] const std::vector<std::string>& own_urls() const noexcept { return base_->own_urls; }
@@ -72,7 +72,7 @@ class Installation {
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return callers_->request_counts; }
   /// Of all clients, for every server of this process but one for supervisors alone.
   [[nodiscard]] http::ConnectionBudget& connections() noexcept { return base_->connections; }
-  [[nodiscard]] Operations& operations() noexcept { return upkeep_->operations; }
+  [[nodiscard]] api::Operations& operations() noexcept { return upkeep_->operations; }
   /// Null: jobs run on this machine alone.
   [[nodiscard]] engine::Cluster* cluster() noexcept { return engines_->cluster(); }
   /// For the listener of figures.

@@ -138,7 +138,7 @@ Status Listeners::ReloadCertificate(const tls::TlsIdentity& own) {
 GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& loop,
                                       const tls::TlsIdentity& identity) {
   const bool is_users = purpose == Purpose::kAdministration;
-  const Gates& gates = installation_.gates();
+  const sockets::Gates& gates = installation_.gates();
   http::ServerOptions server = OptionsOf(purpose, options_, installation_);
   server.admit = is_users ? gates.workstation().Admit() : gates.front().Admit();
   if (!is_users) server.counts = nullptr;

@@ -24,7 +24,15 @@ std::string WhoAsks(const http::Request& request) {
 }  // namespace
 
 Callers::Callers(Foundation& base, JobLoop& loop)
-    : gates(base.options, base.loop.get_executor(), base.who_asks, base.data.attempts_dir()),
+    : attempts(base.loop.get_executor(), base.who_asks, base.data.attempts_dir()),
+      gates({.host = base.options.host,
+             .host_names = base.options.host_names,
+             .local_users = base.options.local_users,
+             .auth = base.options.auth,
+             .proxies = base.options.access.trusted_proxies,
+             .job_uids = base.options.job_uids,
+             .is_attempt_uid = [this](std::uint32_t uid) { return attempts.Has(uid); }},
+            base.loop.get_executor(), base.who_asks),
       asking(
           base.LoopFor("who asks"),
           {.settings = base.settings,
@@ -42,6 +50,7 @@ Upkeep::Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::D
                   .admissions = loop.engines.admissions(),
                   .disk = base.disk,
                   .clock_watch = base.clock_watch,
+                  .version = std::string(cli::kVersion),
                   .data_dir = base.options.data_dir,
                   .bucket_dirs = base.options.bucket_dirs,
                   .backup_dir = base.options.backup_dir,

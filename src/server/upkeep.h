@@ -1,13 +1,13 @@
 #pragma once
 
 #include "api/own/machine_handlers.h"
+#include "api/own/operations.h"
 #include "control/upkeep/disk_watch.h"
 #include "control/upkeep/machine_watch.h"
 #include "control/upkeep/sweeper.h"
 #include "server/callers.h"
 #include "server/foundation.h"
 #include "server/job_loop.h"
-#include "server/operations.h"
 
 namespace trainyard::server {
 
@@ -21,7 +21,7 @@ struct Upkeep {
 
   [[nodiscard]] api::MachineSource Machine(Foundation& base);
 
-  Operations operations;
+  api::Operations operations;
   control::DiskWatch disk_watch;
   control::MachineWatch machine_watch;
   control::Sweeper sweeper;

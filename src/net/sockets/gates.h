@@ -1,24 +1,36 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "engine/local/attempt_accounts.h"
 #include "net/access/gate.h"
 #include "net/access/peer_uid.h"
 #include "net/sockets/socket_owners.h"
-#include "server/options/serve_options.h"
 
-namespace trainyard::server {
+namespace trainyard::sockets {
 
 /// Who may ask where: one gate for each purpose of a listener. Loop thread. Outlives the servers that have
 /// its gates.
 class Gates {
  public:
-  /// `pool` and `options` outlive it. Says in a line when the server is open to all accounts.
-  Gates(const ServeOptions& options, boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
-        const std::string& attempts_dir);
+  struct Options {
+    std::string host;                     ///< where the server listens
+    std::vector<std::string> host_names;  ///< further names that it answers under
+    bool local_users = false;             ///< every account of this machine may ask
+    bool auth = false;                    ///< who asks has to log in
+    access::TrustedProxies proxies;
+    std::optional<access::UidRange> job_uids;  ///< those that jobs run as
+    /// Whether a living attempt runs as the account. Outlives the gates.
+    std::function<boost::asio::awaitable<bool>(std::uint32_t uid)> is_attempt_uid;
+  };
+  /// `pool` outlives it. Says in a line when the server is open to all accounts.
+  Gates(const Options& options, boost::asio::any_io_executor loop, boost::asio::thread_pool& pool);
 
   /// For http::ServerOptions::uid_of.
   [[nodiscard]] const access::PeerUids& uids() const noexcept { return uids_; }
@@ -33,12 +45,11 @@ class Gates {
 
  private:
   access::PeerUids uids_;
-  engine::AttemptAccounts attempts_;
-  sockets::SocketOwners owners_;
+  SocketOwners owners_;
   access::Gate administration_;
   access::Gate replicas_;
   access::Gate front_;
   access::Gate workstation_;
 };
 
-}  // namespace trainyard::server
+}  // namespace trainyard::sockets

@@ -1,4 +1,4 @@
-#include "server/gates.h"
+#include "net/sockets/gates.h"
 
 #include <unistd.h>
 
@@ -11,41 +11,40 @@
 #include "net/front/google_names.h"
 #include "net/sockets/listen_address.h"
 
-namespace trainyard::server {
+namespace trainyard::sockets {
 
 namespace {
 
-access::AllowedAccounts AccountsOf(const ServeOptions& options) {
+access::AllowedAccounts AccountsOf(const Gates::Options& options) {
   const uid_t own = ::geteuid();
   return {.own_uid = own, .own_name = AccountName(own), .local_users = options.local_users, .job_uids = {}};
 }
 
 /// Also where who asks shows a token: what is answered without one must not be a rebound name's.
-access::AllowedHosts OwnHosts(const ServeOptions& options) {
-  return {.names = sockets::OwnNames(options.host, options.host_names), .suffixes = {}};
+access::AllowedHosts OwnHosts(const Gates::Options& options) {
+  return {.names = OwnNames(options.host, options.host_names), .suffixes = {}};
 }
 
 /// Accounts decide. With authentication no right follows from a connection whose process nobody has looked
 /// for (api/iam/authority.h), so nobody has to look here.
-access::GateOptions ForWorkstation(const ServeOptions& options, sockets::SocketOwners& owners) {
+access::GateOptions ForWorkstation(const Gates::Options& options, SocketOwners& owners) {
   access::GateOptions gate{.hosts = OwnHosts(options),
                            .accounts = AccountsOf(options),
-                           .proxies = options.access.trusted_proxies,
+                           .proxies = options.proxies,
                            .xml_storage_host = ""};
   if (!options.auth) gate.has_owner = [&owners](http::Peer& peer) { return owners.Has(peer); };
   return gate;
 }
 
-access::GateOptions ForAdministration(const ServeOptions& options, sockets::SocketOwners& owners) {
+access::GateOptions ForAdministration(const Gates::Options& options, SocketOwners& owners) {
   access::GateOptions gate = ForWorkstation(options, owners);
   gate.asks_tokens = options.auth;
   return gate;
 }
 
-access::GateOptions ForReplicas(const ServeOptions& options, engine::AttemptAccounts& attempts,
-                                sockets::SocketOwners& owners) {
+access::GateOptions ForReplicas(const Gates::Options& options, SocketOwners& owners) {
   access::GateOptions gate = ForWorkstation(options, owners);
-  gate.is_attempt_uid = [&attempts](std::uint32_t uid) { return attempts.Has(uid); };
+  gate.is_attempt_uid = options.is_attempt_uid;
   gate.accounts.job_uids = options.job_uids;
   return gate;
 }
@@ -60,22 +59,19 @@ access::GateOptions WithGooglesNames(access::GateOptions gate) {
   return gate;
 }
 
-access::GateOptions ForFront(const ServeOptions& options, engine::AttemptAccounts& attempts,
-                             sockets::SocketOwners& owners) {
-  access::GateOptions gate = WithGooglesNames(ForReplicas(options, attempts, owners));
+access::GateOptions ForFront(const Gates::Options& options, SocketOwners& owners) {
+  access::GateOptions gate = WithGooglesNames(ForReplicas(options, owners));
   gate.hosts.suffixes.emplace_back(wire::kMetadataSuffix);
   return gate;
 }
 
 }  // namespace
 
-Gates::Gates(const ServeOptions& options, boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
-             const std::string& attempts_dir)
-    : attempts_(loop, pool, attempts_dir),
-      owners_(std::move(loop), pool, uids_),
+Gates::Gates(const Options& options, boost::asio::any_io_executor loop, boost::asio::thread_pool& pool)
+    : owners_(std::move(loop), pool, uids_),
       administration_(uids_, ForAdministration(options, owners_)),
-      replicas_(uids_, ForReplicas(options, attempts_, owners_)),
-      front_(uids_, ForFront(options, attempts_, owners_)),
+      replicas_(uids_, ForReplicas(options, owners_)),
+      front_(uids_, ForFront(options, owners_)),
       workstation_(uids_, WithGooglesNames(ForWorkstation(options, owners_))) {
   if (!options.local_users) return;
   const access::AllowedAccounts accounts = AccountsOf(options);
@@ -86,4 +82,4 @@ Gates::Gates(const ServeOptions& options, boost::asio::any_io_executor loop, boo
                name);
 }
 
-}  // namespace trainyard::server
+}  // namespace trainyard::sockets

@@ -20,11 +20,11 @@
 #include "rules/service/readiness_rules.h"
 #include "stores/store/write_probe.h"
 
-namespace trainyard::server {
+namespace trainyard::api {
 
 /// What an operator asks of this server: draining, backups, whether it can take jobs. Loop thread only; the
 /// destructor stops a backup under way.
-class Operations final : public api::Administration {
+class Operations final : public Administration {
  public:
   struct Parts {
     boost::asio::any_io_executor loop;
@@ -33,6 +33,7 @@ class Operations final : public api::Administration {
     engine::Admissions& admissions;
     control::DiskSpace& disk;
     control::ClockWatch& clock_watch;
+    std::string version;  ///< of this program
     std::string data_dir;
     std::map<std::string, std::string> bucket_dirs;
     std::string backup_dir;  ///< empty: none by the API
@@ -81,4 +82,4 @@ class Operations final : public api::Administration {
   TaskGroup tasks_;
 };
 
-}  // namespace trainyard::server
+}  // namespace trainyard::api

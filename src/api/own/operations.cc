@@ -1,4 +1,4 @@
-#include "server/operations.h"
+#include "api/own/operations.h"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
@@ -9,11 +9,10 @@
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
 #include "base/wire/time.h"
-#include "cli/version.h"
 #include "control/upkeep/drain_order.h"
 #include "stores/backup/backup_place.h"
 
-namespace trainyard::server {
+namespace trainyard::api {
 
 namespace {
 
@@ -79,7 +78,7 @@ awaitable<void> Operations::Pulse() {
 
 awaitable<control::v1::AdminStatus> Operations::Status() {
   control::v1::AdminStatus status;
-  status.set_version(std::string(cli::kVersion));
+  status.set_version(parts_.version);
   *status.mutable_drain() = drain_;
   AddRunning(status);
   status.set_waiting_jobs(static_cast<std::int64_t>(parts_.admissions.waiting_count()));
@@ -128,7 +127,7 @@ Result<control::v1::Backup> Operations::BeginBackup(control::v1::BackupRequest r
                          .bucket_dirs = parts_.bucket_dirs,
                          .with_bucket_dirs = request.with_bucket_dirs(),
                          .copy_objects = request.copy_objects(),
-                         .program_version = std::string(cli::kVersion),
+                         .program_version = parts_.version,
                          .unfinished_jobs = unfinished,
                          .clock = &parts_.clock});
 }
@@ -157,4 +156,4 @@ awaitable<void> Operations::LookWhetherReady() {
   checked_at_ = SteadyClock::now();
 }
 
-}  // namespace trainyard::server
+}  // namespace trainyard::api

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fails when a file, a function or a class is longer than the style allows, unless it already was and did not grow.
 
-Limits: 500 lines a file (tests 600), 70 a function, 350 a class (its declaration and its members' definitions). What is
-longer today is listed in tools/sizes.allowed with its size, which may only shrink: a ratchet that needs no history.
+Limits: 500 lines a file (tests 600), 70 a function, 350 a class (its declaration and its members' definitions); 8 references,
+pointers and functions a struct of src/, since one with more hides what its users need. What is longer today is listed in tools/sizes.allowed with its size, which may only shrink: a ratchet that needs no history.
 
 --table prints the figures of the whole tree instead: quantiles, and lines per directory.
 """
@@ -10,6 +10,7 @@ import argparse
 import ast
 import collections
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -17,7 +18,7 @@ import cpp_shape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALLOWED = ROOT / "tools/sizes.allowed"
-FILE_MAX, TEST_FILE_MAX, FUNCTION_MAX, CLASS_MAX = 500, 600, 70, 350
+FILE_MAX, TEST_FILE_MAX, FUNCTION_MAX, CLASS_MAX, BAG_MAX = 500, 600, 70, 350, 8
 WHERE = ("src", "bench", "fuzz", "tests", "tools", "data", "examples", "dev")
 CPP, OTHER = (".cc", ".h"), (".py", ".sh", "dev")
 
@@ -43,11 +44,29 @@ def python_functions(text):
             yield node.name, node.end_lineno - node.lineno
 
 
+STRUCT = re.compile(r"^[ \t]*struct (\w+)(?: final)? \{", re.MULTILINE)
+BORROWED = re.compile(r"(?!\s*(?:const )?char\b)[^()]*[\w>][&*] \w+(?: = nullptr)?|\s*(?:const )?std::(?:move_only_)?function<.*> \w+(?: = \w+)?", re.DOTALL)
+
+
+def bags(text):
+    """(name, how many references, pointers and functions it has) of each struct."""
+    text = re.sub(r"//[^\n]*", "", text)
+    for match in STRUCT.finditer(text):
+        depth, body = 1, []
+        for letter in text[match.end():]:
+            depth += (letter == "{") - (letter == "}")
+            if depth == 0:
+                break
+            if depth == 1 and letter != "}":
+                body.append(letter)
+        yield match.group(1), sum(bool(BORROWED.fullmatch(member.rstrip())) for member in "".join(body).split(";"))
+
+
 class Sizes:
-    """Lines of each file, function and class; keys are PATH, PATH:FUNCTION() and PATH:CLASS."""
+    """Lines of each file, function and class; keys are PATH, PATH:FUNCTION() and PATH:CLASS, and PATH:STRUCT{} of its bag."""
 
     def __init__(self, paths):
-        self.files, self.functions, self.classes = {}, {}, collections.Counter()
+        self.files, self.functions, self.classes, self.bags = {}, {}, collections.Counter(), {}
         members = collections.Counter()  # (path, class) -> lines of definitions outside of the class
         for path in paths:
             text = (ROOT / path).read_text(encoding="utf-8")
@@ -56,6 +75,8 @@ class Sizes:
                 for name, lines in python_functions(text):
                     self._add_function(path, name, lines)
             elif path.endswith(CPP):
+                if path.startswith("src/") and not is_test(path):
+                    self.bags.update({f"{path}:{name}{{}}": borrowed for name, borrowed in bags(text)})
                 for piece in cpp_shape.measure(text):
                     if piece.kind == "class":
                         self.classes[f"{path}:{piece.name}"] += piece.lines
@@ -86,6 +107,11 @@ class Sizes:
                 yield path, lines, limit
         yield from ((key, lines, FUNCTION_MAX) for key, lines in self.functions.items() if lines > FUNCTION_MAX)
         yield from ((key, lines, CLASS_MAX) for key, lines in self.classes.items() if lines > CLASS_MAX)
+        yield from ((key, borrowed, BAG_MAX) for key, borrowed in self.bags.items() if borrowed > BAG_MAX)
+
+
+def unit_of(key):
+    return "references, pointers and functions" if key.endswith("{}") else "lines"
 
 
 def check(sizes):
@@ -99,9 +125,9 @@ def check(sizes):
     for key, lines, limit in sorted(sizes.too_long()):
         seen.add(key)
         if lines > allowed.get(key, limit):
-            problems.append(f"{key}: {lines} lines, the limit is {allowed.get(key, limit)}: split it")
+            problems.append(f"{key}: {lines} {unit_of(key)}, the limit is {allowed.get(key, limit)}: split it")
         elif lines < allowed.get(key, 0):
-            problems.append(f"{key}: now {lines} lines; write that in tools/sizes.allowed instead of {allowed[key]}")
+            problems.append(f"{key}: now {lines} {unit_of(key)}; write that in tools/sizes.allowed instead of {allowed[key]}")
     problems += [f"{key}: within the limits; remove it from tools/sizes.allowed" for key in sorted(set(allowed) - seen)]
     return problems
 

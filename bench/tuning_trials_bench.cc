@@ -172,7 +172,7 @@ int Run(const Options& options) {
                                .hosts = {.here = replicas},
                                .clock = clock,
                                .settings = settings,
-                               .buckets = buckets.get()},
+                               .kept = {.buckets = buckets.get()}},
                               maker);
   stopwatch.server = &service;
   const SteadyTime start = std::chrono::steady_clock::now();

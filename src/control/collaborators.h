@@ -43,23 +43,31 @@ struct Collaborators {
   engine::AttemptHosts hosts;
   const Clock& clock;
   const Settings& settings;
-  storage::Buckets* buckets = nullptr;          ///< null: there are no trials
-  const ImageRegistries* registries = nullptr;  ///< null: no job has images
-  RegistryTurns* registry_turns = nullptr;      ///< JobService's own
-  store::SecretStore* secrets = nullptr;        ///< null: jobs with secrets are refused
-  /// The buckets that the job's programs may use. Null: every program may use all.
-  std::function<boost::asio::awaitable<replica::v1::BucketRights>(const v1::JobRecord& job)> buckets_of{};
-  const placement::Quotas* quotas = nullptr;  ///< null: nobody has any
-  ProjectBytes* bytes = nullptr;              ///< null: what projects keep is not counted
-  metrics::UsageHistory* usage = nullptr;     ///< null: figures of replicas are not kept
-  /// Whether the disk has room for one more job: kResourceExhausted if not. Null: always.
-  std::function<Status()> check_space{};
-  /// Whether the disk has room for a replica that starts now; an error is one sentence. Null: always.
-  std::function<Status()> may_begin{};
-  /// Called when the reason why a job (or a trial of it) waits is another one. Null: nobody wants to know.
-  std::function<void(const v1::JobRecord& job)> on_wait_changed{};
-  /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
-  std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};
+  struct Kept {
+    storage::Buckets* buckets = nullptr;     ///< null: there are no trials
+    store::SecretStore* secrets = nullptr;   ///< null: jobs with secrets are refused
+    metrics::UsageHistory* usage = nullptr;  ///< null: figures of replicas are not kept
+  } kept{};
+  struct Images {
+    const ImageRegistries* registries = nullptr;  ///< null: no job has images
+    RegistryTurns* turns = nullptr;               ///< JobService's own
+  } images{};
+  struct Bounds {
+    const placement::Quotas* quotas = nullptr;  ///< null: nobody has any
+    ProjectBytes* bytes = nullptr;              ///< null: what projects keep is not counted
+    /// Whether the disk has room for one more job: kResourceExhausted if not. Null: always.
+    std::function<Status()> check_space{};
+    /// Whether the disk has room for a replica that starts now; an error is one sentence. Null: always.
+    std::function<Status()> may_begin{};
+  } bounds{};
+  struct Hooks {
+    /// The buckets that the job's programs may use. Null: every program may use all.
+    std::function<boost::asio::awaitable<replica::v1::BucketRights>(const v1::JobRecord& job)> buckets_of{};
+    /// Called when the reason why a job (or a trial of it) waits is another one. Null: nobody wants to know.
+    std::function<void(const v1::JobRecord& job)> on_wait_changed{};
+    /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
+    std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};
+  } hooks{};
   cluster::NumberOf number_of = cluster::HashedNumber;
   Accounts accounts{};
   JumpedSince jumped_since{};  ///< null: the clock never jumps

@@ -57,9 +57,9 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       orphans_(outside_.loop, outside_.hosts, outside_.admissions, outside_.settings.attach_wait),
       removal_(outside_, registry_, recovered_),
       gateway_(outside_, registry_, orphans_, recovered_) {
-  outside_.registry_turns = &registry_turns_;
-  outside_.on_wait_changed = watches_.Toucher();
-  outside_.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {
+  outside_.images.turns = &registry_turns_;
+  outside_.hooks.on_wait_changed = watches_.Toucher();
+  outside_.hooks.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {
     return maker.RuntimeFor(job, grant);
   };
 }
@@ -72,7 +72,7 @@ boost::asio::awaitable<Status> JobService::Recover() {
 
 boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job job, Creator creator) {
   co_await recovered_.Wait();
-  if (outside_.check_space) TY_CO_RETURN_IF_ERROR(outside_.check_space());
+  if (outside_.bounds.check_space) TY_CO_RETURN_IF_ERROR(outside_.bounds.check_space());
   std::string inherited;
   if (job.training_input().has_hyperparameters()) {
     ml::v1::HyperparameterSpec& spec = *job.mutable_training_input()->mutable_hyperparameters();
@@ -111,16 +111,16 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
 boost::asio::awaitable<Result<std::int64_t>> JobService::Store(v1::JobRecord record, v1::Event created,
                                                                jobs::Secrets secrets) {
   if (secrets.empty()) co_return co_await outside_.journal.Create(std::move(record), std::move(created));
-  if (outside_.secrets == nullptr)
+  if (outside_.kept.secrets == nullptr)
     co_return std::unexpected(FailedPrecondition("This server keeps no secrets.", "env"));
   const std::string staged = StagedName(record);
-  TY_CO_RETURN_IF_ERROR(co_await outside_.secrets->Stage(staged, std::move(secrets)));
+  TY_CO_RETURN_IF_ERROR(co_await outside_.kept.secrets->Stage(staged, std::move(secrets)));
   Result<std::int64_t> stored = co_await outside_.journal.Create(std::move(record), std::move(created));
   if (!stored) {
-    co_await outside_.secrets->Drop(staged);
+    co_await outside_.kept.secrets->Drop(staged);
     co_return stored;
   }
-  const Status kept = co_await outside_.secrets->Keep(staged, *stored);
+  const Status kept = co_await outside_.kept.secrets->Keep(staged, *stored);
   if (!kept) Diagnose(DiagnosticLevel::kError, "secrets of a job cannot be kept: " + kept.error().message);
   co_return stored;
 }
@@ -226,7 +226,7 @@ boost::asio::awaitable<Result<v1::JobStatus>> JobService::Describe(wire::JobName
   TY_CO_TRY(const v1::JobRecord record, co_await Load(std::move(name)));
   if (record.has_tuning()) co_return co_await registry_.tuning().Describe(record);
   if (const JobRunner* runner = registry_.Find(record.uid())) co_return runner->Describe();
-  co_return MakeStatus(record, {.usage = outside_.usage});
+  co_return MakeStatus(record, {.usage = outside_.kept.usage});
 }
 
 boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
@@ -293,10 +293,10 @@ boost::asio::awaitable<Status> JobService::RecordForEnded(v1::JobRecord job, v1:
 }
 
 Status JobService::CheckQuota(const v1::JobRecord& asking, const JobMaker::Made& made) const {
-  const bool none = outside_.quotas == nullptr || outside_.quotas->empty();
+  const bool none = outside_.bounds.quotas == nullptr || outside_.bounds.quotas->empty();
   if (none && accelerator_quota_.empty()) return {};
   JobQuotaCase quota_case{
-      .asking = asking, .demand = made.demand, .engine = made.engine, .bytes = outside_.bytes};
+      .asking = asking, .demand = made.demand, .engine = made.engine, .bytes = outside_.bounds.bytes};
   auto count = [&](const v1::JobRecord& other) {
     if (!other.job().has_end_time() && !other.has_trial()) quota_case.unfinished.push_back(&other);
   };
@@ -304,7 +304,7 @@ Status JobService::CheckQuota(const v1::JobRecord& asking, const JobMaker::Made&
   for (const auto& [uid, runner] : registry_.all()) count(runner->job());
   for (const v1::JobRecord* other : creating_) count(*other);
   TY_RETURN_IF_ERROR(CheckAccelerators(accelerator_quota_, quota_case));
-  return none ? Status() : CheckJobQuotas(*outside_.quotas, quota_case);
+  return none ? Status() : CheckJobQuotas(*outside_.bounds.quotas, quota_case);
 }
 
 }  // namespace trainyard::control

@@ -46,7 +46,7 @@ control::JobMaker::Policy MakePolicy(JobLoop& loop, Foundation& foundation) {
 }
 
 /// Null where nobody has to log in: every program may use all.
-decltype(control::Collaborators::buckets_of) BucketsOf(const ServeOptions& options, Stores& stores) {
+decltype(control::Collaborators::Hooks::buckets_of) BucketsOf(const ServeOptions& options, Stores& stores) {
   if (!options.auth) return nullptr;
   return
       [&stores, account_of = control::RightsAccount(*stores.identities)](const control::v1::JobRecord& job) {
@@ -91,15 +91,15 @@ JobLoop::JobLoop(Foundation& base, Stores& kept, Engines& places, environment::C
             .hosts = engines.hosts(),
             .clock = base.clock,
             .settings = base.settings,
-            .buckets = stores.buckets.get(),
-            .registries = &base.registries,
-            .secrets = stores.secrets.get(),
-            .buckets_of = BucketsOf(base.options, stores),
-            .quotas = &base.options.shares.quotas,
-            .bytes = &use_keeper.bytes(),
-            .usage = stores.usage.get(),
-            .check_space = [&base] { return base.disk.Last().may_store; },
-            .may_begin = [&base] { return base.disk.Last().may_begin; },
+            .kept = {.buckets = stores.buckets.get(),
+                     .secrets = stores.secrets.get(),
+                     .usage = stores.usage.get()},
+            .images = {.registries = &base.registries},
+            .bounds = {.quotas = &base.options.shares.quotas,
+                       .bytes = &use_keeper.bytes(),
+                       .check_space = [&base] { return base.disk.Last().may_store; },
+                       .may_begin = [&base] { return base.disk.Last().may_begin; }},
+            .hooks = {.buckets_of = BucketsOf(base.options, stores)},
             .number_of = control::NumbersOf(*stores.identities),
             .accounts = control::AccountsOf(*stores.identities),
             .jumped_since = [&base](SysTime since) { return base.clock_watch.JumpedSince(since); }},

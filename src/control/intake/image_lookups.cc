@@ -79,7 +79,7 @@ boost::asio::awaitable<void> QueuedLookUp::Run(v1::JobRecord job) {
 }
 
 boost::asio::awaitable<void> QueuedLookUp::LookUp(v1::JobRecord job) {
-  const ImageRegistries* registries = outside_.registries;
+  const ImageRegistries* registries = outside_.images.registries;
   std::string lacking;
   if (registries != nullptr && !registries->resolve && registries->look_for_containers)
     lacking = co_await registries->look_for_containers();
@@ -103,9 +103,9 @@ boost::asio::awaitable<void> QueuedLookUp::LookUp(v1::JobRecord job) {
 }
 
 boost::asio::awaitable<ImagesFound> QueuedLookUp::Find(std::string image) {
-  const ImageRegistries& registries = *outside_.registries;
+  const ImageRegistries& registries = *outside_.images.registries;
   const std::string registry = registries.registry_of(image);
-  Turns::Waiter turn(outside_.registry_turns->At(registry));
+  Turns::Waiter turn(outside_.images.turns->At(registry));
   turn.Want();
   while (!stop_.stop_requested() && !co_await turn.WaitFor(kQueuedLookUpMax)) {  // others ask there
   }

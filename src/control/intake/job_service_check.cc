@@ -61,8 +61,8 @@ boost::asio::awaitable<Result<v1::JobCheck>> JobService::Check(std::string proje
   }
   if (is_whole)
     if (Status fits = CheckQuota(record, checked.made); !fits) violations.push_back(fits.error());
-  if (outside_.check_space)
-    if (Status space = outside_.check_space(); !space) violations.push_back(space.error());
+  if (outside_.bounds.check_space)
+    if (Status space = outside_.bounds.check_space(); !space) violations.push_back(space.error());
   const auto taken = co_await outside_.journal.Read(
       [&](store::JobStore& jobs) { return jobs.Get(project, record.job().job_id()); });
   if (taken) violations.push_back(store::JobExists());

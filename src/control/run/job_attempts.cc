@@ -171,7 +171,7 @@ boost::asio::awaitable<void> JobAttempts::TakeOverAbsent(Key key) {
 boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int attempt) {
   Started started;
   replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
-  if (outside_.buckets_of) *manifest.mutable_buckets() = co_await outside_.buckets_of(job_);
+  if (outside_.hooks.buckets_of) *manifest.mutable_buckets() = co_await outside_.hooks.buckets_of(job_);
   std::optional<replica::v1::ExitRecord> failed = co_await CompleteSecrets(outside_, job_, manifest);
   if (failed) {
     NeverStarted(replica, attempt, *std::move(failed));
@@ -184,7 +184,7 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
     tasks_.Spawn(AwaitAttach({replica, attempt}));
     co_return started;
   }
-  const ImageRegistries* registries = outside_.registries;
+  const ImageRegistries* registries = outside_.images.registries;
   if (!job_.replicas(replica).image().empty() && registries != nullptr && !registries->resolve &&
       registries->look_for_containers)  // for the next try: what runs containers may have started meanwhile
     co_await registries->look_for_containers();

@@ -57,7 +57,7 @@ boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log
 
 /// Empty: there is room for what is to be started.
 std::string WhyNothingBegins(const Collaborators& outside) {
-  const Status space = outside.may_begin ? outside.may_begin() : Status();
+  const Status space = outside.bounds.may_begin ? outside.bounds.may_begin() : Status();
   return space ? "" : space.error().message;
 }
 
@@ -91,16 +91,17 @@ void SendStop(engine::ReplicaLink& link, const jobs::StopReplica& stop) {
 
 void KeepUsage(const Collaborators& outside, const v1::JobRecord& job, Reporter reporter,
                replica::v1::Usage usage) {
-  if (outside.usage == nullptr) return;
-  outside.usage->Add({.job_uid = LogUid(job),
-                      .task_name = UsageName(job, cluster::TaskName(job.replicas(reporter.replica).id())),
-                      .attempt = reporter.attempt,
-                      .usage = std::move(usage)});
+  if (outside.kept.usage == nullptr) return;
+  outside.kept.usage->Add(
+      {.job_uid = LogUid(job),
+       .task_name = UsageName(job, cluster::TaskName(job.replicas(reporter.replica).id())),
+       .attempt = reporter.attempt,
+       .usage = std::move(usage)});
 }
 
 void ForgetUsage(const Collaborators& outside, const v1::JobRecord& job, int replica) {
-  if (outside.usage != nullptr)
-    outside.usage->Forget(LogUid(job), UsageName(job, cluster::TaskName(job.replicas(replica).id())));
+  if (outside.kept.usage != nullptr)
+    outside.kept.usage->Forget(LogUid(job), UsageName(job, cluster::TaskName(job.replicas(replica).id())));
 }
 
 void MarkAway(const std::vector<std::shared_ptr<engine::ReplicaLink>>& links, jobs::Observation& seen) {
@@ -121,8 +122,8 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
       tasks_(outside.loop) {
   seen_ = NothingSeen(outside.settings, links_.size());
   if (!job_.has_trial()) return;
-  TY_CHECK(outside.buckets != nullptr);
-  trial_ = std::make_unique<TrialWatch>(outside.loop, job_, *outside.buckets, [this] {
+  TY_CHECK(outside.kept.buckets != nullptr);
+  trial_ = std::make_unique<TrialWatch>(outside.loop, job_, *outside.kept.buckets, [this] {
     if (std::string warning = trial_->TakeWarning(); !warning.empty())
       wait_log_.Say(job_, jobs::WarningLine(std::move(warning)), outside_.clock.Now());
     if (on_change_) on_change_(*this);
@@ -156,7 +157,7 @@ engine::ReservationKey JobRunner::Reservation(int try_number) const {
 void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
   GiveUp(outside_.admissions, Reservation(std::exchange(seen_.asked_try, try_number)), try_number);
   auto on_grant = [this](engine::Grant grant) {
-    if (outside_.runtime_for) seen_.runtime_version = outside_.runtime_for(job_, grant);
+    if (outside_.hooks.runtime_for) seen_.runtime_version = outside_.hooks.runtime_for(job_, grant);
     seen_.grant = std::move(grant);
     wake_.Set();
   };
@@ -218,7 +219,7 @@ boost::asio::awaitable<RecordLoop::Turn> JobRunner::TakeTurn(const v1::JobRecord
 /// Returns when to look again at the latest.
 std::optional<SysTime> JobRunner::LookAtWait(SysTime now) {
   const std::optional<jobs::Waiting> waiting = WhyWaiting();
-  if (wait_log_.IsAnother(waiting) && outside_.on_wait_changed) outside_.on_wait_changed(job_);
+  if (wait_log_.IsAnother(waiting) && outside_.hooks.on_wait_changed) outside_.hooks.on_wait_changed(job_);
   return wait_log_.Look(job_, waiting, now);
 }
 
@@ -293,7 +294,8 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::MeasureTrial) {
 boost::asio::awaitable<void> JobRunner::Perform(jobs::WakeAt) { co_return; }
 
 void JobRunner::TakeReport(int replica, int attempt, replica::v1::MetricReport said) {
-  if (!KeepTagReport(outside_.usage, job_, {replica, attempt}, said) && trial_) trial_->Take(std::move(said));
+  if (!KeepTagReport(outside_.kept.usage, job_, {replica, attempt}, said) && trial_)
+    trial_->Take(std::move(said));
 }
 
 const replica::v1::MetricReport& JobRunner::report() const {
@@ -372,7 +374,7 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
 }
 
 v1::JobStatus JobRunner::Describe() const {
-  return MakeStatus(job_, {.seen = &seen_, .waiting = WhyWaiting(), .usage = outside_.usage});
+  return MakeStatus(job_, {.seen = &seen_, .waiting = WhyWaiting(), .usage = outside_.kept.usage});
 }
 
 bool JobRunner::IsOpen(int replica, int attempt) const {

@@ -16,8 +16,8 @@ namespace {
 boost::asio::awaitable<Status> Complete(Collaborators& outside, std::int64_t job_uid,
                                         replica::v1::Manifest& manifest) {
   if (manifest.secrets().empty()) co_return Status{};
-  if (outside.secrets == nullptr) co_return std::unexpected(NotFound("this server keeps no secrets"));
-  const Result<jobs::Secrets> values = co_await outside.secrets->Read(job_uid);
+  if (outside.kept.secrets == nullptr) co_return std::unexpected(NotFound("this server keeps no secrets"));
+  const Result<jobs::Secrets> values = co_await outside.kept.secrets->Read(job_uid);
   if (!values && values.error().code != Code::kNotFound) co_return std::unexpected(values.error());
   co_return AddSecrets(values ? *values : jobs::Secrets(), manifest);
 }
@@ -39,11 +39,11 @@ boost::asio::awaitable<std::optional<replica::v1::ExitRecord>> CompleteSecrets(
 }
 
 boost::asio::awaitable<void> ForgetSecrets(Collaborators& outside, const v1::JobRecord& job) {
-  if (outside.secrets == nullptr || job.has_trial()) co_return;
+  if (outside.kept.secrets == nullptr || job.has_trial()) co_return;
   const auto& variables = job.job().training_input().env();
   if (std::ranges::none_of(variables, [](const ml::v1::EnvVar& variable) { return variable.secret(); }))
     co_return;
-  const Status removed = co_await outside.secrets->Remove(job.uid());
+  const Status removed = co_await outside.kept.secrets->Remove(job.uid());
   if (!removed)
     Diagnose(DiagnosticLevel::kError,
              "the secrets of job " + job.job().job_id() + " are still there: " + removed.error().message);

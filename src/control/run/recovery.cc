@@ -75,8 +75,8 @@ boost::asio::awaitable<Status> RecoverJobs(Collaborators& outside, RunnerRegistr
     }
     previous.push_back(*std::move(read));
   }
-  if (outside.secrets != nullptr)
-    TY_CO_RETURN_IF_ERROR(co_await outside.secrets->TakeOver(std::move(secrets)));
+  if (outside.kept.secrets != nullptr)
+    TY_CO_RETURN_IF_ERROR(co_await outside.kept.secrets->TakeOver(std::move(secrets)));
   std::vector<engine::AttemptRef> orphaned;
   for (engine::AttemptRef& attempt : attempts) {
     const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt.id);

@@ -86,7 +86,7 @@ void ReplicaGateway::CountLines(const logs::LogSource& source, const replica::v1
   const auto bytes = static_cast<std::int64_t>(chunk.lines().size());
   counted_.log_lines += chunk.line_count();
   counted_.log_bytes += bytes;
-  if (outside_.bytes != nullptr) outside_.bytes->logs[source.project] += bytes;
+  if (outside_.bounds.bytes != nullptr) outside_.bounds.bytes->logs[source.project] += bytes;
   counted_.log_bytes_dropped += std::max<std::int64_t>(chunk.dropped_bytes(), 0);
 }
 

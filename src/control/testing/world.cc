@@ -144,14 +144,14 @@ void World::MakeServer() {
       .hosts = {.here = *host_},
       .clock = clock_,
       .settings = settings_,
-      .buckets = buckets_.get(),
-      .registries = registries_.resolve || registries_.look_for_containers ? &registries_ : nullptr,
-      .secrets = secrets_.get(),
-      .check_space = [this] {
+      .kept = {.buckets = buckets_.get(), .secrets = secrets_.get()},
+      .images = {.registries =
+                     registries_.resolve || registries_.look_for_containers ? &registries_ : nullptr},
+      .bounds = {.check_space = [this] {
         return has_space_ ? Status()
                           : std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});
-      }};
-  outside.may_begin = outside.check_space;
+      }}};
+  outside.bounds.may_begin = outside.bounds.check_space;
   service_ = std::make_unique<JobService>(outside, *maker_);
 }
 

@@ -129,7 +129,7 @@ awaitable<Result<RemovedJobs>> JobRemoval::Finish(std::vector<std::int64_t> uids
   RemovedJobs removed;
   TY_CO_TRY(const logs::ErasedLogs lines, co_await outside_.logs.Erase(uids));
   removed.bytes = lines.bytes;
-  if (outside_.usage != nullptr) TY_CO_RETURN_IF_ERROR(co_await outside_.usage->Erase(uids));
+  if (outside_.kept.usage != nullptr) TY_CO_RETURN_IF_ERROR(co_await outside_.kept.usage->Erase(uids));
   co_await ForgetAttempts(uids);
   // Last: until the rows are gone the next server knows that there is something to erase.
   for (;;) {

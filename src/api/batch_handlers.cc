@@ -121,6 +121,8 @@ void AppendPart(std::string& out, std::string_view boundary, const std::string& 
   out.append(body).append("\r\n");
 }
 
+}  // namespace
+
 awaitable<Result<Response>> RunBatch(const http::Router& router, Request& request) {
   TY_CO_TRY(const std::string body, co_await request.body->ReadAll(kBatchBytesMax));
   auto calls = ParseBatch(request.headers.Get("Content-Type"), body);
@@ -141,14 +143,6 @@ awaitable<Result<Response>> RunBatch(const http::Router& router, Request& reques
   response.headers.Add("Content-Type", "multipart/mixed; boundary=" + boundary);
   response.body = std::move(answers);
   co_return response;
-}
-
-}  // namespace
-
-void AddBatchRoutes(http::Router& router) {
-  for (const char* path : {"/batch", "/batch/ml/v1", "/batch/storage/v1"}) {
-    router.Add(http::Method::kPost, path, [&router](Request& request) { return RunBatch(router, request); });
-  }
 }
 
 }  // namespace trainyard::api

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "net/http/router.h"
+#include "api/route.h"
 
 namespace trainyard::api {
 
@@ -10,8 +10,8 @@ namespace trainyard::api {
 /// inside a batch are refused, as Google's service does. Header fields of the envelope that do not describe
 /// its content apply to each part.
 ///
-/// `router` must not move, and outlives the calls of its handlers. Source: discovery's batchPath; Cloud
+/// `router` is the one that has the route; it must not move. Source: discovery's batchPath; Cloud
 /// Storage's page "Batch requests".
-void AddBatchRoutes(http::Router& router);
+Waits<const http::Router> RunBatch;
 
 }  // namespace trainyard::api

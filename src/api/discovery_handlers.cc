@@ -64,38 +64,6 @@ Result<Response> Describe(const Request& request, std::string_view name, std::st
   return Response::Json(RewriteAddresses(Document(*api), origin));
 }
 
-awaitable<Result<Response>> ByHost(Request& request) {
-  const std::string_view label = std::string_view(request.host).substr(0, request.host.find('.'));
-  const bool is_api = std::ranges::find(kApis, label, &Api::name) != kApis.end();
-  const std::string_view version = request.Query("version");
-  co_return Describe(request, is_api ? label : "ml", version.empty() ? "v1" : version);
-}
-
-awaitable<Result<Response>> ByPath(Request& request) {
-  co_return Describe(request, request.Parameter("api"), request.Parameter("version"));
-}
-
-awaitable<Result<Response>> Directory(Request& request) {
-  TY_CO_TRY(const std::string origin, OriginOf(request));
-  boost::json::array items;
-  for (const Api& api : kApis) {
-    if (request.HasQuery("name") && request.Query("name") != api.name) continue;
-    std::string id(api.name);
-    id.append(":").append(api.version);
-    std::string url = origin;
-    url.append("/discovery/v1/apis/").append(api.name).append("/").append(api.version).append("/rest");
-    items.push_back(boost::json::object{{"kind", "discovery#directoryItem"},
-                                        {"id", id},
-                                        {"name", api.name},
-                                        {"version", api.version},
-                                        {"title", api.title},
-                                        {"discoveryRestUrl", url},
-                                        {"preferred", true}});
-  }
-  co_return Response::Json(boost::json::serialize(boost::json::object{
-      {"kind", "discovery#directoryList"}, {"discoveryVersion", "v1"}, {"items", std::move(items)}}));
-}
-
 }  // namespace
 
 std::string RewriteAddresses(std::string_view document, std::string_view origin) {
@@ -119,10 +87,36 @@ std::string RewriteAddresses(std::string_view document, std::string_view origin)
   return out;
 }
 
-void AddDiscoveryRoutes(http::Router& router) {
-  router.Add(http::Method::kGet, "/$discovery/rest", ByHost);
-  router.Add(http::Method::kGet, "/discovery/v1/apis", Directory);
-  router.Add(http::Method::kGet, "/discovery/v1/apis/{api}/{version}/rest", ByPath);
+Result<Response> DiscoverByHost(Request& request) {
+  const std::string_view label = std::string_view(request.host).substr(0, request.host.find('.'));
+  const bool is_api = std::ranges::find(kApis, label, &Api::name) != kApis.end();
+  const std::string_view version = request.Query("version");
+  return Describe(request, is_api ? label : "ml", version.empty() ? "v1" : version);
+}
+
+Result<Response> DiscoverByPath(Request& request) {
+  return Describe(request, request.Parameter("api"), request.Parameter("version"));
+}
+
+Result<Response> ListApis(Request& request) {
+  TY_TRY(const std::string origin, OriginOf(request));
+  boost::json::array items;
+  for (const Api& api : kApis) {
+    if (request.HasQuery("name") && request.Query("name") != api.name) continue;
+    std::string id(api.name);
+    id.append(":").append(api.version);
+    std::string url = origin;
+    url.append("/discovery/v1/apis/").append(api.name).append("/").append(api.version).append("/rest");
+    items.push_back(boost::json::object{{"kind", "discovery#directoryItem"},
+                                        {"id", id},
+                                        {"name", api.name},
+                                        {"version", api.version},
+                                        {"title", api.title},
+                                        {"discoveryRestUrl", url},
+                                        {"preferred", true}});
+  }
+  return Response::Json(boost::json::serialize(boost::json::object{
+      {"kind", "discovery#directoryList"}, {"discoveryVersion", "v1"}, {"items", std::move(items)}}));
 }
 
 }  // namespace trainyard::api

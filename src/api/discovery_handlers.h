@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/http/router.h"
+#include "api/route.h"
 
 namespace trainyard::api {
 
@@ -14,7 +14,7 @@ namespace trainyard::api {
 ///
 /// Each document names the address of the request as the API's own, so that clients that follow it come back.
 /// Errors: kNotFound. Source: docs/spec "Pointing the clients".
-void AddDiscoveryRoutes(http::Router& router);
+Answers<> DiscoverByHost, ListApis, DiscoverByPath;
 
 /// The document with `https://SERVICE.googleapis.com` at the start of any string replaced by `origin`; scopes
 /// (https://www.googleapis.com/auth/...) stay. Pure: any thread.

@@ -17,7 +17,7 @@ namespace json = boost::json;
 Result<std::string> Get(const std::string& path, std::vector<std::pair<std::string, std::string>> query,
                         const std::string& host = "127.0.0.1:8470", const std::string& scheme = "http") {
   http::Router router;
-  AddDiscoveryRoutes(router);
+  AddRoutes(router, SharedRoutes(), kOutside, {});
   http::Request request;
   request.path = path;
   request.target = path;

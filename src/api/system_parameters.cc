@@ -5,6 +5,7 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "base/ascii.h"
@@ -48,6 +49,12 @@ std::string CamelCase(std::string_view name) {
   return camel;
 }
 
+bool IsOneOf(std::string_view word, std::string_view words) {
+  for (const auto one : std::views::split(words, ' '))
+    if (std::ranges::equal(one, word)) return true;
+  return false;
+}
+
 Error UnknownParameter(const std::string& name) {
   const std::string shown = wire::ReplaceMalformed(name);
   std::string text = "Invalid JSON payload received. Unknown name \"" + shown +
@@ -88,7 +95,7 @@ Status ReadFields(const std::string& value, const MethodForm& method, AnswerForm
   if (method.answer == nullptr)
     return std::unexpected(InvalidArgument("fields", "Events have no parts: leave out 'fields'"));
   TY_TRY(wire::FieldSelector selector, wire::FieldSelector::Parse(value));
-  TY_RETURN_IF_ERROR(selector.Resolve(*method.answer));
+  TY_RETURN_IF_ERROR(selector.Resolve(*method.answer()));
   form.fields = std::move(selector);
   return {};
 }
@@ -116,8 +123,7 @@ Status ReadParameter(std::string& name, const std::string& value, const MethodFo
   }
   if (std::ranges::find(kIgnored, system) != kIgnored.end()) return {};
   std::string camel = CamelCase(name);
-  if (std::ranges::find(method.parameters, camel) == method.parameters.end())
-    return std::unexpected(UnknownParameter(name));
+  if (!IsOneOf(camel, method.parameters)) return std::unexpected(UnknownParameter(name));
   if (!wire::IsUtf8(value))
     return std::unexpected(InvalidArgument(camel, "Invalid value at '" + camel + "': malformed UTF-8"));
   name = std::move(camel);

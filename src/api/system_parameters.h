@@ -1,8 +1,6 @@
 #pragma once
 
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "net/http/message.h"
 
@@ -15,9 +13,9 @@ namespace trainyard::api {
 /// The form of one method, in addition to the parameters that all methods of Google's APIs take.
 struct MethodForm {
   /// What `fields` selects from; null for a stream of events, from which no parts can be selected.
-  const google::protobuf::Descriptor* answer = nullptr;
-  std::vector<std::string_view> parameters;  ///< of its query, in camelCase
-  bool any_project = false;                  ///< {project} may be "-": whichever has the resource
+  const google::protobuf::Descriptor* (*answer)() = nullptr;
+  std::string_view parameters{};  ///< of its query, in camelCase, separated by blanks
+  bool any_project = false;       ///< {project} may be "-": whichever has the resource
 };
 
 /// The method with the parameters that every method takes, all checked before it runs:

@@ -32,8 +32,7 @@ boost::asio::awaitable<Result<Response>> Method(Answer& answer, Request& request
 
 Answer Ask(Query query, std::string project = "p") {
   Answer answer;
-  const MethodForm form{.answer = ml::v1::ListJobsResponse::descriptor(),
-                        .parameters = {"filter", "pageSize"}};
+  const MethodForm form{.answer = ml::v1::ListJobsResponse::descriptor, .parameters = "filter pageSize"};
   const http::Handler handler =
       WithSystemParameters(form, [&answer](Request& request) { return Method(answer, request); });
   Request request;

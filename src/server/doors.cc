@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/refusal_answer.h"
+#include "api/route.h"
 #include "stores/audit/audit_entry.h"
 
 namespace trainyard::server {
@@ -11,7 +12,8 @@ namespace trainyard::server {
 namespace {
 
 access::Door::Options OptionsOfDoor(const ServeOptions& options, const Doors::Parts& parts) {
-  return {.default_project = options.project,
+  return {.methods = api::Methods(),
+          .default_project = options.project,
           .audit = AuditInto(parts.audit, options, parts.identities),
           .print_refusal = api::RefusalAnswer};
 }

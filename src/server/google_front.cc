@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <utility>
+#include <vector>
 
-#include "api/batch_handlers.h"
 #include "api/iam/token_handlers.h"
 #include "api/metadata/metadata_handlers.h"
-#include "api/storage/storage_handlers.h"
+#include "api/route.h"
 #include "base/async/diagnostics.h"
 #include "control/run/token_service.h"
 #include "engine/local/google_front_files.h"
@@ -47,15 +47,20 @@ GoogleFront::State::State(const Setup& setup)
                                     .real_buckets = setup.real_buckets,
                                     .may_pass_on = MayPassOn(setup.door)})),
       server(setup.loop, router, setup.options) {
-  api::AddStorageRoutes(storage, setup.buckets, setup.identities);
-  api::AddXmlStorageRoutes(storage, setup.buckets);
-  api::AddBatchRoutes(storage);  // gcsfs deletes by it
-  api::AddMetadataRoutes(metadata, setup.metadata);
-  if (setup.door != nullptr)
-    api::AddTokenEndpoint(metadata, setup.identities, setup.clock, setup.token_endpoint);
-  else
-    api::AddTokenRoute(metadata, setup.tokens, setup.clock);
-  if (setup.door != nullptr) {
+  const std::vector<api::Source> sources{
+      api::Lend(storage),
+      api::Lend(setup.buckets),
+      api::Lend(setup.identities),
+      api::Give(setup.metadata),
+      api::Lend(setup.tokens),
+      api::Lend(setup.clock),
+      api::Give(api::TokenEndpoint{
+          .identities = setup.identities, .clock = setup.clock, .names = setup.token_names})};
+  const bool logs_in = setup.door != nullptr;
+  api::AddAllRoutes(storage, api::Where::kStorageFront, sources);  // with batches: gcsfs deletes by them
+  api::AddAllRoutes(
+      metadata, api::Where::kMetadataFront | (logs_in ? api::Where::kLogin : api::Where::kNoLogin), sources);
+  if (logs_in) {
     for (http::Router* guarded : {&storage, &metadata}) setup.door->Guard(*guarded);
     return;
   }

@@ -80,7 +80,7 @@ class GoogleFront {
     http::ServerOptions options;
     front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
     access::Door* door = nullptr;                ///< nullptr: whoever reaches it may do everything
-    api::TokenEndpoint token_endpoint{};         ///< with a door
+    api::TokenNames token_names{};               ///< with a door
   };
 
   /// Listens on the sockets, if there are some. Errors: those of TLS.

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "api/iam/token_handlers.h"
-#include "api/own/metrics_handlers.h"
+#include "api/own/own_handlers.h"
 #include "base/systemd/service_variables.h"
 #include "net/access/forwarded_rules.h"
 #include "net/front/google_names.h"
@@ -154,8 +154,8 @@ GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& 
           .options = std::move(server),
           .real_buckets = real_buckets_.get(),
           .door = is_users ? installation_.administration_door() : installation_.replica_door(),
-          .token_endpoint = {.own_audiences = installation_.own_urls(),
-                             .server = installation_.settings().server_url}};
+          .token_names = {.own_audiences = installation_.own_urls(),
+                          .server = installation_.settings().server_url}};
 }
 
 Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets,

@@ -1,10 +1,9 @@
 #include "server/metrics_listener.h"
 
 #include <utility>
+#include <vector>
 
-#include "api/metadata/metadata_handlers.h"
-#include "api/own/admin_handlers.h"
-#include "api/own/metrics_handlers.h"
+#include "api/own/own_handlers.h"
 
 namespace trainyard::server {
 
@@ -15,9 +14,10 @@ constexpr std::uint64_t kBodyBytesMax = 1024;
 
 http::Router RoutesOf(const api::MetricsSources& sources, api::Administration& administration) {
   http::Router routes;
-  api::AddHealthRoute(routes);
-  api::AddReadyRoute(routes, administration);
-  api::AddNamelessMetricsRoute(routes, sources);
+  api::MetricsSources nameless = sources;  // who asks here may not know jobs
+  nameless.names_jobs = false;
+  const std::vector<api::Source> all{api::Lend(administration), api::Give(std::move(nameless))};
+  api::AddAllRoutes(routes, api::Where::kFigures, all);
   return routes;
 }
 

@@ -1,22 +1,14 @@
 #include "server/routes.h"
 
+#include <iterator>
+#include <memory>
 #include <set>
 
-#include "api/batch_handlers.h"
-#include "api/console/console_handlers.h"
-#include "api/discovery_handlers.h"
 #include "api/iam/identity_handlers.h"
 #include "api/iam/session_handlers.h"
 #include "api/logging/logging_handlers.h"
-#include "api/ml/insight_handlers.h"
-#include "api/ml/ml_methods.h"
-#include "api/ml/tpu_handlers.h"
-#include "api/own/curve_handlers.h"
-#include "api/own/job_log_handlers.h"
-#include "api/own/job_row_handlers.h"
-#include "api/own/metrics_handlers.h"
+#include "api/route.h"
 #include "api/storage/folder_handlers.h"
-#include "api/storage/storage_handlers.h"
 #include "cli/version.h"
 #include "control/job_service.h"
 #include "engine/replica_link.h"
@@ -31,18 +23,21 @@ boost::asio::awaitable<Result<std::vector<std::string>>> UnfinishedProjects(cont
   co_return std::vector<std::string>(projects.begin(), projects.end());
 }
 
-/// What both sides have.
-void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& parts) {
-  api::AddHealthRoute(router);
-  api::AddDiscoveryRoutes(router);
-  api::AddProjectRoutes(ml, parts.region_offers, [&known = parts.identities](std::string_view project) {
-    return known.ShownNumber(project);
-  });
-  api::AddStudyRoutes(ml, parts.studies);
-  api::AddStorageRoutes(router, parts.buckets, parts.identities);
-  api::AddBatchRoutes(router);
-  api::AddLoggingRoutes(router, parts.logs, parts.tails, {}, parts.audit);
-  api::AddMetadataRoutes(router, parts.metadata);
+/// What both sides need.
+std::vector<api::Source> SharedSources(http::Router& router, const ApiParts& parts) {
+  return {api::Lend(router),
+          api::Lend(parts.request_quota),
+          api::Lend(parts.jobs),
+          api::Lend(parts.studies),
+          api::Lend(parts.buckets),
+          api::Lend(parts.identities),
+          api::Lend(parts.clock),
+          api::Give(parts.region_offers),
+          api::Give<cluster::NumberOf>(
+              [&known = parts.identities](std::string_view project) { return known.ShownNumber(project); }),
+          api::Give(std::make_shared<api::EntryLists>(parts.logs, parts.audit)),
+          api::Give(api::TailSource{.tails = parts.tails}),
+          api::Give(parts.metadata)};
 }
 
 /// Projects that exist because they have unfinished jobs.
@@ -64,31 +59,42 @@ boost::asio::awaitable<std::string> NewestProject(control::JobService& jobs,
   co_return std::string();
 }
 
-void AddSessionRoutes(http::Router& router, const ApiParts& parts) {
+api::Sessions SessionsOf(const ApiParts& parts) {
   auto newest = [&jobs = parts.jobs, &known = parts.identities](std::string principal) {
     return NewestProject(jobs, known, std::move(principal));
   };
-  api::AddSessionRoutes(router, {.identities = parts.identities,
-                                 .clock = parts.clock,
-                                 .auth = parts.auth,
-                                 .own_audiences = parts.own_urls,
-                                 .version = std::string(cli::kVersion),
-                                 .secret_of = parts.session_secret,
-                                 .audit = parts.audit_logins,
-                                 .newest_project = std::move(newest)});
+  return {.identities = parts.identities,
+          .clock = parts.clock,
+          .auth = parts.auth,
+          .own_audiences = parts.own_urls,
+          .version = std::string(cli::kVersion),
+          .secret_of = parts.session_secret,
+          .audit = parts.audit_logins,
+          .newest_project = std::move(newest)};
 }
 
-void AddIdentityRoutes(http::Router& router, const ApiParts& parts) {
-  api::AddServiceAccountRoutes(router, parts.identities);
-  api::AddServiceAccountKeyRoutes(router, parts.identities, {.url = parts.server_url});
-  api::AddRoleRoutes(router);
-  api::AddCredentialsRoutes(router, parts.identities, parts.clock, parts.server_url);
-  api::AddResourceManagerRoutes(router, parts.identities, ProjectsOfJobs(parts.jobs));
-  api::AddServiceUsageRoutes(router, parts.identities);
-  api::AddAccessTokenRoutes(router, parts.identities, parts.own_urls);
-  if (parts.auth)
-    api::AddTokenEndpoint(router, parts.identities, parts.clock,
-                          {.own_audiences = parts.own_urls, .server = parts.server_url});
+/// What only the administration's routes need.
+void AddOwnSources(const ApiParts& parts, std::vector<api::Source>& sources) {
+  const api::TokenNames names{.own_audiences = parts.own_urls, .server = parts.server_url};
+  const api::Source own[] = {
+      api::Give(api::WebAccess()),
+      api::Give(identity::KeyFileServer{.url = parts.server_url}),
+      api::Give(names),
+      api::Give(ProjectsOfJobs(parts.jobs)),
+      api::Give(api::TokenEndpoint{.identities = parts.identities, .clock = parts.clock, .names = names}),
+      api::Give(SessionsOf(parts)),
+      api::Give(api::ShellsOf(parts.jobs, parts.clock)),
+      api::Give(api::LogsOf(parts.jobs, parts.lines)),
+      api::Give(std::make_shared<api::JobTablesPrinter>(parts.jobs)),
+      api::Give(api::JobWatchSource{.jobs = parts.jobs}),
+      api::Give(std::make_shared<api::Folders>(parts.buckets)),
+      api::Give(parts.runtimes),
+      api::Give(parts.machine),
+      api::Give(api::UsageSource{.jobs = parts.jobs, .add_machine = parts.add_machine}),
+      api::Give(MetricsOf(parts)),
+      api::Lend(parts.curves),
+      api::Lend(parts.administration)};
+  sources.insert(sources.end(), std::begin(own), std::end(own));
 }
 
 }  // namespace
@@ -103,42 +109,22 @@ api::MetricsSources MetricsOf(const ApiParts& parts) {
 }
 
 void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
-  api::MlMethods ml(router, parts.request_quota);
-  AddSharedRoutes(router, ml, parts);
-  AddIdentityRoutes(router, parts);
-  AddSessionRoutes(router, parts);
-  api::AddConsoleRoutes(router);
-  api::AddJobRoutes(ml, parts.jobs);
-  api::AddPolicyRoutes(ml, parts.jobs);
-  api::AddShellRoutes(router, parts.jobs, parts.clock);
-  api::AddStatusRoutes(router, parts.jobs);
-  api::AddJobRemovalRoute(router, parts.jobs);
-  api::AddJobLogRoutes(router, api::LogsOf(parts.jobs, parts.lines));
-  api::AddJobRowRoutes(router, parts.jobs);
-  api::AddJobWatchRoute(router, parts.jobs);
-  api::AddJobCheckRoute(ml, parts.jobs);
-  api::AddFolderRoutes(router, parts.buckets);
-  api::AddRuntimeRoutes(router, parts.runtimes);
-  api::AddMachineRoutes(router, parts.machine);
-  api::AddUsageRoutes(router, {.jobs = parts.jobs, .add_machine = parts.add_machine});
-  api::AddMetricsRoutes(router, MetricsOf(parts));
-  api::AddCurveRoutes(router, parts.curves);
-  api::AddInsightRoutes(router, parts.jobs, parts.studies);
-  api::AddAdminRoutes(router, parts.administration);
-  api::AddReadyRoute(router, parts.administration);
-  api::AddMaintenanceRoute(router, parts.jobs);
+  std::vector<api::Source> sources = SharedSources(router, parts);
+  AddOwnSources(parts, sources);
+  const api::Where where = api::Where::kAdministration;
+  api::AddAllRoutes(router, parts.auth ? where | api::Where::kLogin : where, sources);
 }
 
 void AddReplicaRoutes(http::Router& router, const ApiParts& parts) {
-  api::MlMethods ml(router, parts.request_quota);
-  AddSharedRoutes(router, ml, parts);
-  api::AddJobRoutesOfReplicas(ml, parts.jobs);
-  api::AddTpuRoutes(router, parts.metadata.instance);
-  api::AddReplicaRefusals(router);
+  std::vector<api::Source> sources = SharedSources(router, parts);
+  sources.push_back(api::Give(api::WebAccess{.is_shown = false}));
+  sources.push_back(api::Give(parts.metadata.instance));
+  api::AddAllRoutes(router, api::Where::kReplicas, sources);
 }
 
 void AddSupervisorRoutes(http::Router& router, control::JobService& jobs) {
-  router.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs.gateway()));
+  const api::Source attach = api::Give(api::Supervisors{engine::AttachHandler(jobs.gateway())});
+  api::AddAllRoutes(router, api::Where::kSupervisors, {&attach, 1});
 }
 
 }  // namespace trainyard::server

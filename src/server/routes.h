@@ -5,11 +5,7 @@
 
 #include "api/metadata/metadata_handlers.h"
 #include "api/ml/ml_handlers.h"
-#include "api/own/admin_handlers.h"
-#include "api/own/extension_handlers.h"
-#include "api/own/machine_handlers.h"
-#include "api/own/metrics_handlers.h"
-#include "api/own/usage_handlers.h"
+#include "api/own/own_handlers.h"
 #include "net/access/audit_line.h"
 #include "net/http/router.h"
 

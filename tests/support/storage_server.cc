@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/batch_handlers.h"
+#include "api/route.h"
 #include "api/storage/storage_handlers.h"
 #include "base/async/system_clock.h"
 #include "base/tls/tls_identity.h"
@@ -39,8 +39,10 @@ int main(int argc, char** argv) {
     return 1;
   }
   http::Router router;
-  api::AddStorageRoutes(router, **buckets, **identities);
-  api::AddBatchRoutes(router);
+  api::AddRoutes(router, api::StorageRoutes(), api::Where::kReplicas,
+                 {api::Lend(**buckets), api::Lend(**identities)});
+  api::AddRoutes(router, api::SharedRoutes(), api::Where::kReplicas, {api::Lend(router)});
+  api::AddStorageRefusals(router);
   {
     http::Server server(loop, router);
     const auto port = server.ListenTcp("127.0.0.1", 0);

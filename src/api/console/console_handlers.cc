@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/console_files.h"
+#include "api/route.h"
 #include "base/text/percent.h"
 #include "net/http/gzip.h"
 #include "net/http/text.h"
@@ -93,41 +94,41 @@ bool LooksLikeFile(std::string_view path) {
   return path.find('/') == std::string_view::npos && path.find('.') != std::string_view::npos;
 }
 
-awaitable<Result<Response>> Get(Request& request) {
+Result<Response> Get(Request& request) {
   const std::string& path = request.Parameter("path");
   const console::EmbeddedFile* file = path.ends_with(".gz") ? nullptr : FindFile(path);
   if (file != nullptr && path != kPage) {
     Response response = Serve(*file, request);
     response.headers.Set("Cache-Control", kImmutable);
-    co_return response;
+    return response;
   }
   if (LooksLikeFile(path) && path != kPage)
-    co_return std::unexpected(
+    return std::unexpected(
         NotFound("The console of this version has no file " + path + ": reload the page."));
-  co_return ServePage(request);
+  return ServePage(request);
 }
 
-awaitable<Result<Response>> GetPage(Request& request) { co_return ServePage(request); }
+Result<Response> GetPage(Request& request) { return ServePage(request); }
 
-awaitable<Result<Response>> GetIcon() {
+Result<Response> GetIcon(Request&) {
   Response response = Response::Text(std::string(kIcon));
   response.headers.Set("Content-Type", "image/svg+xml");
   response.headers.Set("Cache-Control", "public, max-age=86400");
   Guard(response);
-  co_return response;
+  return response;
 }
 
-awaitable<Result<Response>> Go(std::string path) { co_return GoToConsole(path); }
+Result<Response> GoToPage(Request&) { return GoToConsole(); }
 
-awaitable<Result<Response>> GoWhereGoogleWouldShowIt(Request& request) {
+Result<Response> GoWhereGoogleWouldShowIt(Request& request) {
   const std::optional<std::string> path = ConsolePathOf(request);
-  if (!path) co_return std::unexpected(NotFound("There is no such page here; the console is at /ui/."));
-  co_return GoToConsole(*path);
+  if (!path) return std::unexpected(NotFound("There is no such page here; the console is at /ui/."));
+  return GoToConsole(*path);
 }
 
 /// "mlengine" may be a bucket: what is no such page is its object "jobs/J", if objects are served here.
 awaitable<Result<Response>> GoToJobOrObject(const http::Router& router, Request& request) {
-  if (ConsolePathOf(request)) co_return co_await GoWhereGoogleWouldShowIt(request);
+  if (ConsolePathOf(request)) co_return GoWhereGoogleWouldShowIt(request);
   constexpr std::string_view kFolder = "/mlengine/jobs";
   // With its slash escaped the object's name is one segment, which only the objects' route takes.
   request.path = std::string(kFolder) + "%2F" + request.path.substr(kFolder.size() + 1);
@@ -167,15 +168,22 @@ std::optional<std::string> ConsolePathOf(const Request& request) {
   return jobs + text::PercentEncode(resource.substr(kResource.size())) + "/logs";
 }
 
-void AddConsoleRoutes(http::Router& router) {
-  using http::Method;
-  router.Add(Method::kGet, "/favicon.ico", [](Request&) { return GetIcon(); });
-  router.Add(Method::kGet, "/ui", [](Request&) { return Go("/ui/"); });
-  router.Add(Method::kGet, "/ui/", GetPage);
-  router.Add(Method::kGet, "/ui/{path=**}", Get);
-  router.Add(Method::kGet, "/mlengine/jobs/{job}",
-             [&router](Request& request) { return GoToJobOrObject(router, request); });
-  router.Add(Method::kGet, "/logs", GoWhereGoogleWouldShowIt);
-}
+namespace {
+
+using iam::Public;
+
+constexpr Route kRows[] = {
+    // The console's files and the ways to it: the same for everybody. What it shows, it asks for.
+    {Public("GET /favicon.ico"), kOutside, kBare, kCall<GetIcon>},
+    {Public("GET /ui"), kOutside, kBare, kCall<GoToPage>},
+    {Public("GET /ui/"), kOutside, kBare, kCall<GetPage>},
+    {Public("GET /ui/{path=**}"), kOutside, kBare, kCall<Get>},
+    {Public("GET /mlengine/jobs/{job}"), kOutside, kBare, kCall<GoToJobOrObject>},
+    {Public("GET /logs"), kOutside, kBare, kCall<GoWhereGoogleWouldShowIt>},
+};
+
+}  // namespace
+
+std::span<const Route> ConsoleRoutes() { return kRows; }
 
 }  // namespace trainyard::api

@@ -4,10 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "net/http/router.h"
+#include "net/http/message.h"
 
 /// The web console: its files, which are part of the program (console/dist), and the ways into it. It asks
-/// nothing but what any client may ask. Loop thread only.
+/// nothing but what any client may ask: ConsoleRoutes. "ui" is too short for a bucket's name, so none is
+/// hidden by it. Loop thread only.
 namespace trainyard::api {
 
 /// Whether a request is a browser's that opens an address: it would rather have HTML, and asks no metadata
@@ -16,11 +17,6 @@ namespace trainyard::api {
 
 /// Sends a browser into the console.
 [[nodiscard]] http::Response GoToConsole(std::string_view path = "/ui/");
-
-/// Below /ui/: the console's files, and for every other address there its page, which then shows what the
-/// address means. "ui" is too short for a bucket's name, so none is hidden by it. And /favicon.ico. The
-/// router stays where it is.
-void AddConsoleRoutes(http::Router& router);
 
 /// Where the console shows what a page of Google's console would have: gcloud prints such addresses.
 /// "/mlengine/jobs/J?project=P" -> "/ui/p/P/jobs/J"; "/logs?resource=ml_job%2Fjob_id%2FJ&project=P" -> its

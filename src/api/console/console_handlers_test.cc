@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "api/console_files.h"
+#include "api/route.h"
 #include "net/http/gzip.h"
 #include "net/http/uri.h"
 
@@ -18,7 +19,7 @@ using http::Response;
 
 class ConsoleRoutesTest : public testing::Test {
  protected:
-  ConsoleRoutesTest() { AddConsoleRoutes(router_); }
+  ConsoleRoutesTest() { AddRoutes(router_, ConsoleRoutes(), kOutside, {Lend(router_)}); }
 
   static Request Of(const std::string& target, const std::string& accept = "text/html") {
     Request request;

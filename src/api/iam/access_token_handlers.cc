@@ -83,7 +83,24 @@ awaitable<Status> Permit(Request& request, const std::vector<Resource>& places) 
   co_return Status{};
 }
 
-awaitable<Result<Response>> Create(Identities& identities, Request& request) {
+Error NoSuchToken(const std::string& id) {
+  return NotFound("Token " + wire::ReplaceMalformed(id) + " does not exist.");
+}
+
+void AddRoles(const Identities& identities, const Resource& resource, v1::WhoAmI& answer) {
+  v1::WhoAmI::Roles roles;
+  roles.set_project(resource.project);
+  for (const iam::v1::Binding& binding : identities.Policy(resource).bindings()) {
+    for (const std::string& member : binding.members()) {
+      if (member == answer.principal()) roles.add_roles(binding.role());
+    }
+  }
+  if (!roles.roles().empty()) *answer.add_roles() = std::move(roles);
+}
+
+}  // namespace
+
+awaitable<Result<Response>> CreateToken(Identities& identities, Request& request) {
   TY_CO_TRY(const auto wanted, co_await ReadMessage<v1::CreateTokenRequest>(request));
   const std::vector<Resource> places = PlacesOf(wanted);
   TY_CO_RETURN_IF_ERROR(co_await Permit(request, places));
@@ -109,7 +126,7 @@ awaitable<Result<Response>> Create(Identities& identities, Request& request) {
 }
 
 /// One's own; with the permission all, or those of `principal`.
-awaitable<Result<Response>> List(Identities& identities, Request& request) {
+awaitable<Result<Response>> ListTokens(Identities& identities, Request& request) {
   const std::string caller = access::PrincipalOf(request);
   std::string principal(request.Query("principal"));
   const bool is_own = !caller.empty() && principal == caller;
@@ -123,12 +140,8 @@ awaitable<Result<Response>> List(Identities& identities, Request& request) {
   co_return Response::Json(wire::PrintJson(answer));
 }
 
-Error NoSuchToken(const std::string& id) {
-  return NotFound("Token " + wire::ReplaceMalformed(id) + " does not exist.");
-}
-
 /// Another's token that one may not revoke is absent: ids tell nothing.
-awaitable<Result<Response>> Revoke(Identities& identities, Request& request) {
+awaitable<Result<Response>> RevokeToken(Identities& identities, Request& request) {
   const std::string& id = request.Parameter("token");
   const std::string caller = access::PrincipalOf(request);
   bool is_own = false;
@@ -143,23 +156,12 @@ awaitable<Result<Response>> Revoke(Identities& identities, Request& request) {
   co_return Response::Json("{}\n");
 }
 
-void AddRoles(const Identities& identities, const Resource& resource, v1::WhoAmI& answer) {
-  v1::WhoAmI::Roles roles;
-  roles.set_project(resource.project);
-  for (const iam::v1::Binding& binding : identities.Policy(resource).bindings()) {
-    for (const std::string& member : binding.members()) {
-      if (member == answer.principal()) roles.add_roles(binding.role());
-    }
-  }
-  if (!roles.roles().empty()) *answer.add_roles() = std::move(roles);
-}
-
-awaitable<Result<Response>> Who(Identities& identities, std::span<const std::string> own_audiences,
-                                Request& request) {
+awaitable<Result<Response>> WhoAmI(Identities& identities, const TokenNames& names, Request& request) {
   v1::WhoAmI answer;
   answer.set_principal(access::PrincipalOf(request));
   if (answer.principal().empty()) co_return Response::Json(wire::PrintJson(answer));
-  const Result<identity::Login> login = co_await identities.Check(PresentedToken(request), own_audiences);
+  const Result<identity::Login> login =
+      co_await identities.Check(PresentedToken(request), names.own_audiences);
   if (login && login->principal == answer.principal()) {
     answer.set_token_id(login->token_id);
     if (login->expires) *answer.mutable_expire_time() = wire::ToProto(*login->expires);
@@ -168,22 +170,6 @@ awaitable<Result<Response>> Who(Identities& identities, std::span<const std::str
   for (const std::string& project : identities.Projects())
     AddRoles(identities, Resource::Project(project), answer);
   co_return Response::Json(wire::PrintJson(answer));
-}
-
-}  // namespace
-
-void AddAccessTokenRoutes(http::Router& router, Identities& identities,
-                          std::vector<std::string> own_audiences) {
-  using http::Method;
-  const std::string tokens = "/trainyard/v1/tokens";
-  router.Add(Method::kPost, tokens, [&identities](Request& request) { return Create(identities, request); });
-  router.Add(Method::kGet, tokens, [&identities](Request& request) { return List(identities, request); });
-  router.Add(Method::kDelete, tokens + "/{token}",
-             [&identities](Request& request) { return Revoke(identities, request); });
-  router.Add(Method::kGet, "/trainyard/v1/whoami",
-             [&identities, own = std::move(own_audiences)](Request& request) {
-               return Who(identities, own, request);
-             });
 }
 
 }  // namespace trainyard::api

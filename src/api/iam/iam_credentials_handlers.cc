@@ -49,7 +49,10 @@ seconds LifeWithin(seconds life, const iam::Login& login, const Clock& clock) {
   return std::clamp(std::chrono::floor<seconds>(*login.expires - clock.Now()), seconds(1), life);
 }
 
-awaitable<Result<Response>> AccessToken(Identities& identities, const Clock& clock, Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Clock& clock,
+                                                Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::GenerateAccessTokenRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
   TY_CO_TRY(const seconds life, LifeOf(body));
@@ -70,38 +73,20 @@ awaitable<Result<Response>> AccessToken(Identities& identities, const Clock& clo
   co_return Secret(answer);
 }
 
-awaitable<Result<Response>> IdToken(Identities& identities, const std::string& server, Request& request) {
+awaitable<Result<Response>> GenerateIdToken(Identities& identities, const TokenNames& names,
+                                            Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::GenerateIdTokenRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   Identities::IdToken wanted{.email = account.email(),
                              .audience = body.audience(),
                              .include_email = body.include_email(),
-                             .issuer = server,
+                             .issuer = names.server,
                              .still_may = StillMayOf(request)};
   TY_CO_TRY(const std::string token, co_await identities.MakeIdToken(std::move(wanted)));
   v1::GenerateIdTokenResponse answer;
   answer.set_token(token);
   co_return Secret(answer);
-}
-
-}  // namespace
-
-void AddCredentialsRoutes(http::Router& router, Identities& identities, const Clock& clock,
-                          std::string server) {
-  const std::string account = "/v1/projects/{project}/serviceAccounts/{account}";
-  const MethodForm access{
-      .answer = v1::GenerateAccessTokenResponse::descriptor(), .parameters = {}, .any_project = true};
-  const MethodForm id{
-      .answer = v1::GenerateIdTokenResponse::descriptor(), .parameters = {}, .any_project = true};
-  router.Add(http::Method::kPost, account + ":generateAccessToken",
-             WithSystemParameters(access, [&identities, &clock](Request& request) {
-               return AccessToken(identities, clock, request);
-             }));
-  router.Add(http::Method::kPost, account + ":generateIdToken",
-             WithSystemParameters(id, [&identities, server = std::move(server)](Request& request) {
-               return IdToken(identities, server, request);
-             }));
 }
 
 }  // namespace trainyard::api

@@ -33,19 +33,6 @@ Status CheckKind(const v1::CreateServiceAccountKeyRequest& wanted) {
   return {};
 }
 
-awaitable<Result<Response>> Create(Identities& identities, const KeyFileServer& server, Request& request) {
-  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::CreateServiceAccountKeyRequest>(request));
-  TY_CO_RETURN_IF_ERROR(CheckKind(body));
-  TY_CO_TRY(Identities::MadeKey made, co_await identities.CreateKey(account.email(), StillMayOf(request)));
-  made.key.set_private_key_data(
-      identity::PrintKeyFile(account, IdOf(made.key), made.private_key_pem, server));
-  made.key.set_private_key_type(std::string(kKeyFile));
-  Response response = Response::Json(wire::PrintJson(made.key));
-  response.headers.Set("Cache-Control", "no-store");
-  co_return response;
-}
-
 Result<v1::ServiceAccountKey> KeyOf(Identities& identities, const Request& request) {
   TY_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   TY_TRY(const std::vector<v1::ServiceAccountKey> keys, identities.Keys(account.email()));
@@ -54,28 +41,6 @@ Result<v1::ServiceAccountKey> KeyOf(Identities& identities, const Request& reque
   }
   return std::unexpected(NotFound("Service account key " + request.Parameter("key") + " of " +
                                   account.email() + " does not exist."));
-}
-
-awaitable<Result<Response>> List(Identities& identities, Request& request) {
-  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
-  v1::ListServiceAccountKeysResponse answer;
-  // What is asked for by keyTypes=SYSTEM_MANAGED alone does not exist here.
-  if (request.HasQuery("keyTypes") && request.Query("keyTypes") == "SYSTEM_MANAGED")
-    co_return Response::Json(wire::PrintJson(answer));
-  TY_CO_TRY(std::vector<v1::ServiceAccountKey> keys, identities.Keys(account.email()));
-  for (v1::ServiceAccountKey& key : keys) *answer.add_keys() = std::move(key);
-  co_return Response::Json(wire::PrintJson(answer));
-}
-
-awaitable<Result<Response>> Get(Identities& identities, Request& request) {
-  TY_CO_TRY(const v1::ServiceAccountKey key, KeyOf(identities, request));
-  co_return Response::Json(wire::PrintJson(key));
-}
-
-awaitable<Result<Response>> Delete(Identities& identities, Request& request) {
-  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
-  TY_CO_RETURN_IF_ERROR(co_await identities.DeleteKey(account.email(), request.Parameter("key")));
-  co_return Response::Json("{}\n");
 }
 
 awaitable<Result<Response>> SetDisabled(Identities& identities, bool disabled, Request& request) {
@@ -88,33 +53,47 @@ awaitable<Result<Response>> SetDisabled(Identities& identities, bool disabled, R
 
 }  // namespace
 
-void AddServiceAccountKeyRoutes(http::Router& router, Identities& identities, KeyFileServer server) {
-  using http::Method;
-  const std::string keys = "/v1/projects/{project}/serviceAccounts/{account}/keys";
-  const std::string key = keys + "/{key}";
-  const MethodForm one{
-      .answer = v1::ServiceAccountKey::descriptor(), .parameters = {"publicKeyType"}, .any_project = true};
-  const MethodForm list{.answer = v1::ListServiceAccountKeysResponse::descriptor(),
-                        .parameters = {"keyTypes"},
-                        .any_project = true};
-  const MethodForm nothing{
-      .answer = google::protobuf::Empty::descriptor(), .parameters = {}, .any_project = true};
-  const auto add = [&](Method verb, const std::string& path, const MethodForm& form, auto handler) {
-    router.Add(verb, path, WithSystemParameters(form, [&identities, handler](Request& request) {
-                 return handler(identities, request);
-               }));
-  };
-  router.Add(Method::kPost, keys,
-             WithSystemParameters(one, [&identities, server = std::move(server)](Request& request) {
-               return Create(identities, server, request);
-             }));
-  add(Method::kGet, keys, list, List);
-  add(Method::kGet, key, one, Get);
-  add(Method::kDelete, key, nothing, Delete);
-  add(Method::kPost, key + ":disable", nothing,
-      [](Identities& all, Request& request) { return SetDisabled(all, true, request); });
-  add(Method::kPost, key + ":enable", nothing,
-      [](Identities& all, Request& request) { return SetDisabled(all, false, request); });
+awaitable<Result<Response>> CreateKey(Identities& identities, const KeyFileServer& server, Request& request) {
+  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  TY_CO_TRY(const auto body, co_await ReadMessage<v1::CreateServiceAccountKeyRequest>(request));
+  TY_CO_RETURN_IF_ERROR(CheckKind(body));
+  TY_CO_TRY(Identities::MadeKey made, co_await identities.CreateKey(account.email(), StillMayOf(request)));
+  made.key.set_private_key_data(
+      identity::PrintKeyFile(account, IdOf(made.key), made.private_key_pem, server));
+  made.key.set_private_key_type(std::string(kKeyFile));
+  Response response = Response::Json(wire::PrintJson(made.key));
+  response.headers.Set("Cache-Control", "no-store");
+  co_return response;
+}
+
+Result<Response> ListKeys(Identities& identities, Request& request) {
+  TY_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  v1::ListServiceAccountKeysResponse answer;
+  // What is asked for by keyTypes=SYSTEM_MANAGED alone does not exist here.
+  if (request.HasQuery("keyTypes") && request.Query("keyTypes") == "SYSTEM_MANAGED")
+    return Response::Json(wire::PrintJson(answer));
+  TY_TRY(std::vector<v1::ServiceAccountKey> keys, identities.Keys(account.email()));
+  for (v1::ServiceAccountKey& key : keys) *answer.add_keys() = std::move(key);
+  return Response::Json(wire::PrintJson(answer));
+}
+
+Result<Response> GetKey(Identities& identities, Request& request) {
+  TY_TRY(const v1::ServiceAccountKey key, KeyOf(identities, request));
+  return Response::Json(wire::PrintJson(key));
+}
+
+awaitable<Result<Response>> DeleteKey(Identities& identities, Request& request) {
+  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  TY_CO_RETURN_IF_ERROR(co_await identities.DeleteKey(account.email(), request.Parameter("key")));
+  co_return Response::Json("{}\n");
+}
+
+awaitable<Result<Response>> DisableKey(Identities& identities, Request& request) {
+  return SetDisabled(identities, true, request);
+}
+
+awaitable<Result<Response>> EnableKey(Identities& identities, Request& request) {
+  return SetDisabled(identities, false, request);
 }
 
 }  // namespace trainyard::api

@@ -32,13 +32,4 @@ boost::asio::awaitable<Result<Message>> ReadMessage(http::Request& request) {
 [[nodiscard]] Result<identity::v1::ServiceAccount> AccountOf(identity::Identities& identities,
                                                              const http::Request& request);
 
-/// Which resource a request is about.
-using ResourceOf = std::function<Result<iam::Resource>(const http::Request&)>;
-
-enum class PolicyOwner { kProject, kServiceAccount };
-/// getIamPolicy (POST; of accounts GET, too), setIamPolicy and testIamPermissions of `path`.
-/// testIamPermissions answers what the caller has; all that is asked for where nobody is asked who they are.
-void AddPolicyMethods(http::Router& router, const std::string& path, PolicyOwner owner,
-                      identity::Identities& identities, ResourceOf resource_of);
-
 }  // namespace trainyard::api

@@ -26,24 +26,26 @@ v1::Role Shown(const iam::Role& role, bool with_permissions) {
   return shown;
 }
 
+}  // namespace
+
 /// In one page: there are some dozens.
-awaitable<Result<Response>> List(Request& request) {
+Result<Response> ListRoles(Request& request) {
   v1::ListRolesResponse answer;
   for (const iam::Role& role : iam::Roles())
     *answer.add_roles() = Shown(role, request.Query("view") == "FULL");
-  co_return Response::Json(wire::PrintJson(answer));
+  return Response::Json(wire::PrintJson(answer));
 }
 
-awaitable<Result<Response>> Get(Request& request) {
+Result<Response> GetRole(Request& request) {
   const std::string name = "roles/" + request.Parameter("role");
   const iam::Role* role = iam::FindRole(name);
   if (role == nullptr)
-    co_return std::unexpected(NotFound("The role named " + wire::ReplaceMalformed(name) + " was not found."));
-  co_return Response::Json(wire::PrintJson(Shown(*role, true)));
+    return std::unexpected(NotFound("The role named " + wire::ReplaceMalformed(name) + " was not found."));
+  return Response::Json(wire::PrintJson(Shown(*role, true)));
 }
 
 /// The same of each resource: a role may be bound above it.
-awaitable<Result<Response>> QueryPermissions(Request& request) {
+awaitable<Result<Response>> QueryTestablePermissions(Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::QueryTestablePermissionsRequest>(request));
   if (body.full_resource_name().empty())
     co_return std::unexpected(InvalidArgument("full_resource_name", "The full resource name is required"));
@@ -54,21 +56,6 @@ awaitable<Result<Response>> QueryPermissions(Request& request) {
     one.set_stage(kStage);
   }
   co_return Response::Json(wire::PrintJson(answer));
-}
-
-}  // namespace
-
-void AddRoleRoutes(http::Router& router) {
-  using http::Method;
-  const MethodForm list{.answer = v1::ListRolesResponse::descriptor(),
-                        .parameters = {"pageSize", "pageToken", "parent", "showDeleted", "view"}};
-  const MethodForm one{.answer = v1::Role::descriptor(), .parameters = {}};
-  const MethodForm permissions{.answer = v1::QueryTestablePermissionsResponse::descriptor(),
-                               .parameters = {}};
-  router.Add(Method::kGet, "/v1/roles", WithSystemParameters(list, List));
-  router.Add(Method::kGet, "/v1/roles/{role}", WithSystemParameters(one, Get));
-  router.Add(Method::kPost, "/v1/permissions:queryTestablePermissions",
-             WithSystemParameters(permissions, QueryPermissions));
 }
 
 }  // namespace trainyard::api

@@ -84,15 +84,11 @@ class IdentityApiTest : public testing::Test {
         loop_.get_executor(), clock_, {.path = folder_.path() + "/access.db", .default_project = "home"});
     TY_CHECK(opened.has_value());
     identities_ = *std::move(opened);
-    AddServiceAccountRoutes(router_, *identities_);
-    AddServiceAccountKeyRoutes(router_, *identities_, {.url = "https://yard:8443", .universe_domain = ""});
-    AddRoleRoutes(router_);
-    AddCredentialsRoutes(router_, *identities_, clock_, "https://yard:8443");
-    AddResourceManagerRoutes(router_, *identities_, More);
-    AddServiceUsageRoutes(router_, *identities_);
-    AddAccessTokenRoutes(router_, *identities_, {"https://yard:8443"});
-    AddTokenEndpoint(router_, *identities_, clock_,
-                     {.own_audiences = {"https://yard:8443"}, .server = "https://yard:8443"});
+    const TokenNames names{.own_audiences = {"https://yard:8443"}, .server = "https://yard:8443"};
+    AddRoutes(router_, IamRoutes(), kOutside | Where::kLogin,
+              {Lend(*identities_), Lend<Clock>(clock_), Give(names), Give<MoreProjects>(More),
+               Give(identity::KeyFileServer{.url = "https://yard:8443", .universe_domain = ""}),
+               Give(TokenEndpoint{.identities = *identities_, .clock = clock_, .names = names})});
   }
 
   static boost::asio::awaitable<Result<std::vector<std::string>>> More() {

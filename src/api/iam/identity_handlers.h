@@ -4,50 +4,63 @@
 #include <string>
 #include <vector>
 
-#include "net/http/router.h"
+#include "api/route.h"
+#include "net/access/failed_logins.h"
 #include "stores/identity/identities.h"
 #include "stores/identity/key_file.h"
 
-/// Accounts, roles, projects, tokens: who is known and what they may. What a caller needs for a method is
-/// asked before it runs (rules/iam/method_table.h), but for what its body names. `identities` outlives the
-/// router. Loop thread only. Source: spec access.md sections 2, 3 and 8.
+/// Accounts, roles, projects, tokens (IamRoutes): who is known and what they may. What a caller needs for a
+/// method is asked before it runs, but for what its body names. Loop thread only. Source: spec access.md
+/// sections 2, 3 and 8.
 namespace trainyard::api {
 
 /// iam v1: a project's service accounts and their policies.
-void AddServiceAccountRoutes(http::Router& router, identity::Identities& identities);
-/// iam v1: keys of service accounts. `server`: of which key files speak; its URL may be empty: the one that
-/// the request used.
-void AddServiceAccountKeyRoutes(http::Router& router, identity::Identities& identities,
-                                identity::KeyFileServer server);
+Waits<identity::Identities> CreateAccount, DeleteAccount, PatchAccount, UpdateAccount, EnableAccount,
+    DisableAccount, GetAccountPolicy, SetAccountPolicy, TestAccountPermissions;
+Answers<identity::Identities> GetAccount, ListAccounts;
+/// iam v1: keys of service accounts. Key files speak of the server; its URL may be empty: the one that the
+/// request used.
+Waits<identity::Identities, const identity::KeyFileServer> CreateKey;
+Waits<identity::Identities> DeleteKey, EnableKey, DisableKey;
+Answers<identity::Identities> GetKey, ListKeys;
 /// iam v1: roles and permissions, which are the same everywhere.
-void AddRoleRoutes(http::Router& router);
+Answers<> GetRole, ListRoles;
+Waits<> QueryTestablePermissions;
 
-/// iamcredentials v1: tokens of service accounts for who may be them. An identity token's issuer is `server`
-/// (empty: the URL that the request used).
-void AddCredentialsRoutes(http::Router& router, identity::Identities& identities, const Clock& clock,
-                          std::string server);
+/// How tokens name this server.
+struct TokenNames {
+  std::vector<std::string> own_audiences;  ///< see stores/identity/jwt_rules.h
+  std::string server;  ///< the issuer of identity tokens; empty: the URL that the request used
+};
+/// iamcredentials v1: tokens of service accounts for who may be them.
+Waits<identity::Identities, const Clock> GenerateAccessToken;
+Waits<identity::Identities, const TokenNames> GenerateIdToken;
 
 /// Projects that exist though no policy names them: jobs and buckets do.
 using MoreProjects = std::function<boost::asio::awaitable<Result<std::vector<std::string>>>()>;
-/// cloudresourcemanager v1: those projects on which the caller has any role, and their policies. `more` may
-/// be null.
-void AddResourceManagerRoutes(http::Router& router, identity::Identities& identities, MoreProjects more);
+/// cloudresourcemanager v1: those projects on which the caller has any role, and their policies.
+Waits<identity::Identities, const MoreProjects> ListProjects;
+Answers<identity::Identities> GetProject;
+Waits<identity::Identities> GetProjectPolicy, SetProjectPolicy, TestProjectPermissions;
 
 /// serviceusage v1: every service of this server is always on, so enabling one is done at once.
-void AddServiceUsageRoutes(http::Router& router, identity::Identities& identities);
+Waits<identity::Identities> EnableService, BatchEnableServices, GenerateServiceIdentity;
+Answers<identity::Identities> GetService, ListServices;
+Answers<> GetServiceOperation;
 
-/// This server's own: tokens, and who the caller is. `own_audiences`: see stores/identity/jwt_rules.h.
-void AddAccessTokenRoutes(http::Router& router, identity::Identities& identities,
-                          std::vector<std::string> own_audiences);
+/// This server's own: tokens, and who the caller is.
+Waits<identity::Identities> CreateToken, ListTokens, RevokeToken;
+Waits<identity::Identities, const TokenNames> WhoAmI;
 
 /// The token endpoint: POST /token and /v1/token, with the grants jwt-bearer (a service account's signed
 /// assertion) and token-exchange (a credential of this server for another of the same principal, an hour long
-/// at most), and POST /v1/introspect. Refusals are OAuth's. `clock` outlives the router.
+/// at most), and POST /v1/introspect. Refusals are OAuth's. What is referred to outlives it.
 struct TokenEndpoint {
-  std::vector<std::string> own_audiences;
-  std::string server;  ///< issuer of identity tokens
+  identity::Identities& identities;
+  const Clock& clock;
+  TokenNames names;
+  access::FailedLogins failed{};
 };
-void AddTokenEndpoint(http::Router& router, identity::Identities& identities, const Clock& clock,
-                      TokenEndpoint endpoint);
+Waits<TokenEndpoint> GrantToken, IntrospectToken;
 
 }  // namespace trainyard::api

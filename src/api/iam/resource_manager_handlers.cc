@@ -45,8 +45,10 @@ awaitable<Result<std::vector<std::string>>> Visible(Identities& identities, cons
   co_return visible;
 }
 
+}  // namespace
+
 /// A page token is the id of the last project of the page before.
-awaitable<Result<Response>> List(Identities& identities, const MoreProjects& more, Request& request) {
+awaitable<Result<Response>> ListProjects(Identities& identities, const MoreProjects& more, Request& request) {
   TY_CO_TRY(const int wanted, QueryNumber(request, "pageSize", "page_size"));
   if (wanted < 0)
     co_return std::unexpected(InvalidArgument("page_size", "The page size must not be negative"));
@@ -69,27 +71,8 @@ awaitable<Result<Response>> List(Identities& identities, const MoreProjects& mor
 }
 
 /// Any name is a project's: one exists as soon as something names it.
-awaitable<Result<Response>> Get(Identities& identities, Request& request) {
-  co_return Response::Json(wire::PrintJson(Shown(identities, request.Parameter("project"))));
-}
-
-}  // namespace
-
-void AddResourceManagerRoutes(http::Router& router, Identities& identities, MoreProjects more) {
-  const std::string project = "/v1/projects/{project}";
-  const MethodForm list{.answer = v1::ListProjectsResponse::descriptor(),
-                        .parameters = {"filter", "pageSize", "pageToken"}};
-  const MethodForm one{.answer = v1::Project::descriptor(), .parameters = {}};
-  router.Add(http::Method::kGet, "/v1/projects",
-             WithSystemParameters(list, [&identities, more = std::move(more)](Request& request) {
-               return List(identities, more, request);
-             }));
-  router.Add(http::Method::kGet, project,
-             WithSystemParameters(one, [&identities](Request& request) { return Get(identities, request); }));
-  AddPolicyMethods(router, project, PolicyOwner::kProject, identities,
-                   [](const Request& request) -> Result<iam::Resource> {
-                     return iam::Resource::Project(request.Parameter("project"));
-                   });
+Result<Response> GetProject(Identities& identities, Request& request) {
+  return Response::Json(wire::PrintJson(Shown(identities, request.Parameter("project"))));
 }
 
 }  // namespace trainyard::api

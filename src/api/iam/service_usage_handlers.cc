@@ -73,7 +73,9 @@ v1::ServiceOperation DoneOperation(Identities& identities, const std::string& pr
   return operation;
 }
 
-awaitable<Result<Response>> Enable(Identities& identities, Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> EnableService(Identities& identities, Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::EnableServiceRequest>(request));
   const std::string& project = request.Parameter("project");
   TY_CO_TRY(v1::Service service, ServiceOf(identities, project, request.Parameter("service")));
@@ -84,7 +86,7 @@ awaitable<Result<Response>> Enable(Identities& identities, Request& request) {
   co_return Response::Json(wire::PrintJson(operation));
 }
 
-awaitable<Result<Response>> BatchEnable(Identities& identities, Request& request) {
+awaitable<Result<Response>> BatchEnableServices(Identities& identities, Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::BatchEnableServicesRequest>(request));
   if (body.service_ids().empty() || body.service_ids_size() > kBatchMax) {
     co_return std::unexpected(
@@ -100,23 +102,23 @@ awaitable<Result<Response>> BatchEnable(Identities& identities, Request& request
   co_return Response::Json(wire::PrintJson(operation));
 }
 
-awaitable<Result<Response>> Get(Identities& identities, Request& request) {
-  TY_CO_TRY(const v1::Service service,
-            ServiceOf(identities, request.Parameter("project"), request.Parameter("service")));
-  co_return Response::Json(wire::PrintJson(service));
+Result<Response> GetService(Identities& identities, Request& request) {
+  TY_TRY(const v1::Service service,
+         ServiceOf(identities, request.Parameter("project"), request.Parameter("service")));
+  return Response::Json(wire::PrintJson(service));
 }
 
 /// In one page. All are enabled: filter=state:DISABLED finds none.
-awaitable<Result<Response>> List(Identities& identities, Request& request) {
+Result<Response> ListServices(Identities& identities, Request& request) {
   v1::ListServicesResponse answer;
-  if (request.Query("filter") == "state:DISABLED") co_return Response::Json(wire::PrintJson(answer));
+  if (request.Query("filter") == "state:DISABLED") return Response::Json(wire::PrintJson(answer));
   for (const KnownService& known : kServices) {
-    TY_CO_TRY(*answer.add_services(), ServiceOf(identities, request.Parameter("project"), known.name));
+    TY_TRY(*answer.add_services(), ServiceOf(identities, request.Parameter("project"), known.name));
   }
-  co_return Response::Json(wire::PrintJson(answer));
+  return Response::Json(wire::PrintJson(answer));
 }
 
-awaitable<Result<Response>> GenerateIdentity(Identities& identities, Request& request) {
+awaitable<Result<Response>> GenerateServiceIdentity(Identities& identities, Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::EnableServiceRequest>(request));
   const std::string& project = request.Parameter("project");
   TY_CO_TRY(const v1::Service service, ServiceOf(identities, project, request.Parameter("service")));
@@ -130,38 +132,15 @@ awaitable<Result<Response>> GenerateIdentity(Identities& identities, Request& re
   co_return Response::Json(wire::PrintJson(operation));
 }
 
-awaitable<Result<Response>> GetOperation(Request& request) {
+Result<Response> GetServiceOperation(Request& request) {
   const std::string& id = request.Parameter("operation");
   if (!id.starts_with(kOperationId)) {
-    co_return std::unexpected(NotFound("The operation " + wire::ReplaceMalformed(id) + " cannot be found."));
+    return std::unexpected(NotFound("The operation " + wire::ReplaceMalformed(id) + " cannot be found."));
   }
   v1::ServiceOperation operation;
   operation.set_name(std::string(kOperations) + id);
   operation.set_done(true);
-  co_return Response::Json(wire::PrintJson(operation));
-}
-
-}  // namespace
-
-void AddServiceUsageRoutes(http::Router& router, Identities& identities) {
-  using http::Method;
-  const std::string services = "/v1/projects/{project}/services";
-  const MethodForm operation{.answer = v1::ServiceOperation::descriptor(), .parameters = {}};
-  const MethodForm list{.answer = v1::ListServicesResponse::descriptor(),
-                        .parameters = {"filter", "pageSize", "pageToken"}};
-  const MethodForm one{.answer = v1::Service::descriptor(), .parameters = {}};
-  const auto add = [&](Method method, const std::string& path, const MethodForm& form, auto* handler) {
-    router.Add(method, path, WithSystemParameters(form, [&identities, handler](Request& request) {
-                 return handler(identities, request);
-               }));
-  };
-  add(Method::kGet, services, list, List);
-  add(Method::kGet, services + "/{service}", one, Get);
-  add(Method::kPost, services + "/{service}:enable", operation, Enable);
-  add(Method::kPost, services + ":batchEnable", operation, BatchEnable);
-  add(Method::kPost, "/v1beta1/projects/{project}/services/{service}:generateServiceIdentity", operation,
-      GenerateIdentity);
-  router.Add(Method::kGet, "/v1/operations/{operation}", WithSystemParameters(operation, GetOperation));
+  return Response::Json(wire::PrintJson(operation));
 }
 
 }  // namespace trainyard::api

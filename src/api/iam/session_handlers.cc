@@ -27,11 +27,6 @@ using identity::Identities;
 using identity::Login;
 using std::chrono::seconds;
 
-struct State {
-  Sessions parts;
-  access::FailedLogins failed{};
-};
-
 /// By the token that is shown, else by the cookie.
 awaitable<Result<Login>> WhoAsks(const Sessions& parts, const Request& request) {
   if (!parts.auth) co_return std::unexpected(iam::NotLoggedIn());
@@ -84,19 +79,9 @@ void Audit(const Sessions& parts, const Request& request, std::string_view metho
 }
 
 /// What is shown and not valid costs time, and leaves a line. `error` is kUnauthenticated.
-awaitable<void> Refuse(State& state, const Request& request, std::string_view method, const Error& error) {
-  Audit(state.parts, request, method, std::unexpected(error));
-  co_await access::SlowDown(state.failed, access::AddressOf(request), state.parts.clock.Now());
-}
-
-awaitable<Result<Response>> Get(State& state, Request& request) {
-  const Sessions& parts = state.parts;
-  const Result<Login> login = co_await WhoAsks(parts, request);
-  if (!login && !BearerToken(request).empty() && parts.auth)
-    co_await Refuse(state, request, kRead, login.error());
-  const Login* known = login ? &*login : nullptr;
-  control::v1::Session session = co_await Describe(parts, known);
-  co_return Answer(session);
+awaitable<void> Refuse(Sessions& parts, const Request& request, std::string_view method, const Error& error) {
+  Audit(parts, request, method, std::unexpected(error));
+  co_await access::SlowDown(parts.failed, access::AddressOf(request), parts.clock.Now());
 }
 
 /// A token of its own for the browser.
@@ -111,8 +96,18 @@ awaitable<Result<Identities::MadeToken>> Exchange(const Sessions& parts, Login s
   co_return co_await parts.identities.MakeToken(std::move(wanted));
 }
 
-awaitable<Result<Response>> LogIn(State& state, Request& request) {
-  const Sessions& parts = state.parts;
+}  // namespace
+
+awaitable<Result<Response>> GetSession(Sessions& parts, Request& request) {
+  const Result<Login> login = co_await WhoAsks(parts, request);
+  if (!login && !BearerToken(request).empty() && parts.auth)
+    co_await Refuse(parts, request, kRead, login.error());
+  const Login* known = login ? &*login : nullptr;
+  control::v1::Session session = co_await Describe(parts, known);
+  co_return Answer(session);
+}
+
+awaitable<Result<Response>> LogIn(Sessions& parts, Request& request) {
   TY_CO_TRY(const auto wanted, co_await ReadMessage<control::v1::Login>(request));
   if (!parts.auth) {
     control::v1::Session session = co_await Describe(parts, nullptr);
@@ -123,7 +118,7 @@ awaitable<Result<Response>> LogIn(State& state, Request& request) {
   if (!cookie) co_return std::unexpected(cookie.error());  // a new one would not be seen beside two
   Result<Login> shown = co_await parts.identities.Check(wanted.token(), parts.own_audiences);
   if (!shown) {
-    co_await Refuse(state, request, kBegin, shown.error());
+    co_await Refuse(parts, request, kBegin, shown.error());
     co_return std::unexpected(iam::BadToken(shown.error()));
   }
   TY_CO_TRY(const Identities::MadeToken made, co_await Exchange(parts, *shown));
@@ -137,33 +132,21 @@ awaitable<Result<Response>> LogIn(State& state, Request& request) {
   co_return response;
 }
 
-awaitable<Result<Response>> LogOut(State& state, Request& request) {
+awaitable<Result<Response>> LogOut(Sessions& parts, Request& request) {
   TY_CO_TRY(const std::string token, access::SessionToken(request));
-  if (state.parts.auth && !token.empty()) {
-    if (!control::IsSame(request.headers.Get(access::kConsoleField), state.parts.secret_of(token)))
+  if (parts.auth && !token.empty()) {
+    if (!control::IsSame(request.headers.Get(access::kConsoleField), parts.secret_of(token)))
       co_return std::unexpected(InvalidArgument("", "The request lacks the session's secret in the field " +
                                                         std::string(access::kConsoleField) + "."));
-    const Result<Login> login = state.parts.identities.CheckSession(token);
+    const Result<Login> login = parts.identities.CheckSession(token);
     if (login) {
-      TY_CO_RETURN_IF_ERROR(co_await state.parts.identities.RevokeToken(login->token_id));
-      Audit(state.parts, request, kEnd, login);
+      TY_CO_RETURN_IF_ERROR(co_await parts.identities.RevokeToken(login->token_id));
+      Audit(parts, request, kEnd, login);
     }
   }
   Response response = Response::Json("{}\n");
   response.headers.Add("Set-Cookie", access::PrintNoSessionCookie(request));
   co_return response;
-}
-
-}  // namespace
-
-void AddSessionRoutes(http::Router& router, Sessions sessions) {
-  using http::Method;
-  // Shared by three routes of one router.
-  auto state = std::make_shared<State>(State{.parts = std::move(sessions)});
-  constexpr std::string_view kPath = "/trainyard/v1/session";
-  router.Add(Method::kGet, kPath, [state](Request& request) { return Get(*state, request); });
-  router.Add(Method::kPost, kPath, [state](Request& request) { return LogIn(*state, request); });
-  router.Add(Method::kDelete, kPath, [state](Request& request) { return LogOut(*state, request); });
 }
 
 }  // namespace trainyard::api

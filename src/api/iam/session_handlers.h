@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/route.h"
 #include "net/access/audit_line.h"
-#include "net/http/router.h"
+#include "net/access/failed_logins.h"
 #include "stores/identity/identities.h"
 
 namespace trainyard {
@@ -17,7 +18,7 @@ class Clock;
 
 namespace trainyard::api {
 
-/// What a browser's login is made of. What is referred to outlives the router.
+/// What a browser's login is made of. What is referred to outlives it.
 struct Sessions {
   identity::Identities& identities;
   const Clock& clock;
@@ -30,6 +31,7 @@ struct Sessions {
   /// The project of the newest job that the principal may see (empty: nobody is asked who they are); empty:
   /// there is none.
   std::function<boost::asio::awaitable<std::string>(std::string principal)> newest_project;
+  access::FailedLogins failed{};
 };
 
 /// How long a browser stays logged in, if the token that it showed lives as long.
@@ -40,6 +42,6 @@ inline constexpr std::chrono::seconds kSessionLife = std::chrono::days(7);
 /// secret that changing takes beside it; DELETE, which takes it too, ends it. Logins, failed ones and their
 /// ends are audited; failed ones, of GET too, are slowed down as the door's are, because nobody is asked
 /// before who they are. Loop thread only.
-void AddSessionRoutes(http::Router& router, Sessions sessions);
+Waits<Sessions> GetSession, LogIn, LogOut;
 
 }  // namespace trainyard::api

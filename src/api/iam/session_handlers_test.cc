@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
 #include "api/iam/identity_api_fixture.h"
 #include "net/access/failed_logins.h"
 
@@ -15,15 +19,19 @@ class SessionTest : public IdentityApiTest {
   SessionTest() { Serve(router_, true); }
 
   void Serve(http::Router& router, bool auth) {
-    AddSessionRoutes(router,
-                     {.identities = *identities_,
-                      .clock = clock_,
-                      .auth = auth,
-                      .own_audiences = {"https://yard:8443"},
-                      .version = "1.2",
-                      .secret_of = [](std::string_view token) { return "of " + std::string(token); },
-                      .audit = [this](const access::AuditLine& line) { Audit(line); },
-                      .newest_project = [](std::string principal) { return Newest(std::move(principal)); }});
+    std::vector<Route> rows;
+    std::ranges::copy_if(IamRoutes(), std::back_inserter(rows),
+                         [](const Route& row) { return row.rule.route.ends_with("/session"); });
+    AddRoutes(router, rows, kOutside,
+              {Give(Sessions{
+                  .identities = *identities_,
+                  .clock = clock_,
+                  .auth = auth,
+                  .own_audiences = {"https://yard:8443"},
+                  .version = "1.2",
+                  .secret_of = [](std::string_view token) { return "of " + std::string(token); },
+                  .audit = [this](const access::AuditLine& line) { Audit(line); },
+                  .newest_project = [](std::string principal) { return Newest(std::move(principal)); }})});
   }
   static boost::asio::awaitable<std::string> Newest(std::string principal) {
     co_return principal.empty() ? "everybodys" : "anns";

@@ -30,14 +30,6 @@ constexpr seconds kToldLess{1};  // as Google's: a client asks again before the 
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 constexpr int kBadRequest = 400;
 
-/// One object for the routes. Lives as long as they do.
-struct Endpoint {
-  Identities& identities;
-  const Clock& clock;
-  TokenEndpoint options;
-  access::FailedLogins failed{};
-};
-
 /// Must not be cached (RFC 6749 section 5.1).
 Response Answered(const boost::json::object& json, int status = 200) {
   Response response = Response::Json(boost::json::serialize(json), status);
@@ -58,7 +50,7 @@ Result<Response> RefusedFor(const Error& error) {
 }
 
 /// Answers a credential that is not valid, after a pause: so nobody tries many quickly.
-awaitable<Result<Response>> RefusedCredential(Endpoint& endpoint, const Request& request, Error error) {
+awaitable<Result<Response>> RefusedCredential(TokenEndpoint& endpoint, const Request& request, Error error) {
   Result<Response> refused = RefusedFor(error);
   if (refused) co_await access::SlowDown(endpoint.failed, access::AddressOf(request), endpoint.clock.Now());
   co_return refused;
@@ -94,7 +86,7 @@ identity::StillMay StillHeld(const Identities& identities, const Identities::Ass
   return [&identities, login = std::move(login)] { return Holds(identities, login); };
 }
 
-awaitable<Result<Response>> IdTokenFor(Endpoint& endpoint, const Identities::Assertion& proven,
+awaitable<Result<Response>> IdTokenFor(TokenEndpoint& endpoint, const Identities::Assertion& proven,
                                        std::string server) {
   Identities::IdToken wanted{.email = std::string(iam::EmailOf(proven.principal)),
                              .audience = proven.target_audience,
@@ -106,7 +98,7 @@ awaitable<Result<Response>> IdTokenFor(Endpoint& endpoint, const Identities::Ass
   co_return Answered({{"id_token", *token}});
 }
 
-awaitable<Result<Response>> TokenFor(Endpoint& endpoint, Identities::NewToken wanted, bool is_exchange) {
+awaitable<Result<Response>> TokenFor(TokenEndpoint& endpoint, Identities::NewToken wanted, bool is_exchange) {
   const seconds life = wanted.life.value_or(kTokenLife);
   const Result<Identities::MadeToken> made = co_await endpoint.identities.MakeToken(std::move(wanted));
   if (!made) co_return RefusedFor(made.error());
@@ -118,14 +110,14 @@ awaitable<Result<Response>> TokenFor(Endpoint& endpoint, Identities::NewToken wa
   co_return Answered(json);
 }
 
-awaitable<Result<Response>> GrantJwt(Endpoint& endpoint, Form form, const Request& request) {
+awaitable<Result<Response>> GrantJwt(TokenEndpoint& endpoint, Form form, const Request& request) {
   std::string assertion(Field(form, "assertion"));
   if (assertion.empty()) co_return Refused("invalid_request", "assertion is missing.");
   const Result<Identities::Assertion> proven =
-      co_await endpoint.identities.CheckAssertion(std::move(assertion), endpoint.options.own_audiences);
+      co_await endpoint.identities.CheckAssertion(std::move(assertion), endpoint.names.own_audiences);
   if (!proven) co_return co_await RefusedCredential(endpoint, request, proven.error());
   if (!proven->target_audience.empty())
-    co_return co_await IdTokenFor(endpoint, *proven, endpoint.options.server);
+    co_return co_await IdTokenFor(endpoint, *proven, endpoint.names.server);
   Identities::NewToken wanted{.principal = proven->principal,
                               .life = kTokenLife,
                               .description = "POST /token",
@@ -134,10 +126,10 @@ awaitable<Result<Response>> GrantJwt(Endpoint& endpoint, Form form, const Reques
 }
 
 /// The credential of an external account's file: a token or self-signed JWT of this server.
-awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject, bool is_exchange,
+awaitable<Result<Response>> ExchangeFor(TokenEndpoint& endpoint, std::string subject, bool is_exchange,
                                         const Request& request) {
   const Result<identity::Login> login =
-      co_await endpoint.identities.Check(std::move(subject), endpoint.options.own_audiences);
+      co_await endpoint.identities.Check(std::move(subject), endpoint.names.own_audiences);
   if (!login) co_return co_await RefusedCredential(endpoint, request, login.error());
   seconds life = kTokenLife;
   if (login->expires)
@@ -150,7 +142,7 @@ awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject,
   co_return co_await TokenFor(endpoint, std::move(wanted), is_exchange);
 }
 
-awaitable<Result<Response>> Exchange(Endpoint& endpoint, Form form, const Request& request) {
+awaitable<Result<Response>> Exchange(TokenEndpoint& endpoint, Form form, const Request& request) {
   std::string subject(Field(form, "subject_token"));
   if (subject.empty()) co_return Refused("invalid_request", "subject_token is missing.");
   if (Field(form, "subject_token_type").empty())
@@ -161,13 +153,15 @@ awaitable<Result<Response>> Exchange(Endpoint& endpoint, Form form, const Reques
 /// Any token of this server is a refresh token, too, for clients that take no other (gsutil, gcloud's own
 /// login). It gives as much, and no longer, than it is worth itself; client_id and client_secret are not
 /// asked for.
-awaitable<Result<Response>> Refresh(Endpoint& endpoint, Form form, const Request& request) {
+awaitable<Result<Response>> Refresh(TokenEndpoint& endpoint, Form form, const Request& request) {
   std::string token(Field(form, "refresh_token"));
   if (token.empty()) co_return Refused("invalid_request", "refresh_token is missing.");
   co_return co_await ExchangeFor(endpoint, std::move(token), false, request);
 }
 
-awaitable<Result<Response>> Grant(Endpoint& endpoint, Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> GrantToken(TokenEndpoint& endpoint, Request& request) {
   TY_CO_TRY(FormOrRefusal form, co_await ReadForm(request));
   if (!form) co_return std::move(form).error();
   const std::string type(Field(*form, "grant_type"));
@@ -182,13 +176,13 @@ awaitable<Result<Response>> Grant(Endpoint& endpoint, Request& request) {
 }
 
 /// What a client may learn of the token that it holds. Source: RFC 7662; `username` is what gcloud reads.
-awaitable<Result<Response>> Introspect(Endpoint& endpoint, Request& request) {
+awaitable<Result<Response>> IntrospectToken(TokenEndpoint& endpoint, Request& request) {
   TY_CO_TRY(FormOrRefusal form, co_await ReadForm(request));
   if (!form) co_return std::move(form).error();
   std::string token(Field(*form, "token"));
   if (token.empty()) co_return Refused("invalid_request", "token is missing.");
   const Result<identity::Login> login =
-      co_await endpoint.identities.Check(std::move(token), endpoint.options.own_audiences);
+      co_await endpoint.identities.Check(std::move(token), endpoint.names.own_audiences);
   if (!login) {
     TY_CO_RETURN_IF_ERROR(co_await RefusedCredential(endpoint, request, login.error()));
     co_return Answered({{"active", false}});
@@ -196,19 +190,6 @@ awaitable<Result<Response>> Introspect(Endpoint& endpoint, Request& request) {
   boost::json::object json{{"active", true}, {"username", iam::EmailOf(login->principal)}};
   if (login->expires) json["exp"] = std::chrono::floor<seconds>(*login->expires).time_since_epoch().count();
   co_return Answered(json);
-}
-
-}  // namespace
-
-void AddTokenEndpoint(http::Router& router, Identities& identities, const Clock& clock,
-                      TokenEndpoint endpoint) {
-  const auto shared = std::make_shared<Endpoint>(
-      Endpoint{.identities = identities, .clock = clock, .options = std::move(endpoint)});  // of three routes
-  for (const char* path : {"/token", "/v1/token"}) {
-    router.Add(http::Method::kPost, path, [shared](Request& request) { return Grant(*shared, request); });
-  }
-  router.Add(http::Method::kPost, "/v1/introspect",
-             [shared](Request& request) { return Introspect(*shared, request); });
 }
 
 }  // namespace trainyard::api

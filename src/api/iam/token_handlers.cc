@@ -40,20 +40,6 @@ bool IsForm(std::string_view content_type) {
   return content_type.empty() || EqualsIgnoringCase(content_type.substr(0, kForm.size()), kForm);
 }
 
-awaitable<Result<Response>> Exchange(TokenService& tokens, const Clock& clock, Request& request) {
-  if (!IsForm(request.headers.Get("Content-Type")))
-    co_return Refused({"invalid_request", "The Content-Type must be " + std::string(kForm) + "."});
-  TY_CO_TRY(const std::string form, co_await request.body->ReadAll(kFormBytesMax));
-  const auto grant = ReadGrant(form, clock.Now());
-  if (!grant) co_return Refused(grant.error());
-  TY_CO_TRY(const std::string token, co_await tokens.Issue(control::kAnyReplica));
-  boost::json::object json{
-      {"access_token", token}, {"expires_in", control::kAccessTokenLife.count()}, {"token_type", "Bearer"}};
-  if (*grant == GrantType::kTokenExchange)
-    json["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token";
-  co_return Answered(json);
-}
-
 }  // namespace
 
 std::string BearerToken(const Request& request) {
@@ -90,17 +76,26 @@ awaitable<Result<Response>> Checked(TokenService& tokens, const http::Handler& h
 
 }  // namespace
 
-void AddTokenRoute(http::Router& router, TokenService& tokens, const Clock& clock) {
-  router.Add(http::Method::kPost, "/token",
-             [&tokens, &clock](Request& request) { return Exchange(tokens, clock, request); });
-}
-
 void CheckTokens(http::Router& router, TokenService& tokens) {
   router.Wrap([&tokens](const http::Router::RouteInfo&, http::Handler handler) -> http::Handler {
     return [&tokens, handler = std::move(handler)](Request& request) {
       return Checked(tokens, handler, request);
     };
   });
+}
+
+awaitable<Result<Response>> GrantToAnyone(TokenService& tokens, const Clock& clock, Request& request) {
+  if (!IsForm(request.headers.Get("Content-Type")))
+    co_return Refused({"invalid_request", "The Content-Type must be " + std::string(kForm) + "."});
+  TY_CO_TRY(const std::string form, co_await request.body->ReadAll(kFormBytesMax));
+  const auto grant = ReadGrant(form, clock.Now());
+  if (!grant) co_return Refused(grant.error());
+  TY_CO_TRY(const std::string token, co_await tokens.Issue(control::kAnyReplica));
+  boost::json::object json{
+      {"access_token", token}, {"expires_in", control::kAccessTokenLife.count()}, {"token_type", "Bearer"}};
+  if (*grant == GrantType::kTokenExchange)
+    json["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token";
+  co_return Answered(json);
 }
 
 }  // namespace trainyard::api

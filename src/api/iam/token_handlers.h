@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "net/http/router.h"
+#include "api/route.h"
 
 namespace trainyard::control {
 class TokenService;
@@ -16,8 +16,8 @@ namespace trainyard::api {
 
 /// `POST /token` of oauth2.googleapis.com: called by programs with credentials of their own. A well-formed
 /// grant (oauth_grant.h) is answered with a token that permits no more than the connection does; any other
-/// with a 400 and OAuth's error. `tokens` and `clock` outlive the router.
-void AddTokenRoute(http::Router& router, control::TokenService& tokens, const Clock& clock);
+/// with a 400 and OAuth's error.
+Waits<control::TokenService, const Clock> GrantToAnyone;
 
 /// The access token that `Authorization: Bearer` has; empty: none.
 [[nodiscard]] std::string BearerToken(const http::Request& request);

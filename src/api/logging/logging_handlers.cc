@@ -27,14 +27,7 @@ std::string PrintPage(logs::LogPage page) {
   return wire::PrintJson(answer);
 }
 
-/// What the lists are made from, and printed by.
-struct Lists {
-  logs::LogStore& logs;
-  audit::AuditSearch* audit;
-  asio::thread_pool printers{1};
-};
-
-awaitable<Result<logs::LogPage>> Find(Lists& lists, const Request& request, logs::LogQuery wanted,
+awaitable<Result<logs::LogPage>> Find(EntryLists& lists, const Request& request, logs::LogQuery wanted,
                                       logging::v2::ListLogEntriesRequest query) {
   if (lists.audit != nullptr && audit::NamesAuditLogs(wanted.filter)) {
     TY_CO_RETURN_IF_ERROR(co_await RequireAuditLogs(request, wanted));
@@ -44,7 +37,7 @@ awaitable<Result<logs::LogPage>> Find(Lists& lists, const Request& request, logs
   co_return co_await lists.logs.List(std::move(query));
 }
 
-awaitable<Result<Response>> List(Lists& lists, Request& request) {
+awaitable<Result<Response>> ListEntries(EntryLists& lists, Request& request) {
   TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kListBytesMax));
   logging::v2::ListLogEntriesRequest query;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, query));
@@ -56,16 +49,24 @@ awaitable<Result<Response>> List(Lists& lists, Request& request) {
   co_return Response::Json(std::move(answer));
 }
 
+using iam::AuditKind;
+using iam::InHandler;
+
+constexpr Route kRows[] = {
+    // The body names projects. Who may see one job may read the log of that job.
+    {InHandler("POST /v2/entries:list", "logging.logEntries.list",
+               "google.logging.v2.LoggingServiceV2.ListLogEntries", AuditKind::kDataRead),
+     kEverywhere, Json<logging::v2::ListLogEntriesResponse>(), kCall<ListEntries>},
+    {InHandler("GET /v2/entries:tail", "logging.logEntries.list",
+               "google.logging.v2.LoggingServiceV2.TailLogEntries", AuditKind::kDataRead),
+     kEverywhere, Stream("resourceNames filter bufferWindow cursor"), kCall<GetTail>},
+    {InHandler("POST /v2/entries:tail", "logging.logEntries.list",
+               "google.logging.v2.LoggingServiceV2.TailLogEntries", AuditKind::kDataRead),
+     kEverywhere, Stream("cursor"), kCall<PostTail>},
+};
+
 }  // namespace
 
-void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times,
-                      audit::AuditSearch* audit) {
-  // Shared: std::function copies its target; the last copy is destroyed with the router.
-  auto lists = std::make_shared<Lists>(logs, audit);
-  const MethodForm list{.answer = logging::v2::ListLogEntriesResponse::descriptor(), .parameters = {}};
-  router.Add(http::Method::kPost, "/v2/entries:list",
-             WithSystemParameters(list, [lists](Request& request) { return List(*lists, request); }));
-  AddTailRoutes(router, tails, times);
-}
+std::span<const Route> LoggingRoutes() { return kRows; }
 
 }  // namespace trainyard::api

@@ -1,18 +1,14 @@
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 
-#include "net/http/router.h"
+#include "api/route.h"
 #include "stores/audit/audit_search.h"
 #include "stores/logs/log_store.h"
 #include "stores/logs/log_tails.h"
 
 namespace trainyard::api {
-
-struct TailTimes {
-  /// A comment is sent after this much silence, so that no proxy closes the connection.
-  std::chrono::milliseconds heartbeat = std::chrono::seconds(15);
-};
 
 /// entries of logging v2: `POST /v2/entries:list`, and `/v2/entries:tail` as server-sent events (docs/guide,
 /// "Following a log"). Google's service has tail over gRPC; the messages are its own.
@@ -24,15 +20,21 @@ struct TailTimes {
 /// before a failure ends it, an event "error" with a google.rpc.Status is sent. Lines that a slow client has
 /// not taken yet are read from the store later; a comment says when that begins.
 ///
-/// `audit`: what answers entries:list where the filter names audit logs (audit::NamesAuditLogs); null: they
-/// are looked for among jobs' logs, which have none. entries:tail never shows them.
-///
-/// `logs`, `tails` and `audit` outlive the router. Source: docs/spec "Logs"; discovery document logging:v2;
-/// HTML standard, "Server-sent events".
-void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times = {},
-                      audit::AuditSearch* audit = nullptr);
+/// Source: docs/spec "Logs"; discovery document logging:v2; HTML standard, "Server-sent events".
+struct TailSource {
+  logs::LogTails& tails;  ///< outlives it
+  /// A comment is sent after this much silence, so that no proxy closes the connection.
+  std::chrono::milliseconds heartbeat = std::chrono::seconds(15);
+};
+Waits<const TailSource> GetTail, PostTail;
 
-/// The routes of entries:tail; see AddLoggingRoutes.
-void AddTailRoutes(http::Router& router, logs::LogTails& tails, TailTimes times);
+/// What entries:list is made from, and printed by.
+struct EntryLists {
+  logs::LogStore& logs;  ///< outlives it
+  /// What answers where the filter names audit logs (audit::NamesAuditLogs); null: they are looked for among
+  /// jobs' logs, which have none. entries:tail never shows them. Outlives it.
+  audit::AuditSearch* audit = nullptr;
+  boost::asio::thread_pool printers{1};
+};
 
 }  // namespace trainyard::api

@@ -82,13 +82,13 @@ awaitable<Result<http::StreamPart>> NextEvent(std::shared_ptr<Events> events) {
   co_return Event(*batch, events->behind);
 }
 
-awaitable<Result<Response>> Follow(logs::LogTails& tails, TailTimes times, TailLogEntriesRequest request,
+awaitable<Result<Response>> Follow(const TailSource& source, TailLogEntriesRequest request,
                                    const Request& asked, std::string cursor) {
   TY_CO_TRY(logs::LogQuery wanted, logs::ParseTailQuery(request));
   TY_CO_RETURN_IF_ERROR(co_await RequireLogs(asked, std::move(wanted)));
   auto events = std::make_shared<Events>();
-  events->heartbeat = times.heartbeat;
-  TY_CO_TRY(events->tail, co_await tails.Start(std::move(request), std::move(cursor)));
+  events->heartbeat = source.heartbeat;
+  TY_CO_TRY(events->tail, co_await source.tails.Start(std::move(request), std::move(cursor)));
   Response response;
   response.headers.Set("Content-Type", "text/event-stream");
   response.headers.Set("Cache-Control", "no-cache");
@@ -96,31 +96,20 @@ awaitable<Result<Response>> Follow(logs::LogTails& tails, TailTimes times, TailL
   co_return response;
 }
 
-awaitable<Result<Response>> GetTail(logs::LogTails& tails, TailTimes times, Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> GetTail(const TailSource& source, Request& request) {
   TY_CO_TRY(TailLogEntriesRequest tail, ReadQuery(request));
   std::string cursor = CursorOf(request);
-  co_return co_await Follow(tails, times, std::move(tail), request, std::move(cursor));
+  co_return co_await Follow(source, std::move(tail), request, std::move(cursor));
 }
 
-awaitable<Result<Response>> PostTail(logs::LogTails& tails, TailTimes times, Request& request) {
+awaitable<Result<Response>> PostTail(const TailSource& source, Request& request) {
   TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kBodyBytesMax));
   TailLogEntriesRequest tail;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, tail));
   std::string cursor = CursorOf(request);
-  co_return co_await Follow(tails, times, std::move(tail), request, std::move(cursor));
-}
-
-}  // namespace
-
-void AddTailRoutes(http::Router& router, logs::LogTails& tails, TailTimes times) {
-  const MethodForm get{.parameters = {"resourceNames", "filter", "bufferWindow", "cursor"}};
-  const MethodForm post{.parameters = {"cursor"}};
-  router.Add(http::Method::kGet, "/v2/entries:tail",
-             WithSystemParameters(
-                 get, [&tails, times](Request& request) { return GetTail(tails, times, request); }));
-  router.Add(http::Method::kPost, "/v2/entries:tail",
-             WithSystemParameters(
-                 post, [&tails, times](Request& request) { return PostTail(tails, times, request); }));
+  co_return co_await Follow(source, std::move(tail), request, std::move(cursor));
 }
 
 }  // namespace trainyard::api

@@ -61,7 +61,8 @@ class LoggingHandlersTail : public testing::Test {
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     store_ = logs::LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     tails_ = logs::LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
-    AddLoggingRoutes(router_, *store_, *tails_, {.heartbeat = std::chrono::milliseconds(1)});
+    AddRoutes(router_, LoggingRoutes(), kOutside,
+              {Give(TailSource{.tails = *tails_, .heartbeat = std::chrono::milliseconds(1)})});
   }
   void TearDown() override {
     stream_ = {};

@@ -66,7 +66,9 @@ class LoggingHandlers : public testing::Test {
     store_ = logs::LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     tails_ = logs::LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
     audit_ = audit::AuditSearch::Open(folder_ + "/audit").value();
-    AddLoggingRoutes(router_, *store_, *tails_, {}, audit_.get());
+    AddRoutes(
+        router_, LoggingRoutes(), kOutside,
+        {Give(std::make_shared<EntryLists>(*store_, audit_.get())), Give(TailSource{.tails = *tails_})});
   }
   void TearDown() override {
     tails_.reset();

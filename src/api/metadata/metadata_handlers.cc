@@ -5,6 +5,7 @@
 
 #include "api/console/console_handlers.h"
 #include "api/metadata/metadata_tree.h"
+#include "api/route.h"
 #include "base/ascii.h"
 #include "control/run/access_token.h"
 
@@ -16,7 +17,6 @@ using boost::asio::awaitable;
 using http::Request;
 using http::Response;
 
-constexpr std::string_view kRoot = "/computeMetadata/v1";
 constexpr std::string_view kAccounts = "instance/service-accounts/";
 constexpr int kMovedPermanently = 301;
 constexpr int kBadRequest = 400;
@@ -94,32 +94,40 @@ awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& reques
   co_return page->is_json ? Json(page->body) : Text(page->body);
 }
 
-awaitable<Result<Response>> Root(const MetadataAnswers& answers, const Request& request) {
-  if (answers.has_console && WantsPage(request)) co_return GoToConsole();
-  co_return Text("computeMetadata/\n");
+Result<Response> Root(const MetadataAnswers& answers, Request& request) {
+  if (answers.has_console && WantsPage(request)) return GoToConsole();
+  return Text("computeMetadata/\n");
 }
 
-awaitable<Result<Response>> Say(std::string text) { co_return Text(std::move(text)); }
+awaitable<Result<Response>> ReadTop(const MetadataAnswers& answers, Request& request) {
+  return Read(answers, request, "");
+}
+
+awaitable<Result<Response>> ReadPath(const MetadataAnswers& answers, Request& request) {
+  return Read(answers, request, request.Parameter("path"));
+}
+
+Result<Response> ListVersions(Request&) { return Text("v1/\n"); }
+
+/// While the loop runs.
+Result<Response> Healthy(Request&) { return Response::Text("ok\n"); }
+
+using iam::Public;
+
+constexpr Where kMetadata = kEverywhere | Where::kMetadataFront;
+constexpr Route kRows[] = {
+    // Whether the server is up, for who starts and watches it: yes or no, and no names.
+    {Public("GET /healthz"), kEverywhere | Where::kFigures, kBare, kCall<Healthy>},
+    // The metadata server has its own rule: the connection says which attempt asks. Others get a page.
+    {Public("GET /"), kMetadata, kBare, kCall<Root>},
+    {Public("GET /computeMetadata/"), kMetadata, kBare, kCall<ListVersions>},
+    {Public("GET /computeMetadata/v1"), kMetadata, kBare, kCall<ReadTop>},
+    {Public("GET /computeMetadata/v1/"), kMetadata, kBare, kCall<ReadTop>},
+    {Public("GET /computeMetadata/v1/{path=**}"), kMetadata, kBare, kCall<ReadPath>},
+};
 
 }  // namespace
 
-void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
-  using http::Method;
-  auto shared =
-      std::make_shared<MetadataAnswers>(std::move(answers));  // one value for several routes of one router
-  const std::string root(kRoot);
-  router.Add(Method::kGet, "/", [shared](Request& request) { return Root(*shared, request); });
-  router.Add(Method::kGet, "/computeMetadata/", [](Request&) { return Say("v1/\n"); });
-  for (const char* end : {"", "/"}) {
-    router.Add(Method::kGet, root + end, [shared](Request& request) { return Read(*shared, request, ""); });
-  }
-  router.Add(Method::kGet, root + "/{path=**}",
-             [shared](Request& request) { return Read(*shared, request, request.Parameter("path")); });
-}
-
-void AddHealthRoute(http::Router& router) {
-  router.Add(http::Method::kGet, "/healthz",
-             [](Request&) -> awaitable<Result<Response>> { co_return Response::Text("ok\n"); });
-}
+std::span<const Route> MetadataRoutes() { return kRows; }
 
 }  // namespace trainyard::api

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "control/intake/instance.h"
-#include "net/http/router.h"
+#include "net/http/message.h"
 #include "rules/cluster/project_number.h"
 
 namespace trainyard::api {
@@ -17,7 +17,9 @@ using AskingInstance = std::function<boost::asio::awaitable<Result<std::optional
 
 /// What a Google client asks the metadata server of its machine: a project, an account and a token that is
 /// valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and what the machine is.
-/// Paths: spec environment.md section 11, wire.md section 2, access.md section 4.
+/// Paths: spec environment.md section 11, wire.md section 2, access.md section 4. JSON has exactly the type
+/// `application/json`, as Google's: google-auth before 2.24 takes any other for text. `wait_for_change` is
+/// answered at once: nothing ever changes.
 struct MetadataAnswers {
   std::string project;
   cluster::NumberOf number_of = cluster::HashedNumber;
@@ -30,12 +32,5 @@ struct MetadataAnswers {
       false;                 ///< programs in replicas are their jobs' service accounts; else kMetadataAccount
   bool has_console = false;  ///< a browser that opens "/" is sent there
 };
-
-/// JSON has exactly the type `application/json`, as Google's: google-auth before 2.24 takes any other for
-/// text (spec access.md section 4). `wait_for_change` is answered at once: nothing ever changes.
-void AddMetadataRoutes(http::Router& router, MetadataAnswers answers);
-
-/// `/healthz`: "ok" while the loop runs.
-void AddHealthRoute(http::Router& router);
 
 }  // namespace trainyard::api

@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <string>
 
+#include "api/route.h"
 #include "base/wire/error_body.h"
 
 namespace trainyard::api {
@@ -19,12 +20,12 @@ using testing::Pair;
 class MetadataHandlers : public testing::Test {
  protected:
   MetadataHandlers() {
-    AddMetadataRoutes(
-        router_,
-        {.project = "p",
-         .universe_domain = [] { return std::string("googleapis.com"); },
-         .access_token = [](const http::Request&) -> asio::awaitable<Result<std::string>> { co_return "T"; },
-         .instance = [this](const http::Request&) { return Asked(); }});
+    AddRoutes(router_, MetadataRoutes(), kOutside,
+              {Give(MetadataAnswers{.project = "p",
+                                    .universe_domain = [] { return std::string("googleapis.com"); },
+                                    .access_token = [](const http::Request&)
+                                        -> asio::awaitable<Result<std::string>> { co_return "T"; },
+                                    .instance = [this](const http::Request&) { return Asked(); }})});
   }
 
   http::Response Get(const std::string& target) {

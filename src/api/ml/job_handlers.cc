@@ -8,6 +8,7 @@
 #include "api/ml/job_name_of.h"
 #include "api/system_parameters.h"
 #include "base/wire/json.h"
+#include "control/job_service.h"
 
 namespace trainyard::api {
 
@@ -19,30 +20,6 @@ using http::Request;
 using http::Response;
 
 constexpr std::size_t kJobBytesMax = 1 << 20;
-constexpr std::string_view kJobs = "/v1/projects/{project}/jobs";
-constexpr std::string_view kJob = "/v1/projects/{project}/jobs/{job}";
-
-MethodForm JobForm() { return {.answer = ml::v1::Job::descriptor(), .parameters = {}}; }
-
-MethodForm PageForm() {
-  return {.answer = ml::v1::ListJobsResponse::descriptor(),
-          .parameters = {"filter", "pageSize", "pageToken"}};
-}
-
-awaitable<Result<Response>> Create(JobService& jobs, Request& request) {
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
-  ml::v1::Job job;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, job, "job"));
-  control::Creator creator = CreatorOf(request);
-  TY_CO_TRY(ml::v1::Job created,
-            co_await jobs.Create(request.Parameter("project"), std::move(job), std::move(creator)));
-  co_return Response::Json(wire::PrintJson(created));
-}
-
-awaitable<Result<Response>> Get(JobService& jobs, Request& request) {
-  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(JobNameOf(request)));
-  co_return Response::Json(wire::PrintJson(job));
-}
 
 Result<JobService::ListQuery> QueryOf(const Request& request) {
   TY_TRY(int page_size, QueryNumber(request, "pageSize", "page_size"));
@@ -52,13 +29,36 @@ Result<JobService::ListQuery> QueryOf(const Request& request) {
                                .filter = std::string(request.Query("filter"))};
 }
 
-awaitable<Result<Response>> List(JobService& jobs, Request& request) {
+void Show(const WebAccess& web, ml::v1::Job& job) {
+  if (!web.is_shown && job.has_training_output()) job.mutable_training_output()->clear_web_access_uris();
+}
+
+}  // namespace
+
+awaitable<Result<Response>> CreateJob(JobService& jobs, Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
+  ml::v1::Job job;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, job, "job"));
+  control::Creator creator = CreatorOf(request);
+  TY_CO_TRY(ml::v1::Job created,
+            co_await jobs.Create(request.Parameter("project"), std::move(job), std::move(creator)));
+  co_return Response::Json(wire::PrintJson(created));
+}
+
+awaitable<Result<Response>> GetJob(JobService& jobs, const WebAccess& web, Request& request) {
+  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(JobNameOf(request)));
+  Show(web, job);
+  co_return Response::Json(wire::PrintJson(job));
+}
+
+awaitable<Result<Response>> ListJobs(JobService& jobs, const WebAccess& web, Request& request) {
   TY_CO_TRY(JobService::ListQuery query, QueryOf(request));
   TY_CO_TRY(ml::v1::ListJobsResponse page, co_await jobs.List(std::move(query)));
+  for (ml::v1::Job& job : *page.mutable_jobs()) Show(web, job);
   co_return Response::Json(wire::PrintJson(page));
 }
 
-awaitable<Result<Response>> Patch(JobService& jobs, Request& request) {
+awaitable<Result<Response>> PatchJob(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   ml::v1::Job patch;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, patch, "job"));
@@ -67,53 +67,12 @@ awaitable<Result<Response>> Patch(JobService& jobs, Request& request) {
   co_return Response::Json(wire::PrintJson(job));
 }
 
-awaitable<Result<Response>> Cancel(JobService& jobs, Request& request) {
+awaitable<Result<Response>> CancelJob(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   ml::v1::CancelJobRequest body;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
   TY_CO_RETURN_IF_ERROR(co_await jobs.Cancel(JobNameOf(request)));
   co_return Response::Json("{}\n");
-}
-
-awaitable<Result<Response>> GetInReplica(JobService& jobs, Request& request) {
-  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(JobNameOf(request)));
-  if (job.has_training_output()) job.mutable_training_output()->clear_web_access_uris();
-  co_return Response::Json(wire::PrintJson(job));
-}
-
-awaitable<Result<Response>> ListInReplica(JobService& jobs, Request& request) {
-  TY_CO_TRY(JobService::ListQuery query, QueryOf(request));
-  TY_CO_TRY(ml::v1::ListJobsResponse page, co_await jobs.List(std::move(query)));
-  for (ml::v1::Job& job : *page.mutable_jobs()) {
-    if (job.has_training_output()) job.mutable_training_output()->clear_web_access_uris();
-  }
-  co_return Response::Json(wire::PrintJson(page));
-}
-
-}  // namespace
-
-void AddJobRoutes(MlMethods& methods, JobService& jobs) {
-  using http::Method;
-  const MethodForm job = JobForm();
-  const MethodForm page = PageForm();
-  const MethodForm patch{.answer = ml::v1::Job::descriptor(), .parameters = {"updateMask"}};
-  const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
-  methods.Add(
-      Method::kPost, kJobs, job, [&jobs](Request& request) { return Create(jobs, request); },
-      control::RequestQuota::Kind::kCreate);
-  methods.Add(Method::kGet, kJobs, page, [&jobs](Request& request) { return List(jobs, request); });
-  methods.Add(Method::kGet, kJob, job, [&jobs](Request& request) { return Get(jobs, request); });
-  methods.Add(Method::kPatch, kJob, patch, [&jobs](Request& request) { return Patch(jobs, request); });
-  methods.Add(Method::kPost, "/v1/projects/{project}/jobs/{job}:cancel", empty,
-              [&jobs](Request& request) { return Cancel(jobs, request); });
-}
-
-void AddJobRoutesOfReplicas(MlMethods& methods, JobService& jobs) {
-  using http::Method;
-  methods.Add(Method::kGet, kJobs, PageForm(),
-              [&jobs](Request& request) { return ListInReplica(jobs, request); });
-  methods.Add(Method::kGet, kJob, JobForm(),
-              [&jobs](Request& request) { return GetInReplica(jobs, request); });
 }
 
 }  // namespace trainyard::api

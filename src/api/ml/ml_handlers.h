@@ -3,34 +3,49 @@
 #include <functional>
 #include <string>
 
-#include "api/ml/ml_methods.h"
-#include "control/job_service.h"
-#include "stores/studies/study_service.h"
+#include "api/metadata/metadata_handlers.h"
+#include "api/route.h"
+#include "rules/cluster/project_number.h"
 #include "trainyard/ml/v1/ml.pb.h"
 
-/// The methods of ml v1, one source file for each resource. Loop thread only.
+namespace trainyard::control {
+class JobService;
+}  // namespace trainyard::control
+
+namespace trainyard::studies {
+class StudyService;
+}  // namespace trainyard::studies
+
+/// The methods of ml v1 (MlRoutes), one source file for each resource. Loop thread only.
 namespace trainyard::api {
 
-/// projects.jobs of ml v1: create, get, list, patch, cancel. `jobs` outlives the router.
-void AddJobRoutes(MlMethods& methods, control::JobService& jobs);
+/// Whether trainingOutput.webAccessUris are shown: not to programs in replicas, because the address alone
+/// opens a shell.
+struct WebAccess {
+  bool is_shown = true;
+};
 
-/// projects.jobs for programs in replicas: get and list, without trainingOutput.webAccessUris, because the
-/// address alone opens a shell. The rest is refused: AddReplicaRefusals.
-void AddJobRoutesOfReplicas(MlMethods& methods, control::JobService& jobs);
-
-/// getIamPolicy, setIamPolicy and testIamPermissions of projects.jobs: policies are kept and shown, not
-/// enforced. `jobs` outlives the router.
-void AddPolicyRoutes(MlMethods& methods, control::JobService& jobs);
+Waits<control::JobService> CreateJob, PatchJob, CancelJob, GetJobPolicy, SetJobPolicy, TestJobPermissions;
+Waits<control::JobService, const WebAccess> GetJob, ListJobs;
 
 /// Whether a job of the region can get accelerators of the type on this installation.
 using RegionOffers = std::function<bool(const std::string& region, ml::v1::AcceleratorConfig::Type type)>;
+/// A location has the accelerators of the original's table that the offers have, too. There are no
+/// operations: no training method makes one.
+Answers<const RegionOffers> GetLocation, ListLocations;
+Answers<const cluster::NumberOf> GetConfig;
+Answers<> ListOperations, GetOperation;
+Waits<> CancelOperation;
 
-/// projects.getConfig, projects.locations (list, get) and the operations of both (none: no training method
-/// makes one). A location has the accelerators of the original's table that `offers` says, too.
-void AddProjectRoutes(MlMethods& methods, RegionOffers offers, cluster::NumberOf number_of);
+/// A location is a region that training runs in; any other is kNotFound.
+Waits<studies::StudyService> CreateStudy, GetStudy, ListStudies, DeleteStudy, CreateTrial, GetTrial,
+    ListTrials, DeleteTrial, SuggestTrials, ListOptimalTrials, AddMeasurement, CompleteTrial, StopTrial,
+    CheckEarlyStopping, GetStudyOperation, CancelStudyOperation;
 
-/// projects.locations.studies, .trials and projects.locations.operations. A location is a region that
-/// training runs in; any other is kNotFound. `studies` outlives the router.
-void AddStudyRoutes(MlMethods& methods, studies::StudyService& studies);
+/// projects.locations.nodes of Google's `tpu` v1 API, get and list: what TPUClusterResolver asks for a TPU's
+/// name. A program sees the node of its own replica, which TPU_CONFIG names, and no other. It is READY, and
+/// has no network endpoint: its chips are the machine's own (docs/accelerators.md). kNotFound in Google's
+/// words. Source: the API's discovery document (data/discovery/tpu.v1.json); tensorflow/python/tpu/client.
+Waits<const AskingInstance> GetTpuNode, ListTpuNodes;
 
 }  // namespace trainyard::api

@@ -26,15 +26,6 @@ constexpr int kPageSizeDefault = 20;
 constexpr int kPageSizeMax = 100;
 constexpr std::size_t kBodyBytesMax = 64 << 10;
 
-awaitable<Result<Response>> GetConfig(const cluster::NumberOf& number_of, Request& request) {
-  const std::int64_t number = number_of(request.Parameter("project"));
-  ml::v1::GetConfigResponse config;
-  config.set_service_account(cluster::ServiceAccount(number));
-  config.set_service_account_project(number);
-  config.mutable_config()->set_tpu_service_account(cluster::TpuServiceAccount(number));
-  co_return Response::Json(wire::PrintJson(config));
-}
-
 /// The only capability is training; the accelerators are those that a job in the region may request and can
 /// get.
 ml::v1::Location LocationOf(std::string_view project, const cluster::Region& region,
@@ -57,12 +48,6 @@ Error NoSuchLocation(const Request& request) {
                   " is not one that training runs in.");
 }
 
-awaitable<Result<Response>> GetLocation(const RegionOffers& offers, Request& request) {
-  const cluster::Region* region = cluster::FindRegion(request.Parameter("location"));
-  if (region == nullptr) co_return std::unexpected(NoSuchLocation(request));
-  co_return Response::Json(wire::PrintJson(LocationOf(request.Parameter("project"), *region, offers)));
-}
-
 Result<int> PageSize(const Request& request) {
   TY_TRY(int size, QueryNumber(request, "pageSize", "page_size"));
   if (size < 0) return std::unexpected(InvalidArgument("page_size", "The page size must not be negative"));
@@ -71,9 +56,31 @@ Result<int> PageSize(const Request& request) {
 
 Error WrongToken() { return InvalidArgument("page_token", "The page token is not valid for this request"); }
 
+Error NoSuchOperation(const Request& request) {
+  return NotFound("The operation " + wire::ReplaceMalformed(request.Parameter("operation")) +
+                  " cannot be found: training methods make none.");
+}
+
+}  // namespace
+
+Result<Response> GetConfig(const cluster::NumberOf& number_of, Request& request) {
+  const std::int64_t number = number_of(request.Parameter("project"));
+  ml::v1::GetConfigResponse config;
+  config.set_service_account(cluster::ServiceAccount(number));
+  config.set_service_account_project(number);
+  config.mutable_config()->set_tpu_service_account(cluster::TpuServiceAccount(number));
+  return Response::Json(wire::PrintJson(config));
+}
+
+Result<Response> GetLocation(const RegionOffers& offers, Request& request) {
+  const cluster::Region* region = cluster::FindRegion(request.Parameter("location"));
+  if (region == nullptr) return std::unexpected(NoSuchLocation(request));
+  return Response::Json(wire::PrintJson(LocationOf(request.Parameter("project"), *region, offers)));
+}
+
 /// By name. A page token is the name of the last location of the previous page.
-awaitable<Result<Response>> ListLocations(const RegionOffers& offers, Request& request) {
-  TY_CO_TRY(int page_size, PageSize(request));
+Result<Response> ListLocations(const RegionOffers& offers, Request& request) {
+  TY_TRY(int page_size, PageSize(request));
   std::vector<const cluster::Region*> regions;
   for (const cluster::Region& region : cluster::Regions()) regions.push_back(&region);
   const auto name = [](const cluster::Region* region) { return region->name; };
@@ -81,61 +88,29 @@ awaitable<Result<Response>> ListLocations(const RegionOffers& offers, Request& r
   auto next = regions.begin();
   if (const std::string_view token = request.Query("pageToken"); !token.empty()) {
     next = std::ranges::find(regions, token, name);
-    if (next == regions.end()) co_return std::unexpected(WrongToken());
+    if (next == regions.end()) return std::unexpected(WrongToken());
     ++next;
   }
   ml::v1::ListLocationsResponse page;
   for (; next != regions.end() && page.locations_size() < page_size; ++next)
     *page.add_locations() = LocationOf(request.Parameter("project"), **next, offers);
   if (next != regions.end()) page.set_next_page_token(std::string((*std::prev(next))->name));
-  co_return Response::Json(wire::PrintJson(page));
+  return Response::Json(wire::PrintJson(page));
 }
 
-awaitable<Result<Response>> ListOperations(Request& request) {
-  TY_CO_RETURN_IF_ERROR(PageSize(request));
-  if (!request.Query("pageToken").empty()) co_return std::unexpected(WrongToken());
-  co_return Response::Json(wire::PrintJson(longrunning::ListOperationsResponse()));
+Result<Response> ListOperations(Request& request) {
+  TY_RETURN_IF_ERROR(PageSize(request));
+  if (!request.Query("pageToken").empty()) return std::unexpected(WrongToken());
+  return Response::Json(wire::PrintJson(longrunning::ListOperationsResponse()));
 }
 
-Error NoSuchOperation(const Request& request) {
-  return NotFound("The operation " + wire::ReplaceMalformed(request.Parameter("operation")) +
-                  " cannot be found: training methods make none.");
-}
-
-awaitable<Result<Response>> GetOperation(Request& request) {
-  co_return std::unexpected(NoSuchOperation(request));
-}
+Result<Response> GetOperation(Request& request) { return std::unexpected(NoSuchOperation(request)); }
 
 awaitable<Result<Response>> CancelOperation(Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kBodyBytesMax));
   google::protobuf::Empty body;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
   co_return std::unexpected(NoSuchOperation(request));
-}
-
-}  // namespace
-
-void AddProjectRoutes(MlMethods& methods, RegionOffers offers, cluster::NumberOf number_of) {
-  using http::Method;
-  const std::string project = "/v1/projects/{project}";
-  const std::string location = project + "/locations/{location}";
-  const MethodForm config{.answer = ml::v1::GetConfigResponse::descriptor(), .parameters = {}};
-  const MethodForm locations{.answer = ml::v1::ListLocationsResponse::descriptor(),
-                             .parameters = {"pageSize", "pageToken"}};
-  const MethodForm one_location{.answer = ml::v1::Location::descriptor(), .parameters = {}};
-  const MethodForm operations{.answer = longrunning::ListOperationsResponse::descriptor(),
-                              .parameters = {"filter", "pageSize", "pageToken", "returnPartialSuccess"}};
-  const MethodForm operation{.answer = longrunning::Operation::descriptor(), .parameters = {}};
-  const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
-  methods.Add(Method::kGet, project + ":getConfig", config,
-              [number_of = std::move(number_of)](Request& request) { return GetConfig(number_of, request); });
-  methods.Add(Method::kGet, project + "/locations", locations,
-              [offers](Request& request) { return ListLocations(offers, request); });
-  methods.Add(Method::kGet, location, one_location,
-              [offers = std::move(offers)](Request& request) { return GetLocation(offers, request); });
-  methods.Add(Method::kGet, project + "/operations", operations, ListOperations);
-  methods.Add(Method::kGet, project + "/operations/{operation}", operation, GetOperation);
-  methods.Add(Method::kPost, project + "/operations/{operation}:cancel", empty, CancelOperation);
 }
 
 }  // namespace trainyard::api

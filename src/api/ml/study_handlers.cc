@@ -7,6 +7,7 @@
 #include "base/wire/json.h"
 #include "base/wire/utf8.h"
 #include "rules/cluster/region.h"
+#include "stores/studies/study_service.h"
 #include "trainyard/longrunning/operations.pb.h"
 #include "trainyard/ml/v1/study.pb.h"
 
@@ -98,6 +99,8 @@ awaitable<Result<Response>> WithBody(StudyService& studies, Request& request) {
   co_return Answer(co_await (studies.*kMethod)(std::move(name), std::move(asked)));
 }
 
+}  // namespace
+
 awaitable<Result<Response>> CreateStudy(StudyService& studies, Request& request) {
   TY_CO_RETURN_IF_ERROR(CheckLocation(request));
   TY_CO_TRY(ml::v1::Study asked, co_await ReadBody<ml::v1::Study>(request, kBodyBytesMax, "study"));
@@ -118,63 +121,59 @@ awaitable<Result<Response>> CreateTrial(StudyService& studies, Request& request)
   co_return Answer(co_await studies.CreateTrial(std::move(study), std::move(asked)));
 }
 
-using UseCase = awaitable<Result<Response>> (*)(StudyService&, Request&);
+awaitable<Result<Response>> GetStudy(StudyService& studies, Request& request) {
+  return ByName<StudyOf, &StudyService::GetStudy>(studies, request);
+}
 
-struct Route {
-  http::Method verb;
-  std::string pattern;
-  MethodForm form;
-  UseCase use_case;
-};
+awaitable<Result<Response>> DeleteStudy(StudyService& studies, Request& request) {
+  return ByName<StudyOf, &StudyService::DeleteStudy>(studies, request);
+}
 
-}  // namespace
+awaitable<Result<Response>> ListTrials(StudyService& studies, Request& request) {
+  return ByName<StudyOf, &StudyService::ListTrials>(studies, request);
+}
 
-void AddStudyRoutes(MlMethods& methods, StudyService& studies) {
-  using http::Method;
-  const std::string location = "/v1/projects/{project}/locations/{location}";
-  const std::string all_studies = location + "/studies";
-  const std::string study = all_studies + "/{study}";
-  const std::string all_trials = study + "/trials";
-  const std::string trial = all_trials + "/{trial}";
-  const std::string one_operation = location + "/operations/{operation}";
-  const MethodForm a_study{.answer = ml::v1::Study::descriptor(), .parameters = {}};
-  const MethodForm new_study{.answer = ml::v1::Study::descriptor(), .parameters = {"studyId"}};
-  const MethodForm a_trial{.answer = ml::v1::Trial::descriptor(), .parameters = {}};
-  const MethodForm an_operation{.answer = longrunning::Operation::descriptor(), .parameters = {}};
-  const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
-  const MethodForm list{.answer = ml::v1::ListStudiesResponse::descriptor(), .parameters = {}};
-  const MethodForm trials{.answer = ml::v1::ListTrialsResponse::descriptor(), .parameters = {}};
-  const MethodForm optimal{.answer = ml::v1::ListOptimalTrialsResponse::descriptor(), .parameters = {}};
-  const Route routes[] = {
-      {Method::kPost, all_studies, new_study, CreateStudy},
-      {Method::kGet, all_studies, list, ListStudies},
-      {Method::kGet, study, a_study, ByName<StudyOf, &StudyService::GetStudy>},
-      {Method::kDelete, study, empty, ByName<StudyOf, &StudyService::DeleteStudy>},
-      {Method::kPost, all_trials, a_trial, CreateTrial},
-      {Method::kGet, all_trials, trials, ByName<StudyOf, &StudyService::ListTrials>},
-      {Method::kPost, all_trials + ":suggest", an_operation,
-       WithBody<StudyOf, &StudyService::Suggest, ml::v1::SuggestTrialsRequest>},
-      {Method::kPost, all_trials + ":listOptimalTrials", optimal,
-       ByNameAlone<StudyOf, &StudyService::ListOptimalTrials, ml::v1::ListOptimalTrialsRequest>},
-      {Method::kGet, trial, a_trial, ByName<TrialOf, &StudyService::GetTrial>},
-      {Method::kDelete, trial, empty, ByName<TrialOf, &StudyService::DeleteTrial>},
-      {Method::kPost, trial + ":addMeasurement", a_trial,
-       WithBody<TrialOf, &StudyService::AddMeasurement, ml::v1::AddTrialMeasurementRequest>},
-      {Method::kPost, trial + ":complete", a_trial,
-       WithBody<TrialOf, &StudyService::CompleteTrial, ml::v1::CompleteTrialRequest>},
-      {Method::kPost, trial + ":stop", a_trial,
-       ByNameAlone<TrialOf, &StudyService::StopTrial, ml::v1::StopTrialRequest>},
-      {Method::kPost, trial + ":checkEarlyStoppingState", an_operation,
-       ByNameAlone<TrialOf, &StudyService::CheckEarlyStopping, ml::v1::CheckTrialEarlyStoppingStateRequest>},
-      {Method::kGet, one_operation, an_operation, ByName<OperationOf, &StudyService::GetOperation>},
-      {Method::kPost, one_operation + ":cancel", empty,
-       ByNameAlone<OperationOf, &StudyService::CancelOperation, google::protobuf::Empty>},
-  };
-  for (const Route& route : routes) {
-    methods.Add(
-        route.verb, route.pattern, route.form,
-        [&studies, use_case = route.use_case](Request& request) { return use_case(studies, request); });
-  }
+awaitable<Result<Response>> SuggestTrials(StudyService& studies, Request& request) {
+  return WithBody<StudyOf, &StudyService::Suggest, ml::v1::SuggestTrialsRequest>(studies, request);
+}
+
+awaitable<Result<Response>> ListOptimalTrials(StudyService& studies, Request& request) {
+  return ByNameAlone<StudyOf, &StudyService::ListOptimalTrials, ml::v1::ListOptimalTrialsRequest>(studies,
+                                                                                                  request);
+}
+
+awaitable<Result<Response>> GetTrial(StudyService& studies, Request& request) {
+  return ByName<TrialOf, &StudyService::GetTrial>(studies, request);
+}
+
+awaitable<Result<Response>> DeleteTrial(StudyService& studies, Request& request) {
+  return ByName<TrialOf, &StudyService::DeleteTrial>(studies, request);
+}
+
+awaitable<Result<Response>> AddMeasurement(StudyService& studies, Request& request) {
+  return WithBody<TrialOf, &StudyService::AddMeasurement, ml::v1::AddTrialMeasurementRequest>(studies,
+                                                                                              request);
+}
+
+awaitable<Result<Response>> CompleteTrial(StudyService& studies, Request& request) {
+  return WithBody<TrialOf, &StudyService::CompleteTrial, ml::v1::CompleteTrialRequest>(studies, request);
+}
+
+awaitable<Result<Response>> StopTrial(StudyService& studies, Request& request) {
+  return ByNameAlone<TrialOf, &StudyService::StopTrial, ml::v1::StopTrialRequest>(studies, request);
+}
+
+awaitable<Result<Response>> CheckEarlyStopping(StudyService& studies, Request& request) {
+  return ByNameAlone<TrialOf, &StudyService::CheckEarlyStopping, ml::v1::CheckTrialEarlyStoppingStateRequest>(
+      studies, request);
+}
+
+awaitable<Result<Response>> GetStudyOperation(StudyService& studies, Request& request) {
+  return ByName<OperationOf, &StudyService::GetOperation>(studies, request);
+}
+
+awaitable<Result<Response>> CancelStudyOperation(StudyService& studies, Request& request) {
+  return ByNameAlone<OperationOf, &StudyService::CancelOperation, google::protobuf::Empty>(studies, request);
 }
 
 }  // namespace trainyard::api

@@ -1,4 +1,4 @@
-#include "api/ml/tpu_handlers.h"
+#include "api/ml/ml_handlers.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -41,7 +41,9 @@ json::object NodeOf(const Instance& instance) {
   return node;
 }
 
-awaitable<Result<Response>> Get(const AskingInstance& asking, Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> GetTpuNode(const AskingInstance& asking, Request& request) {
   const std::string& node = request.Parameter("node");
   TY_CO_TRY(const std::optional<Instance> instance, co_await asking(request));
   if (instance && instance->tpu && IsProjectOf(*instance, request.Parameter("project")) &&
@@ -53,7 +55,7 @@ awaitable<Result<Response>> Get(const AskingInstance& asking, Request& request) 
                                      wire::ReplaceMalformed(node) + "' was not found"));
 }
 
-awaitable<Result<Response>> List(const AskingInstance& asking, Request& request) {
+awaitable<Result<Response>> ListTpuNodes(const AskingInstance& asking, Request& request) {
   const std::string& location = request.Parameter("location");
   TY_CO_TRY(const std::optional<Instance> instance, co_await asking(request));
   json::object page;
@@ -61,16 +63,6 @@ awaitable<Result<Response>> List(const AskingInstance& asking, Request& request)
       (location == instance->zone || location == kEveryLocation))
     page["nodes"] = json::array{NodeOf(*instance)};
   co_return Response::Json(json::serialize(page));
-}
-
-}  // namespace
-
-void AddTpuRoutes(http::Router& router, AskingInstance asking) {
-  auto shared = std::make_shared<AskingInstance>(std::move(asking));  // one function for two routes
-  const std::string nodes = "/v1/projects/{project}/locations/{location}/nodes";
-  router.Add(http::Method::kGet, nodes, [shared](Request& request) { return List(*shared, request); });
-  router.Add(http::Method::kGet, nodes + "/{node}",
-             [shared](Request& request) { return Get(*shared, request); });
 }
 
 }  // namespace trainyard::api

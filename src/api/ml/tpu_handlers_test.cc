@@ -1,4 +1,4 @@
-#include "api/ml/tpu_handlers.h"
+#include "api/ml/ml_handlers.h"
 
 #include <gtest/gtest.h>
 
@@ -28,10 +28,11 @@ std::optional<control::Instance> WithTpu() {
 Result<std::string> Get(const std::string& path,
                         const Result<std::optional<control::Instance>>& asking = WithTpu()) {
   http::Router router;
-  AddTpuRoutes(router,
-               [&](const http::Request&) -> asio::awaitable<Result<std::optional<control::Instance>>> {
-                 co_return asking;
-               });
+  AskingInstance ask =
+      [&](const http::Request&) -> asio::awaitable<Result<std::optional<control::Instance>>> {
+    co_return asking;
+  };
+  AddRoutes(router, MlRoutes(), Where::kReplicas, {Lend(ask)});
   http::Request request;
   request.target = request.path = path;
   TY_TRY(const http::Handler* handler, router.Find(request));

@@ -1,4 +1,4 @@
-#include "api/own/admin_handlers.h"
+#include "api/own/own_handlers.h"
 
 #include <utility>
 
@@ -25,7 +25,9 @@ awaitable<Result<Message>> ReadBody(Request& request) {
   co_return message;
 }
 
-awaitable<Result<Response>> ShowStatus(Administration& administration) {
+}  // namespace
+
+awaitable<Result<Response>> ShowServerStatus(Administration& administration, Request&) {
   const control::v1::AdminStatus status = co_await administration.Status();
   co_return Response::Json(wire::PrintJson(status));
 }
@@ -48,16 +50,16 @@ awaitable<Result<Response>> BeginBackup(Administration& administration, Request&
   co_return Response::Json(wire::PrintJson(backup));
 }
 
-awaitable<Result<Response>> ShowBackup(Administration& administration) {
-  co_return Response::Json(wire::PrintJson(administration.LastBackup()));
+Result<Response> ShowBackup(Administration& administration, Request&) {
+  return Response::Json(wire::PrintJson(administration.LastBackup()));
 }
 
-awaitable<Result<Response>> Reload(Administration& administration) {
+awaitable<Result<Response>> Reload(Administration& administration, Request&) {
   TY_CO_TRY(const control::v1::Reload reload, co_await administration.Reload());
   co_return Response::Json(wire::PrintJson(reload));
 }
 
-awaitable<Result<Response>> ShowReadiness(Administration& administration) {
+awaitable<Result<Response>> ShowReadiness(Administration& administration, Request&) {
   const control::v1::Readiness readiness = co_await administration.CheckReady();
   Response response = Response::Json(wire::PrintJson(readiness));
   if (!readiness.ready()) response.status = kNotReady;
@@ -65,23 +67,8 @@ awaitable<Result<Response>> ShowReadiness(Administration& administration) {
   co_return response;
 }
 
-}  // namespace
-
-void AddAdminRoutes(http::Router& router, Administration& administration) {
-  const std::string root = "/trainyard/v1/admin/";
-  router.Add(Method::kGet, root + "status",
-             [&administration](Request&) { return ShowStatus(administration); });
-  router.Add(Method::kPost, root + "drain",
-             [&administration](Request& request) { return SetDrain(administration, request); });
-  router.Add(Method::kPost, root + "backup",
-             [&administration](Request& request) { return BeginBackup(administration, request); });
-  router.Add(Method::kGet, root + "backup",
-             [&administration](Request&) { return ShowBackup(administration); });
-  router.Add(Method::kPost, root + "reload", [&administration](Request&) { return Reload(administration); });
-}
-
-void AddReadyRoute(http::Router& router, Administration& administration) {
-  router.Add(Method::kGet, "/readyz", [&administration](Request&) { return ShowReadiness(administration); });
+awaitable<Result<Response>> Attach(const Supervisors& supervisors, Request& request) {
+  return supervisors.attach(request);
 }
 
 }  // namespace trainyard::api

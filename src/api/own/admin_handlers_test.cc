@@ -1,4 +1,3 @@
-#include "api/own/admin_handlers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "api/own/extension_handlers.h"
+#include "api/own/own_handlers.h"
 
 namespace trainyard::api {
 namespace {
@@ -68,8 +67,7 @@ class Text final : public http::BodyReader {
 class AdminHandlersTest : public testing::Test {
  protected:
   void SetUp() override {
-    AddAdminRoutes(router_, administration_);
-    AddReadyRoute(router_, administration_);
+    AddRoutes(router_, OwnRoutes(), kOutside, {Lend<Administration>(administration_)});
   }
   Result<http::Response> Ask(http::Method method, const std::string& path, const std::string& body = "") {
     Text text(body);

@@ -1,4 +1,4 @@
-#include "api/own/curve_handlers.h"
+#include "api/own/own_handlers.h"
 
 #include <charconv>
 #include <utility>
@@ -6,6 +6,7 @@
 #include "api/ml/job_name_of.h"
 #include "api/printed.h"
 #include "base/wire/json.h"
+#include "control/curves/job_curves.h"
 #include "net/access/caller.h"
 #include "net/http/text.h"
 #include "rules/iam/resource.h"
@@ -27,6 +28,21 @@ awaitable<bool> MaySee(const Request& request, std::string job_id) {
   co_return may.has_value();
 }
 
+Result<JobCurves::SummaryName> SummaryOf(const Request& request) {
+  JobCurves::SummaryName name{.series = {.trial_id = std::string(request.Query("trial")),
+                                         .run = std::string(request.Query("run")),
+                                         .tag = std::string(request.Query("tag"))}};
+  if (name.series.tag.empty())
+    return std::unexpected(InvalidArgument("tag", "Say which tag, as the list of summaries has it."));
+  const std::string_view step = request.Query("step");
+  const auto parsed = std::from_chars(step.data(), step.data() + step.size(), name.step);
+  if (step.empty() || parsed.ec != std::errc() || parsed.ptr != step.data() + step.size())
+    return std::unexpected(InvalidArgument("step", "The step must be a whole number."));
+  return name;
+}
+
+}  // namespace
+
 awaitable<Result<Response>> ListScalars(JobCurves& curves, Request& request) {
   TY_CO_TRY(control::v1::ScalarList list, co_await curves.ListScalars(JobNameOf(request)));
   co_return co_await Printed(curves.thread(), request, std::move(list));
@@ -47,19 +63,6 @@ awaitable<Result<Response>> QueryScalars(JobCurves& curves, Request& request) {
   co_return co_await Compressed(curves.thread(), request, std::move(answer));
 }
 
-Result<JobCurves::SummaryName> SummaryOf(const Request& request) {
-  JobCurves::SummaryName name{.series = {.trial_id = std::string(request.Query("trial")),
-                                         .run = std::string(request.Query("run")),
-                                         .tag = std::string(request.Query("tag"))}};
-  if (name.series.tag.empty())
-    return std::unexpected(InvalidArgument("tag", "Say which tag, as the list of summaries has it."));
-  const std::string_view step = request.Query("step");
-  const auto parsed = std::from_chars(step.data(), step.data() + step.size(), name.step);
-  if (step.empty() || parsed.ec != std::errc() || parsed.ptr != step.data() + step.size())
-    return std::unexpected(InvalidArgument("step", "The step must be a whole number."));
-  return name;
-}
-
 awaitable<Result<Response>> ReadSummary(JobCurves& curves, Request& request) {
   TY_CO_TRY(JobCurves::SummaryName summary, SummaryOf(request));
   TY_CO_TRY(curves::SummaryBytes read, co_await curves.ReadSummary(JobNameOf(request), std::move(summary)));
@@ -67,22 +70,6 @@ awaitable<Result<Response>> ReadSummary(JobCurves& curves, Request& request) {
   response.headers.Set("Content-Type", read.content_type);
   http::ConfineContent(response.headers);
   co_return response;
-}
-
-}  // namespace
-
-void AddCurveRoutes(http::Router& router, JobCurves& curves) {
-  using http::Method;
-  const std::string project = "/trainyard/v1/projects/{project}";
-  const std::string job = project + "/jobs/{job}";
-  router.Add(Method::kGet, job + "/scalars",
-             [&curves](Request& request) { return ListScalars(curves, request); });
-  router.Add(Method::kPost, project + "/scalars:query",
-             [&curves](Request& request) { return QueryScalars(curves, request); });
-  router.Add(Method::kGet, job + "/summaries",
-             [&curves](Request& request) { return ListSummaries(curves, request); });
-  router.Add(Method::kGet, job + "/summaries:read",
-             [&curves](Request& request) { return ReadSummary(curves, request); });
 }
 
 }  // namespace trainyard::api

@@ -2,12 +2,13 @@
 #include <utility>
 
 #include "api/creator_of.h"
-#include "api/own/job_row_handlers.h"
+#include "api/own/own_handlers.h"
 #include "api/system_parameters.h"
 #include "base/ascii.h"
 #include "base/wire/fit_fields.h"
 #include "base/wire/json.h"
 #include "base/wire/yaml_value.h"
+#include "control/job_service.h"
 
 namespace trainyard::api {
 
@@ -58,7 +59,9 @@ JobCheck Unreadable(const Error& error) {
   return check;
 }
 
-awaitable<Result<Response>> Validate(control::JobService& jobs, Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> ValidateJob(control::JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   Job job;
   const Status read = Read(request, std::move(text), job);
@@ -67,14 +70,6 @@ awaitable<Result<Response>> Validate(control::JobService& jobs, Request& request
   TY_CO_TRY(const JobCheck check,
             co_await jobs.Check(request.Parameter("project"), std::move(job), std::move(creator)));
   co_return Response::Json(wire::PrintJson(check));
-}
-
-}  // namespace
-
-void AddJobCheckRoute(MlMethods& ml, control::JobService& jobs) {
-  MethodForm form{.answer = JobCheck::descriptor(), .parameters = {}};
-  ml.Add(http::Method::kPost, "/trainyard/v1/projects/{project}/jobs:validate", std::move(form),
-         [&jobs](Request& request) { return Validate(jobs, request); });
 }
 
 }  // namespace trainyard::api

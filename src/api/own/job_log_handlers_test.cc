@@ -1,4 +1,4 @@
-#include "api/own/job_log_handlers.h"
+#include "api/own/own_handlers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/async/system_clock.h"
+#include "stores/logs/log_lines.h"
 #include "stores/logs/log_store.h"
 #include "stores/logs/sample_chunk.h"
 
@@ -32,7 +33,7 @@ class JobLogHandlers : public testing::Test {
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     store_ = logs::LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     lines_ = logs::LogLines::Open(folder_ + "/logs.db").value();
-    AddJobLogRoutes(router_, {.uid_of = UidOfCensus, .lines = *lines_});
+    AddRoutes(router_, OwnRoutes(), kOutside, {Give(std::make_shared<JobLogs>(UidOfCensus, *lines_))});
     const logs::LogSource source{.job_uid = 1,
                                  .project = "p",
                                  .job_id = "census_1",

@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "api/logging/log_rights.h"
-#include "api/own/job_row_handlers.h"
+#include "api/own/own_handlers.h"
 #include "api/system_parameters.h"
 #include "base/async/on_pool.h"
 #include "base/wire/error_body.h"
 #include "base/wire/json.h"
+#include "control/job_service.h"
 
 namespace trainyard::api {
 
@@ -48,12 +49,9 @@ awaitable<Status> RequireTheirLogs(const Request& request, const JobWatches::Que
   co_return Status();
 }
 
-using Printer =
-    std::shared_ptr<boost::asio::thread_pool>;  // with the streams, which may end after the routes
-
 /// One client's events.
 struct Events {
-  Printer printer;
+  std::shared_ptr<boost::asio::thread_pool> printer;
   std::shared_ptr<control::JobWatch> watch;
   std::chrono::milliseconds heartbeat{};
   bool greeted = false;
@@ -80,14 +78,15 @@ awaitable<Result<http::StreamPart>> NextEvent(std::shared_ptr<Events> events) {
 
 bool IsListAgain(const Error& error) { return error.info && error.info->reason == JobWatches::kListAgain; }
 
-awaitable<Result<Response>> Watch(control::JobService& jobs, WatchTimes times, Printer printer,
-                                  Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> WatchJobs(JobWatchSource& source, Request& request) {
   JobWatches::Query query = QueryOf(request);
   TY_CO_RETURN_IF_ERROR(co_await RequireTheirLogs(request, query));
   auto events = std::make_shared<Events>();
-  events->heartbeat = times.heartbeat;
-  events->printer = std::move(printer);
-  Result<std::shared_ptr<control::JobWatch>> watch = co_await jobs.watches().Start(std::move(query));
+  events->heartbeat = source.heartbeat;
+  events->printer = source.printer;
+  Result<std::shared_ptr<control::JobWatch>> watch = co_await source.jobs.watches().Start(std::move(query));
   if (!watch && IsListAgain(watch.error()))
     co_return Response::Json(wire::PrintErrorBody(watch.error(), kGone), kGone);
   if (!watch) co_return std::unexpected(std::move(watch).error());
@@ -97,16 +96,6 @@ awaitable<Result<Response>> Watch(control::JobService& jobs, WatchTimes times, P
   response.headers.Set("Cache-Control", "no-cache");
   response.body = http::StreamBody{.next = [events] { return NextEvent(events); }};
   co_return response;
-}
-
-}  // namespace
-
-void AddJobWatchRoute(http::Router& router, control::JobService& jobs, WatchTimes times) {
-  const MethodForm form{.parameters = {"filter", "resumeToken", "logsOf"}};
-  router.Add(
-      http::Method::kGet, "/trainyard/v1/projects/{project}/jobs:watch",
-      WithSystemParameters(form, [&jobs, times, printer = std::make_shared<boost::asio::thread_pool>(1)](
-                                     Request& request) { return Watch(jobs, times, printer, request); }));
 }
 
 }  // namespace trainyard::api

@@ -1,4 +1,4 @@
-#include "api/own/machine_handlers.h"
+#include "api/own/own_handlers.h"
 
 #include <utility>
 
@@ -24,7 +24,18 @@ awaitable<bool> SeesNames(const Request& request) {
   co_return may.has_value();
 }
 
-awaitable<Result<Response>> Get(const MachineSource& source, Request& request) {
+Result<std::chrono::hours> HoursOf(const Request& request) {
+  if (!request.HasQuery("hours")) return std::chrono::hours(kHoursDefault);
+  const std::optional<std::uint64_t> hours = http::ParseDecimal(request.Query("hours"));
+  if (!hours || *hours < 1 || *hours > kHoursMax)
+    return std::unexpected(
+        InvalidArgument("hours", "It must be a number from 1 to " + std::to_string(kHoursMax)));
+  return std::chrono::hours(*hours);
+}
+
+}  // namespace
+
+awaitable<Result<Response>> GetMachine(const MachineSource& source, Request& request) {
   control::v1::MachineReport report = co_await source.report();
   if (!co_await SeesNames(request)) {
     for (auto& disk : *report.mutable_disks()) {
@@ -37,16 +48,7 @@ awaitable<Result<Response>> Get(const MachineSource& source, Request& request) {
   co_return Response::Json(wire::PrintJson(report));
 }
 
-Result<std::chrono::hours> HoursOf(const Request& request) {
-  if (!request.HasQuery("hours")) return std::chrono::hours(kHoursDefault);
-  const std::optional<std::uint64_t> hours = http::ParseDecimal(request.Query("hours"));
-  if (!hours || *hours < 1 || *hours > kHoursMax)
-    return std::unexpected(
-        InvalidArgument("hours", "It must be a number from 1 to " + std::to_string(kHoursMax)));
-  return std::chrono::hours(*hours);
-}
-
-awaitable<Result<Response>> GetUsage(const MachineSource& source, Request& request) {
+awaitable<Result<Response>> GetMachineUsage(const MachineSource& source, Request& request) {
   TY_CO_TRY(const std::chrono::hours hours, HoursOf(request));
   TY_CO_TRY(const control::v1::MachineHistory history, co_await source.history(hours));
   co_return Response::Json(wire::PrintJsonCompact(history) + "\n");
@@ -59,18 +61,6 @@ awaitable<Result<Response>> ListImages(const MachineSource& source, Request& req
     for (auto& image : *images.mutable_images()) image.clear_reference();
   }
   co_return Response::Json(wire::PrintJson(images));
-}
-
-}  // namespace
-
-void AddMachineRoutes(http::Router& router, MachineSource source) {
-  using http::Method;
-  router.Add(Method::kGet, "/trainyard/v1/machine",
-             [source](Request& request) { return Get(source, request); });
-  router.Add(Method::kGet, "/trainyard/v1/machine/usage",
-             [source](Request& request) { return GetUsage(source, request); });
-  router.Add(Method::kGet, "/trainyard/v1/images",
-             [source](Request& request) { return ListImages(source, request); });
 }
 
 }  // namespace trainyard::api

@@ -1,4 +1,4 @@
-#include "api/own/metrics_handlers.h"
+#include "api/own/own_handlers.h"
 
 #include <google/protobuf/struct.pb.h>
 
@@ -8,14 +8,19 @@
 #include <span>
 
 #include "api/ml/job_name_of.h"
+#include "base/async/loop_watch.h"
 #include "base/extremes.h"
 #include "base/wire/json.h"
 #include "base/wire/time.h"
+#include "control/job_service.h"
 #include "control/run/service_log.h"
+#include "net/http/connection_budget.h"
+#include "net/http/server_options.h"
 #include "net/http/text.h"
 #include "rules/cluster/task_name.h"
 #include "stores/metrics/prometheus_text.h"
 #include "stores/metrics/series.h"
+#include "stores/metrics/usage_history.h"
 
 namespace trainyard::api {
 
@@ -56,30 +61,6 @@ Result<std::optional<std::size_t>> PointsMaxOf(const Request& request) {
                                                             std::to_string(kExtremesMin) + " to " +
                                                             std::to_string(metrics::kThinnedPointsMax)));
   return *points;
-}
-
-awaitable<Result<Response>> ListSeries(MetricsSources sources, Request& request) {
-  TY_CO_TRY(const std::optional<std::size_t> points_max, PointsMaxOf(request));
-  TY_CO_TRY(std::vector<const metrics::Metric*> wanted, MetricsOf(request));
-  metrics::SampleQuery query{.task_name = std::string(request.Query("replica"))};
-  TY_CO_TRY(query.begin, TimeOf(request, "startTime", SysTime{}));
-  TY_CO_TRY(query.end, TimeOf(request, "endTime", SysTime::max()));
-  TY_CO_TRY(control::v1::JobRecord job, co_await sources.jobs.Record(JobNameOf(request)));
-  query.job_uid = job.uid();
-  if (points_max) {
-    metrics::ThinnedQuery thinned{.project = job.project(),
-                                  .job_id = job.job().job_id(),
-                                  .metrics = std::move(wanted),
-                                  .points_max = *points_max};
-    TY_CO_TRY(std::string answer, co_await sources.usage.PrintThinned(std::move(query), std::move(thinned)));
-    co_return Response::Json(std::move(answer));
-  }
-  TY_CO_TRY(std::vector<metrics::Sample> samples, co_await sources.usage.List(std::move(query)));
-  std::vector<metrics::Series> all;
-  for (const metrics::Metric* metric : wanted) {
-    for (metrics::Series& series : metrics::SeriesOf(*metric, samples)) all.push_back(std::move(series));
-  }
-  co_return Response::Json(metrics::PrintSeries(job.project(), job.job().job_id(), all));
 }
 
 /// One value for each state; `counts` by state.
@@ -235,26 +216,50 @@ void PrintAccelerators(const std::vector<ReplicaSample>& replicas, PrometheusTex
         [](const Gpu& gpu) { return static_cast<double>(gpu.memory_total_bytes()); });
 }
 
-enum class Names { kShown, kLeftOut };
+}  // namespace
 
-awaitable<Result<Response>> Print(MetricsSources sources, Names names) {
+awaitable<Result<Response>> ListSeries(const MetricsSources& sources, Request& request) {
+  TY_CO_TRY(const std::optional<std::size_t> points_max, PointsMaxOf(request));
+  TY_CO_TRY(std::vector<const metrics::Metric*> wanted, MetricsOf(request));
+  metrics::SampleQuery query{.task_name = std::string(request.Query("replica"))};
+  TY_CO_TRY(query.begin, TimeOf(request, "startTime", SysTime{}));
+  TY_CO_TRY(query.end, TimeOf(request, "endTime", SysTime::max()));
+  TY_CO_TRY(control::v1::JobRecord job, co_await sources.jobs.Record(JobNameOf(request)));
+  query.job_uid = job.uid();
+  if (points_max) {
+    metrics::ThinnedQuery thinned{.project = job.project(),
+                                  .job_id = job.job().job_id(),
+                                  .metrics = std::move(wanted),
+                                  .points_max = *points_max};
+    TY_CO_TRY(std::string answer, co_await sources.usage.PrintThinned(std::move(query), std::move(thinned)));
+    co_return Response::Json(std::move(answer));
+  }
+  TY_CO_TRY(std::vector<metrics::Sample> samples, co_await sources.usage.List(std::move(query)));
+  std::vector<metrics::Series> all;
+  for (const metrics::Metric* metric : wanted) {
+    for (metrics::Series& series : metrics::SeriesOf(*metric, samples)) all.push_back(std::move(series));
+  }
+  co_return Response::Json(metrics::PrintSeries(job.project(), job.job().job_id(), all));
+}
+
+Result<Response> PrintMetrics(const MetricsSources& sources, Request&) {
   PrometheusText text;
   PrintJobs(sources.jobs.Count(), text);
   PrintRequests(sources.requests, text);
   PrintConnections(sources.connections, text);
   PrintLoop(sources.loop, text);
   PrintLimits(sources.limits(), text);
-  if (names == Names::kShown) {
+  if (sources.names_jobs) {
     const std::vector<ReplicaSample> replicas = LivingReplicas(sources);
     PrintReplicas(replicas, text);
     PrintAccelerators(replicas, text);
   }
   Response response = Response::Text(text.Take());
   response.headers.Set("Content-Type", std::string(metrics::kPrometheusContentType));
-  co_return response;
+  return response;
 }
 
-awaitable<Result<Response>> Maintain(control::JobService& jobs, Request& request) {
+awaitable<Result<Response>> MaintainJob(control::JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kMaintainBytesMax));
   google::protobuf::Struct body;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, ""));
@@ -266,24 +271,6 @@ awaitable<Result<Response>> Maintain(control::JobService& jobs, Request& request
   std::string task = replica->second.string_value();
   TY_CO_RETURN_IF_ERROR(co_await jobs.Maintain(JobNameOf(request), std::move(task)));
   co_return Response::Json("{}\n");
-}
-
-}  // namespace
-
-void AddMetricsRoutes(http::Router& router, MetricsSources sources) {
-  using http::Method;
-  router.Add(Method::kGet, "/metrics", [sources](Request&) { return Print(sources, Names::kShown); });
-  router.Add(Method::kGet, "/trainyard/v1/projects/{project}/jobs/{job}/metrics",
-             [sources](Request& request) { return ListSeries(sources, request); });
-}
-
-void AddNamelessMetricsRoute(http::Router& router, MetricsSources sources) {
-  router.Add(http::Method::kGet, "/metrics", [sources](Request&) { return Print(sources, Names::kLeftOut); });
-}
-
-void AddMaintenanceRoute(http::Router& router, control::JobService& jobs) {
-  router.Add(http::Method::kPost, "/trainyard/v1/projects/{project}/jobs/{job}:maintain",
-             [&jobs](Request& request) { return Maintain(jobs, request); });
 }
 
 }  // namespace trainyard::api

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "api/own/admin_handlers.h"
+#include "api/own/own_handlers.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"
 #include "base/systemd/reload_hooks.h"

@@ -1,4 +1,4 @@
-#include "api/own/extension_handlers.h"
+#include "api/own/own_handlers.h"
 
 #include <memory>
 #include <optional>
@@ -9,6 +9,7 @@
 #include "api/system_parameters.h"
 #include "base/ascii.h"
 #include "base/text/percent.h"
+#include "control/job_service.h"
 #include "control/run/shell_tickets.h"
 #include "net/access/caller.h"
 #include "net/access/kept_streams.h"
@@ -16,15 +17,6 @@
 #include "replica/shell/websocket.h"
 
 namespace trainyard::api {
-
-namespace {
-
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
-
-constexpr std::string_view kProtocol = "websocket";
-constexpr std::string_view kVersion = "13";  // RFC 6455
 
 using control::ShellTickets;
 
@@ -34,6 +26,15 @@ struct Shells {
   const Clock& clock;
   ShellTickets tickets;
 };
+
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+
+constexpr std::string_view kProtocol = "websocket";
+constexpr std::string_view kVersion = "13";  // RFC 6455
 
 bool WantsWebSocket(const Request& request) {
   return EqualsIgnoringCase(request.headers.Get("Upgrade"), kProtocol);
@@ -51,13 +52,13 @@ Response HowToOpen(const Request& request) {
 }
 
 /// 0 if absent.
-awaitable<Result<shell::TerminalSize>> SizeOf(const Request& request) {
+Result<shell::TerminalSize> SizeOf(const Request& request) {
   shell::TerminalSize size;
-  TY_CO_TRY(const int rows, QueryNumber(request, "rows", "rows"));
-  TY_CO_TRY(const int columns, QueryNumber(request, "columns", "columns"));
+  TY_TRY(const int rows, QueryNumber(request, "rows", "rows"));
+  TY_TRY(const int columns, QueryNumber(request, "columns", "columns"));
   if (rows != 0) size.rows = rows;
   if (columns != 0) size.columns = columns;
-  co_return size;
+  return size;
 }
 
 /// The shell as a WebSocket.
@@ -65,7 +66,7 @@ awaitable<Result<Response>> Upgrade(control::JobService& jobs, engine::AttemptRe
   const std::string key(request.headers.Get("Sec-WebSocket-Key"));
   if (request.headers.Get("Sec-WebSocket-Version") != kVersion || key.empty())
     co_return std::unexpected(InvalidArgument("", "The WebSocket handshake is not that of version 13."));
-  TY_CO_TRY(const shell::TerminalSize size, co_await SizeOf(request));
+  TY_CO_TRY(const shell::TerminalSize size, SizeOf(request));
   TY_CO_TRY(shell::Terminal terminal, co_await jobs.OpenShell(std::move(attempt), size));
   auto opened = std::make_shared<shell::Terminal>(std::move(terminal));  // std::function copies its target
   Response response;
@@ -84,7 +85,13 @@ Response GoToPage(const Request& request) {
                      text::PercentEncode(request.Parameter("task")));
 }
 
-awaitable<Result<Response>> Open(control::JobService& jobs, Request& request) {
+}  // namespace
+
+std::shared_ptr<Shells> ShellsOf(control::JobService& jobs, const Clock& clock) {
+  return std::make_shared<Shells>(jobs, clock);
+}
+
+awaitable<Result<Response>> OpenShell(control::JobService& jobs, Request& request) {
   wire::JobName name = JobNameOf(request);
   TY_CO_TRY(engine::AttemptRef attempt, co_await jobs.ShellTarget(std::move(name), request.Parameter("task"),
                                                                   std::string(request.Query("token"))));
@@ -92,7 +99,7 @@ awaitable<Result<Response>> Open(control::JobService& jobs, Request& request) {
   co_return co_await Upgrade(jobs, std::move(attempt), request);
 }
 
-awaitable<Result<Response>> GiveTicket(Shells& shells, Request& request) {
+awaitable<Result<Response>> GiveShellTicket(Shells& shells, Request& request) {
   if (request.caller == nullptr)
     co_return std::unexpected(
         FailedPrecondition("Tickets are for servers with --auth on: here trainingOutput.webAccessUris opens "
@@ -111,7 +118,7 @@ awaitable<Result<Response>> GiveTicket(Shells& shells, Request& request) {
   co_return response;
 }
 
-awaitable<Result<Response>> OpenByTicket(Shells& shells, Request& request) {
+awaitable<Result<Response>> OpenShellByTicket(Shells& shells, Request& request) {
   if (!WantsWebSocket(request))
     co_return std::unexpected(
         InvalidArgument("", "A ticket opens a WebSocket: it is kept for that, and was not used."));
@@ -126,19 +133,6 @@ awaitable<Result<Response>> OpenByTicket(Shells& shells, Request& request) {
   TY_CO_TRY(Response response, co_await Upgrade(shells.jobs, std::move(attempt), request));
   access::KeepOnlyWhile(std::move(shell->still_may), response);
   co_return response;
-}
-
-}  // namespace
-
-void AddShellRoutes(http::Router& router, control::JobService& jobs, const Clock& clock) {
-  router.Add(http::Method::kGet, "/trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shell",
-             [&jobs](Request& request) { return Open(jobs, request); });
-  // Shared: std::function copies its target; the last copy is destroyed with the router.
-  auto shells = std::make_shared<Shells>(jobs, clock);
-  router.Add(http::Method::kPost, "/trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shellTicket",
-             [shells](Request& request) { return GiveTicket(*shells, request); });
-  router.Add(http::Method::kGet, "/trainyard/v1/shells/{ticket}",
-             [shells](Request& request) { return OpenByTicket(*shells, request); });
 }
 
 }  // namespace trainyard::api

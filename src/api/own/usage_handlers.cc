@@ -1,4 +1,4 @@
-#include "api/own/usage_handlers.h"
+#include "api/own/own_handlers.h"
 
 #include <algorithm>
 #include <set>
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/wire/json.h"
+#include "control/job_service.h"
 #include "control/views/usage_report.h"
 #include "net/access/caller.h"
 #include "rules/iam/resource.h"
@@ -48,7 +49,9 @@ void LeaveOutOthers(const std::set<std::string>& seen, UsageReport& report) {
   }
 }
 
-awaitable<Result<http::Response>> Get(const UsageSource& source, http::Request& request) {
+}  // namespace
+
+awaitable<Result<http::Response>> GetUsage(const UsageSource& source, http::Request& request) {
   UsageReport report;
   control::AddJobs(source.jobs.registry(), report);
   source.add_machine(report);
@@ -61,13 +64,6 @@ awaitable<Result<http::Response>> Get(const UsageSource& source, http::Request& 
     if (!sees_all) report.clear_principal_quotas();
   }
   co_return http::Response::Json(wire::PrintJson(report));
-}
-
-}  // namespace
-
-void AddUsageRoutes(http::Router& router, UsageSource source) {
-  router.Add(http::Method::kGet, "/trainyard/v1/usage",
-             [source = std::move(source)](http::Request& request) { return Get(source, request); });
 }
 
 }  // namespace trainyard::api

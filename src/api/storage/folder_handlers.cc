@@ -47,12 +47,6 @@ constexpr std::int64_t kTarEntriesMax = std::int64_t{1} << 40;
 constexpr FolderArchive::Limits kZipHas{.entries = kZipEntriesMax, .name_bytes = kZipNameBytesMax};
 constexpr FolderArchive::Limits kTarHas{.entries = kTarEntriesMax,
                                         .name_bytes = std::numeric_limits<std::int64_t>::max()};
-constexpr int kArchiveThreads = 2;  // compressing takes a CPU: two downloads at full speed
-
-struct Folders {
-  storage::Buckets& buckets;
-  boost::asio::thread_pool archives{kArchiveThreads};
-};
 
 awaitable<Status> RequireList(const Request& request) {
   return storage_api::RequireOnBucket(request, "storage.objects.list", request.Parameter("bucket"));
@@ -87,14 +81,6 @@ awaitable<Result<FolderSummary>> Count(storage::Buckets& buckets, std::string bu
   }
 }
 
-awaitable<Result<Response>> Summarize(std::shared_ptr<Folders> folders, const Request& request) {
-  TY_CO_TRY(std::string prefix, ReadFolder(request));
-  std::string bucket = request.Parameter("bucket");
-  TY_CO_TRY(const FolderSummary summary,
-            co_await Count(folders->buckets, std::move(bucket), std::move(prefix), kSummaryLimits, nullptr));
-  co_return Response::Json(wire::PrintJson(summary));
-}
-
 /// Refused before anything is sent, where that can be known.
 awaitable<Status> CheckZip(storage::Buckets& buckets, const FolderArchive::Folder& folder) {
   packing::EntryNames names(folder.top);
@@ -123,26 +109,6 @@ awaitable<Result<http::StreamPart>> NextPart(std::shared_ptr<Folders> /*alive*/,
   co_return http::StreamPart(std::move(piece));
 }
 
-awaitable<Result<Response>> Download(std::shared_ptr<Folders> folders, const Request& request) {
-  TY_CO_TRY(std::string prefix, ReadFolder(request));
-  TY_CO_TRY(const FolderFormat format, ReadFolderFormat(request));
-  TY_CO_RETURN_IF_ERROR(co_await RequireList(request));
-  const std::string& bucket = request.Parameter("bucket");
-  const std::string name = NameOfFolder(bucket, prefix);
-  FolderArchive::Folder folder{.bucket = bucket, .prefix = std::move(prefix), .top = name};
-  const bool is_zip = format == FolderFormat::kZip;
-  TY_CO_TRY(const storage::v1::Bucket present, co_await folders->buckets.GetBucket(bucket));
-  if (is_zip) TY_CO_RETURN_IF_ERROR(co_await CheckZip(folders->buckets, folder));
-  auto archive = std::make_shared<FolderArchive>(folders->buckets, folders->archives, std::move(folder),
-                                                 is_zip ? packing::MakeZipWriter() : packing::MakeTarWriter(),
-                                                 is_zip ? kZipHas : kTarHas);
-  Response response;
-  SetAttachment(is_zip ? "application/zip" : "application/x-tar", name + (is_zip ? ".zip" : ".tar"),
-                response.headers);
-  response.body = http::StreamBody{.next = [folders, archive] { return NextPart(folders, archive); }};
-  co_return response;
-}
-
 /// Deletes what a page lists, until there is enough of it: false.
 awaitable<Result<bool>> RemoveListed(storage::Buckets& buckets, const std::string& bucket,
                                      const storage::v1::Objects& page, steady_clock::time_point end,
@@ -158,7 +124,38 @@ awaitable<Result<bool>> RemoveListed(storage::Buckets& buckets, const std::strin
   co_return true;
 }
 
-awaitable<Result<Response>> Remove(std::shared_ptr<Folders> folders, const Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> SummarizeFolder(Folders& folders, Request& request) {
+  TY_CO_TRY(std::string prefix, ReadFolder(request));
+  std::string bucket = request.Parameter("bucket");
+  TY_CO_TRY(const FolderSummary summary,
+            co_await Count(folders.buckets, std::move(bucket), std::move(prefix), kSummaryLimits, nullptr));
+  co_return Response::Json(wire::PrintJson(summary));
+}
+
+awaitable<Result<Response>> DownloadFolder(Folders& folders, Request& request) {
+  TY_CO_TRY(std::string prefix, ReadFolder(request));
+  TY_CO_TRY(const FolderFormat format, ReadFolderFormat(request));
+  TY_CO_RETURN_IF_ERROR(co_await RequireList(request));
+  const std::string& bucket = request.Parameter("bucket");
+  const std::string name = NameOfFolder(bucket, prefix);
+  FolderArchive::Folder folder{.bucket = bucket, .prefix = std::move(prefix), .top = name};
+  const bool is_zip = format == FolderFormat::kZip;
+  TY_CO_TRY(const storage::v1::Bucket present, co_await folders.buckets.GetBucket(bucket));
+  if (is_zip) TY_CO_RETURN_IF_ERROR(co_await CheckZip(folders.buckets, folder));
+  auto archive = std::make_shared<FolderArchive>(folders.buckets, folders.archives, std::move(folder),
+                                                 is_zip ? packing::MakeZipWriter() : packing::MakeTarWriter(),
+                                                 is_zip ? kZipHas : kTarHas);
+  Response response;
+  SetAttachment(is_zip ? "application/zip" : "application/x-tar", name + (is_zip ? ".zip" : ".tar"),
+                response.headers);
+  response.body = http::StreamBody{
+      .next = [folders = folders.shared_from_this(), archive] { return NextPart(folders, archive); }};
+  co_return response;
+}
+
+awaitable<Result<Response>> RemoveFolder(Folders& folders, Request& request) {
   TY_CO_TRY(const std::string prefix, ReadFolder(request));
   TY_CO_RETURN_IF_ERROR(co_await RequireList(request));
   const std::string& bucket = request.Parameter("bucket");
@@ -167,32 +164,13 @@ awaitable<Result<Response>> Remove(std::shared_ptr<Folders> folders, const Reque
   for (std::string token;;) {
     storage::NameQuery query{.prefix = prefix, .page_token = token};
     TY_CO_TRY(const storage::v1::Objects page,
-              co_await folders->buckets.ListAsKnown(bucket, std::move(query)));
-    TY_CO_TRY(const bool all, co_await RemoveListed(folders->buckets, bucket, page, end, removal));
+              co_await folders.buckets.ListAsKnown(bucket, std::move(query)));
+    TY_CO_TRY(const bool all, co_await RemoveListed(folders.buckets, bucket, page, end, removal));
     token = page.next_page_token();
     if (all && !token.empty()) continue;
     removal.set_more(!all);
     co_return Response::Json(wire::PrintJson(removal));
   }
-}
-
-}  // namespace
-
-void AddFolderRoutes(http::Router& router, storage::Buckets& buckets) {
-  // Shared: std::function copies its target; the last copy is destroyed with the router.
-  auto folders = std::make_shared<Folders>(buckets);
-  const std::string path = "/trainyard/v1/buckets/{bucket}/folder";
-  const MethodForm summary{.answer = FolderSummary::descriptor(), .parameters = {"prefix"}};
-  const MethodForm archive{.parameters = {"prefix", "format"}};
-  const MethodForm removal{.answer = FolderRemoval::descriptor(), .parameters = {"prefix"}};
-  router.Add(
-      http::Method::kGet, path + ":summarize",
-      WithSystemParameters(summary, [folders](Request& request) { return Summarize(folders, request); }));
-  router.Add(
-      http::Method::kGet, path + ":download",
-      WithSystemParameters(archive, [folders](Request& request) { return Download(folders, request); }));
-  router.Add(http::Method::kDelete, path,
-             WithSystemParameters(removal, [folders](Request& request) { return Remove(folders, request); }));
 }
 
 }  // namespace trainyard::api

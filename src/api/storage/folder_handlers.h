@@ -1,14 +1,22 @@
 #pragma once
 
-#include "net/http/router.h"
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+
+#include "api/route.h"
 #include "stores/storage/buckets.h"
 
 namespace trainyard::api {
 
-/// GET folder:summarize, GET folder:download and DELETE folder below /trainyard/v1/buckets/B
-/// (control/v1/folders.proto), with `prefix` (folder_request.h). They ask for storage.objects.list and,
-/// beyond that, for storage.objects.get or storage.objects.delete. `buckets` outlives the router. Loop
-/// thread.
-void AddFolderRoutes(http::Router& router, storage::Buckets& buckets);
+/// Folders of buckets (control/v1/folders.proto), by the query's `prefix` (folder_request.h). The functions
+/// ask for storage.objects.list and, beyond that, for storage.objects.get or storage.objects.delete. The
+/// buckets outlive it. Loop thread.
+struct Folders : std::enable_shared_from_this<Folders> {
+  explicit Folders(storage::Buckets& all) : buckets(all) {}
+
+  storage::Buckets& buckets;
+  boost::asio::thread_pool archives{2};  ///< compressing takes a CPU: two downloads at full speed
+};
+Waits<Folders> SummarizeFolder, DownloadFolder, RemoveFolder;
 
 }  // namespace trainyard::api

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/batch_handlers.h"
+#include "api/route.h"
 #include "api/storage/folder_handlers.h"
 #include "api/storage/storage_handlers.h"
 #include "base/async/system_clock.h"
@@ -46,10 +46,10 @@ class Served {
     auto opened = storage::Buckets::Open(std::move(options), clock_, files_);
     EXPECT_TRUE(opened) << opened.error().message;
     buckets_ = *std::move(opened);
-    AddStorageRoutes(router_, *buckets_, *identities_);
-    AddBatchRoutes(router_);
-    AddXmlStorageRoutes(router_, *buckets_);
-    AddFolderRoutes(router_, *buckets_);
+    AddRoutes(router_, StorageRoutes(), kOutside | Where::kStorageFront,
+              {Lend(*buckets_), Lend(*identities_), Give(std::make_shared<Folders>(*buckets_))});
+    AddRoutes(router_, SharedRoutes(), Where::kStorageFront, {Lend(router_)});
+    AddStorageRefusals(router_);
     server_ = std::make_unique<http::Server>(loop_, router_);
     port_ = *server_->ListenTcp("127.0.0.1", 0);
     thread_ = std::thread([this] { loop_.run(); });

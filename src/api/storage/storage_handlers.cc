@@ -17,11 +17,6 @@ namespace trainyard::api {
 namespace {
 
 using namespace storage_api;
-using http::Method;
-
-using Function = awaitable<Result<Response>> (*)(Buckets& buckets, Request& request);
-using OwnedFunction = awaitable<Result<Response>> (*)(Buckets& buckets, Identities& identities,
-                                                      Request& request);
 
 /// A part of the API that this server does not have. Rejected with an error that names it, so that clients do
 /// not assume that it took effect.
@@ -67,8 +62,6 @@ constexpr std::array kUnsupported{
                 "Cloud Storage service agents do not exist on this server"},
 };
 
-constexpr std::array kMethods{Method::kGet, Method::kPost, Method::kPut, Method::kPatch, Method::kDelete};
-
 Status CheckHeaders(const Request& request) {
   for (const char* name : {"x-goog-encryption-algorithm", "x-goog-copy-source-encryption-algorithm"}) {
     if (!request.headers.Has(name)) continue;
@@ -91,8 +84,8 @@ Status CheckProject(const Identities& identities, const Request& request) {
 }
 
 /// Storage's errors look different from those of the other APIs. `function` is called with the request.
-template <class Call>
-awaitable<Result<Response>> Answer(const Identities& identities, Call function, Request& request) {
+awaitable<Result<Response>> Answer(const Identities& identities, const http::Handler& function,
+                                   Request& request) {
   if (const Status checked = CheckHeaders(request); !checked) co_return ErrorAnswer(checked.error());
   if (const Status checked = CheckProject(identities, request); !checked)
     co_return ErrorAnswer(checked.error());
@@ -104,109 +97,37 @@ awaitable<Result<Response>> Answer(const Identities& identities, Call function, 
   co_return response;
 }
 
-awaitable<Result<Response>> Refuse(Error error) { co_return ErrorAnswer(error); }
-
-/// Adds routes and, for all other methods of their paths, an error in storage's shape.
-class Routes {
- public:
-  Routes(http::Router& router, Buckets& buckets, Identities& identities)
-      : router_(router), buckets_(buckets), identities_(identities) {}
-
-  void Add(Method method, const std::string& pattern, Function function) {
-    AddCall(method, pattern,
-            [&buckets = buckets_, function](Request& request) { return function(buckets, request); });
-  }
-  void Add(Method method, const std::string& pattern, OwnedFunction function) {
-    AddCall(method, pattern, [&buckets = buckets_, &identities = identities_, function](Request& request) {
-      return function(buckets, identities, request);
-    });
-  }
-  /// All methods of the pattern that have no handler yet.
-  void RefuseRest(const std::string& pattern, const Error& error) {
-    for (const Method method : kMethods) {
-      if (!added_[pattern].insert(method).second) continue;
-      router_.AddRefusal(method, pattern, [error](Request&) { return Refuse(error); });
-    }
-  }
-  void RefuseOtherMethods() {
-    const auto patterns = added_;
-    for (const auto& [pattern, methods] : patterns) {
-      RefuseRest(pattern, Error{Code::kUnimplemented, "The method is not allowed for this resource", {}});
-    }
-  }
-
- private:
-  template <class Call>
-  void AddCall(Method method, const std::string& pattern, Call call) {
-    router_.Add(method, pattern, [call, &identities = identities_](Request& request) {
-      return Answer(identities, call, request);
-    });
-    added_[pattern].insert(method);
-  }
-
-  http::Router& router_;
-  Buckets& buckets_;
-  Identities& identities_;
-  std::map<std::string, std::set<Method>> added_;
-};
-
-void AddBuckets(Routes& routes) {
-  const std::string all = "/storage/v1/b";
-  const std::string bucket = all + "/{bucket}";
-  routes.Add(Method::kPost, all, InsertOwnedBucket);
-  routes.Add(Method::kGet, all, ListOwnedBuckets);
-  routes.Add(Method::kGet, bucket, GetBucket);
-  routes.Add(Method::kPatch, bucket, PatchBucket);
-  routes.Add(Method::kPut, bucket, UpdateBucket);
-  routes.Add(Method::kDelete, bucket, DeleteOwnedBucket);
-  routes.Add(Method::kGet, bucket + "/storageLayout", GetStorageLayout);
-  for (const char* collection :
-       {"/folders", "/managedFolders", "/notificationConfigs", "/anywhereCaches", "/operations"}) {
-    routes.Add(Method::kGet, bucket + collection, ListNothing);
-  }
-  for (const std::string& resource : {bucket, bucket + "/o/{object}"}) {
-    routes.Add(Method::kGet, resource + "/iam", GetBucketPolicy);
-    routes.Add(Method::kGet, resource + "/iam/testPermissions", TestBucketPermissions);
-  }
-  routes.Add(Method::kPut, bucket + "/iam", SetBucketPolicy);
-}
-
-void AddObjects(Routes& routes) {
-  const std::string bucket = "/storage/v1/b/{bucket}";
-  const std::string object = bucket + "/o/{object}";
-  routes.Add(Method::kGet, bucket + "/o", ListObjects);
-  routes.Add(Method::kGet, object, GetObject);
-  routes.Add(Method::kDelete, object, DeleteObject);
-  routes.Add(Method::kPatch, object, PatchObject);
-  routes.Add(Method::kPut, object, UpdateObject);
-  routes.Add(Method::kPost, object + "/compose", ComposeObject);
-  routes.Add(Method::kPost, object + "/copyTo/b/{to_bucket}/o/{to_object}", CopyObject);
-  routes.Add(Method::kPost, object + "/rewriteTo/b/{to_bucket}/o/{to_object}", RewriteObject);
-  routes.Add(Method::kPost, object + "/moveTo/o/{to_object}", MoveObject);
-  routes.Add(Method::kGet, "/download" + object, GetMedia);
-  for (const char* prefix : {"/upload", "/resumable/upload"}) {
-    const std::string upload = prefix + bucket + "/o";
-    routes.Add(Method::kPost, upload, InsertObject);
-    routes.Add(Method::kPut, upload, ContinueUpload);
-    routes.Add(Method::kDelete, upload, CancelUpload);
-  }
-}
-
 }  // namespace
 
-void AddStorageRoutes(http::Router& router, storage::Buckets& buckets, identity::Identities& identities) {
-  Routes routes(router, buckets, identities);
-  AddBuckets(routes);
-  AddObjects(routes);
-  for (const Unsupported& unsupported : kUnsupported) {
-    routes.RefuseRest("/storage/v1" + std::string(unsupported.pattern),
-                      InvalidArgument({}, unsupported.what));
+http::Handler InStorageForm(const Identities& identities, http::Handler function) {
+  return [&identities, function = std::move(function)](Request& request) {
+    return Answer(identities, function, request);
+  };
+}
+
+void AddStorageRefusals(http::Router& router) {
+  std::map<std::string, std::set<std::string_view>, std::less<>> added;
+  /// All methods of the pattern that have no handler yet.
+  const auto refuse_rest = [&](const std::string& pattern, const Error& error) {
+    for (const std::string_view verb : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
+      if (!added[pattern].insert(verb).second) continue;
+      router.AddRefusal(std::string(verb) + " " + pattern,
+                        [error](Request&) { return ReplyOf(ErrorAnswer(error)); });
+    }
+  };
+  for (const Route& row : StorageRoutes()) {
+    if (row.form.kind != Form::Kind::kStorage) continue;
+    const std::size_t blank = row.rule.route.find(' ');
+    added[std::string(row.rule.route.substr(blank + 1))].insert(row.rule.route.substr(0, blank));
   }
-  routes.RefuseOtherMethods();
+  for (const Unsupported& unsupported : kUnsupported)
+    refuse_rest("/storage/v1" + std::string(unsupported.pattern), InvalidArgument({}, unsupported.what));
+  const auto patterns = added;
+  for (const auto& [pattern, methods] : patterns)
+    refuse_rest(pattern, Error{Code::kUnimplemented, "The method is not allowed for this resource", {}});
   for (const char* prefix :
-       {"/storage/v1", "/upload/storage/v1", "/resumable/upload/storage/v1", "/download/storage/v1"}) {
-    routes.RefuseRest(prefix + std::string("/{rest=**}"), NotFound("Not Found"));
-  }
+       {"/storage/v1", "/upload/storage/v1", "/resumable/upload/storage/v1", "/download/storage/v1"})
+    refuse_rest(prefix + std::string("/{rest=**}"), NotFound("Not Found"));
 }
 
 }  // namespace trainyard::api

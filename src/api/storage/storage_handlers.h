@@ -1,6 +1,6 @@
 #pragma once
 
-#include "net/http/router.h"
+#include "api/route.h"
 #include "stores/storage/buckets.h"
 
 namespace trainyard::identity {
@@ -14,20 +14,22 @@ namespace trainyard::api {
 /// delete, copyTo, rewriteTo, moveTo, compose), under /storage/v1, /upload/storage/v1,
 /// /resumable/upload/storage/v1 and /download/storage/v1.
 ///
-/// `buckets` and `identities`, which keeps whose they are, outlive the router. Errors have storage's own
-/// shape; a full disk is 507; so have the errors of unknown paths and methods. `projection`, `userProject`,
-/// `predefinedAcl` and other parameters that change no result are accepted and ignored. Source: discovery
-/// storage v1, docs/spec "Storage JSON v1".
-void AddStorageRoutes(http::Router& router, storage::Buckets& buckets, identity::Identities& identities);
+/// Errors have storage's own shape, also those of unknown paths and methods (AddStorageRefusals); a full disk
+/// is 507. `projection`, `userProject`, `predefinedAcl` and other parameters that change no result are
+/// accepted and ignored. Source: discovery storage v1, docs/spec "Storage JSON v1". `identities`, which keeps
+/// whose buckets are, outlives what is returned.
+[[nodiscard]] http::Handler InStorageForm(const identity::Identities& identities, http::Handler function);
+
+/// What storage v1 has and this server has not, and all other methods and paths below it.
+void AddStorageRefusals(http::Router& router);
 
 /// How TensorFlow reads `gs://`: `GET` and `HEAD /BUCKET/OBJECT` of Cloud Storage's XML API, the object's
 /// name percent-encoded or not, with Range (206; 416 past the end), generation, x-goog-if-generation-match,
 /// x-goog-if-metageneration-match, If-Match and If-None-Match. Errors are the XML API's documents.
 ///
-/// The pattern matches every path that no other route has: use it only for the front under Google's storage
-/// host name, never for the public router. `buckets` outlives the router. Source: docs/spec "the recipe,
-/// tried".
-void AddXmlStorageRoutes(http::Router& router, storage::Buckets& buckets);
+/// Its pattern matches every path that no other route has, so it is for the front under Google's storage host
+/// name only. Source: docs/spec "the recipe, tried".
+Waits<storage::Buckets> GetXmlObject;
 
 /// An error as the XML API says it. Of kUnauthenticated and kPermissionDenied the message is the API's own,
 /// and ours stands in <Details>. Pure. Source: Cloud Storage's page "HTTP status and error codes for XML".

@@ -69,6 +69,15 @@ awaitable<Result<Response>> Read(Buckets& buckets, Request& request) {
                                std::move(when));
 }
 
+}  // namespace
+
+Response XmlErrorAnswer(const Error& error) {
+  const int status = wire::StorageHttpStatus(error.code);
+  const std::string_view message = XmlMessage(error.code);
+  if (message.empty()) return XmlAnswer(status, XmlCode(error), error.message);
+  return XmlAnswer(status, XmlCode(error), message, error.message);
+}
+
 awaitable<Result<Response>> GetXmlObject(Buckets& buckets, Request& request) {
   Result<Response> response = co_await Read(buckets, request);
   if (response && response->status == kRangeNotSatisfiable) {
@@ -80,20 +89,6 @@ awaitable<Result<Response>> GetXmlObject(Buckets& buckets, Request& request) {
   const Error& error = response.error();
   if (storage::IsNotModified(error)) co_return Response::Empty(kNotModified);
   co_return XmlErrorAnswer(error);
-}
-
-}  // namespace
-
-Response XmlErrorAnswer(const Error& error) {
-  const int status = wire::StorageHttpStatus(error.code);
-  const std::string_view message = XmlMessage(error.code);
-  if (message.empty()) return XmlAnswer(status, XmlCode(error), error.message);
-  return XmlAnswer(status, XmlCode(error), message, error.message);
-}
-
-void AddXmlStorageRoutes(http::Router& router, storage::Buckets& buckets) {
-  router.Add(http::Method::kGet, "/{bucket}/{object=**}",
-             [&buckets](Request& request) { return GetXmlObject(buckets, request); });
 }
 
 }  // namespace trainyard::api

@@ -75,13 +75,12 @@ class KnownCaller final : public Caller {
   mutable std::vector<std::pair<std::string, iam::Resource>> given_;
 };
 
-const MethodRule& RuleOf(const http::Router::RouteInfo& route) {
+const MethodRule& RuleOf(const iam::MethodTable& methods, const http::Router::RouteInfo& route) {
   static constexpr MethodRule kRefusal{.route = "", .access = Access::kAuthenticated};
-  const MethodRule* rule = iam::FindMethod(route.name);
+  const MethodRule* rule = methods.Find(route.name);
   if (rule == nullptr && route.is_refusal) return kRefusal;
-  if (rule == nullptr)
-    Diagnose(DiagnosticLevel::kError, "no row in iam::MethodTable: " + std::string(route.name));
-  TY_CHECK(rule != nullptr);  // a route without a row in iam::MethodTable
+  if (rule == nullptr) Diagnose(DiagnosticLevel::kError, "no rule for the route " + std::string(route.name));
+  TY_CHECK(rule != nullptr);
   return *rule;
 }
 
@@ -126,7 +125,7 @@ Door::Door(Authority& authority, const Clock& clock, Options options)
 
 void Door::Guard(http::Router& router) {
   router.Wrap([this](const http::Router::RouteInfo& route, Handler handler) -> Handler {
-    const MethodRule& rule = RuleOf(route);
+    const MethodRule& rule = RuleOf(options_.methods, route);
     if (rule.access == Access::kPublic) return handler;
     return [this, &rule, handler = std::move(handler)](Request& request) {
       return Answer(rule, handler, request);
@@ -135,7 +134,7 @@ void Door::Guard(http::Router& router) {
 }
 
 awaitable<Status> Door::Check(Request& request, std::string_view route) {
-  const MethodRule& rule = RuleOf({.name = route});
+  const MethodRule& rule = RuleOf(options_.methods, {.name = route});
   if (rule.access == Access::kPublic) co_return Status();
   Decision decision = co_await Decide(rule, request);
   if (!decision.status) Audit(rule, request, decision, wire::HttpStatus(decision.status.error().code));

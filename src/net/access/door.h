@@ -53,8 +53,9 @@ inline constexpr std::string_view kInvalidTokenChallenge =
 class Door {
  public:
   struct Options {
-    std::string default_project;  ///< of routes whose query names none
-    AuditSink audit{};            ///< null: nothing is kept
+    const iam::MethodTable& methods;  ///< the rules of all routes; outlives the door
+    std::string default_project;      ///< of routes whose query names none
+    AuditSink audit{};                ///< null: nothing is kept
     /// How a refusal looks to the clients of the route ("GET /storage/v1/b"). Null: an Error as always.
     std::function<http::Response(std::string_view route, const Error& error)> print_refusal{};
   };
@@ -64,7 +65,7 @@ class Door {
   Door& operator=(const Door&) = delete;
 
   /// All handlers that the router has now run only for those who may. A CHECK: a route without a row in
-  /// iam::MethodTable.
+  /// Options::methods.
   void Guard(http::Router& router);
 
   /// The decision alone, for what is passed on to elsewhere: `route` is the one that the request would have

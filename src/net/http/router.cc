@@ -53,6 +53,14 @@ std::vector<std::string_view> SplitPath(std::string_view path) {
   }
 }
 
+Method MethodOf(std::string_view route) {
+  const auto* const name = std::ranges::find(kMethodNames, route.substr(0, route.find(' ')));
+  TY_CHECK(name != kMethodNames.end());
+  return static_cast<Method>(name - kMethodNames.begin());
+}
+
+std::string_view PatternOf(std::string_view route) { return route.substr(route.find(' ') + 1); }
+
 bool IsParameter(std::string_view segment) { return segment.starts_with('{') && segment.ends_with('}'); }
 
 }  // namespace
@@ -146,8 +154,12 @@ void Router::Add(Method method, std::string_view pattern, Handler handler) {
   AddRoute(method, pattern, std::move(handler), false);
 }
 
-void Router::AddRefusal(Method method, std::string_view pattern, Handler handler) {
-  AddRoute(method, pattern, std::move(handler), true);
+void Router::Add(std::string_view route, Handler handler) {
+  AddRoute(MethodOf(route), PatternOf(route), std::move(handler), false);
+}
+
+void Router::AddRefusal(std::string_view route, Handler handler) {
+  AddRoute(MethodOf(route), PatternOf(route), std::move(handler), true);
 }
 
 void Router::AddRoute(Method method, std::string_view pattern, Handler handler, bool is_refusal) {

@@ -23,8 +23,10 @@ class Router {
   Router& operator=(Router&&) noexcept;
 
   void Add(Method method, std::string_view pattern, Handler handler);
+  /// The same by the route's name: "POST /v1/projects/{project}/jobs".
+  void Add(std::string_view route, Handler handler);
   /// The same for a handler that only says that there is no such thing here.
-  void AddRefusal(Method method, std::string_view pattern, Handler handler);
+  void AddRefusal(std::string_view route, Handler handler);
 
   /// One route, as Wrap and Visit show it.
   struct RouteInfo {

@@ -123,7 +123,7 @@ TEST(Router, WrapsEachHandlerOnce) {
 TEST(Router, ShowsItsRoutes) {
   Router router;
   router.Add(Method::kGet, "/v1/things/{thing}:look", Handler());
-  router.AddRefusal(Method::kPost, "/v1/{rest=**}", Handler());
+  router.AddRefusal("POST /v1/{rest=**}", Handler());
   std::map<std::string, bool> refusals;
   router.Visit(
       [&refusals](const Router::RouteInfo& route) { refusals[std::string(route.name)] = route.is_refusal; });

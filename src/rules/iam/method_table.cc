@@ -1,32 +1,22 @@
 #include "rules/iam/method_table.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
-#include "rules/iam/method_rows.h"
+#include "base/check.h"
 
 namespace trainyard::iam {
-namespace {
 
-std::vector<MethodRule> SortedRows() {
-  std::vector<MethodRule> rules;
-  for (const auto rows : {MlRows(), StorageRows(), IdentityRows(), OwnRows()})
-    rules.insert(rules.end(), rows.begin(), rows.end());
-  std::ranges::sort(rules, {}, &MethodRule::route);
-  return rules;
+MethodTable::MethodTable(std::vector<MethodRule> rules) : rules_(std::move(rules)) {
+  std::ranges::sort(rules_, {}, &MethodRule::route);
+  const auto equal = std::ranges::unique(rules_);
+  rules_.erase(equal.begin(), equal.end());
+  TY_CHECK(std::ranges::adjacent_find(rules_, {}, &MethodRule::route) == rules_.end());
 }
 
-}  // namespace
-
-std::span<const MethodRule> MethodTable() {
-  static const std::vector<MethodRule> kTable = SortedRows();
-  return kTable;
-}
-
-const MethodRule* FindMethod(std::string_view route) {
-  const std::span<const MethodRule> rules = MethodTable();
-  const auto found = std::ranges::lower_bound(rules, route, {}, &MethodRule::route);
-  return found != rules.end() && found->route == route ? &*found : nullptr;
+const MethodRule* MethodTable::Find(std::string_view route) const {
+  const auto found = std::ranges::lower_bound(rules_, route, {}, &MethodRule::route);
+  return found != rules_.end() && found->route == route ? &*found : nullptr;
 }
 
 }  // namespace trainyard::iam

@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
-/// Each route of the server, and what it takes to be answered there: the one table. A route without a row
-/// cannot be served (the door stops the server at its start, and a test names it). Pure: any thread.
+/// What it takes to be answered by a route. The routes are rows of src/api, which hold these values. Pure:
+/// any thread.
 namespace trainyard::iam {
 
 /// What the permission is asked on; which path parameters name it.
@@ -36,11 +37,47 @@ struct MethodRule {
   Scope scope = Scope::kInstallation;
   std::string_view method_name;  ///< in audit lines: "google.cloud.ml.v1.JobService.CreateJob"
   AuditKind audit = AuditKind::kNone;
+  friend bool operator==(const MethodRule&, const MethodRule&) = default;
 };
 
-/// By route.
-[[nodiscard]] std::span<const MethodRule> MethodTable();
-/// Null: there is no row.
-[[nodiscard]] const MethodRule* FindMethod(std::string_view route);
+/// Answered to whoever may connect. The line above a row says why.
+constexpr MethodRule Public(std::string_view route) { return {.route = route, .access = Access::kPublic}; }
+
+constexpr MethodRule LoggedIn(std::string_view route, std::string_view method_name = {}) {
+  return {.route = route, .access = Access::kAuthenticated, .method_name = method_name};
+}
+
+constexpr MethodRule InHandler(std::string_view route, std::string_view permission,
+                               std::string_view method_name, AuditKind audit) {
+  return {.route = route,
+          .access = Access::kInHandler,
+          .permission = permission,
+          .method_name = method_name,
+          .audit = audit};
+}
+
+constexpr MethodRule Ask(Scope scope, std::string_view route, std::string_view permission,
+                         std::string_view method_name, AuditKind audit) {
+  return {.route = route,
+          .access = Access::kPermission,
+          .permission = permission,
+          .scope = scope,
+          .method_name = method_name,
+          .audit = audit};
+}
+
+/// The rules of all routes, by route.
+class MethodTable {
+ public:
+  /// A CHECK: two different rules for one route.
+  explicit MethodTable(std::vector<MethodRule> rules);
+
+  [[nodiscard]] std::span<const MethodRule> rules() const noexcept { return rules_; }
+  /// Null: there is no such route.
+  [[nodiscard]] const MethodRule* Find(std::string_view route) const;
+
+ private:
+  std::vector<MethodRule> rules_;
+};
 
 }  // namespace trainyard::iam

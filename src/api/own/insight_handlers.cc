@@ -1,11 +1,13 @@
-#include "api/ml/insight_handlers.h"
+#include "api/own/own_handlers.h"
 
 #include <utility>
 
 #include "api/ml/job_name_of.h"
 #include "base/wire/json.h"
 #include "base/wire/utf8.h"
+#include "control/job_service.h"
 #include "rules/tuning/insight.h"
+#include "stores/studies/study_service.h"
 #include "trainyard/control/v1/tuning_insight.pb.h"
 
 namespace trainyard::api {
@@ -41,13 +43,6 @@ Response Print(const tuning::Insight& insight) {
   return Response::Json(wire::PrintJson(shown));
 }
 
-awaitable<Result<Response>> OfJob(control::JobService& jobs, Request& request) {
-  wire::JobName name = JobNameOf(request);
-  TY_CO_TRY(control::v1::JobRecord record, co_await jobs.Record(std::move(name)));
-  TY_CO_TRY(const tuning::Insight insight, co_await jobs.tuning().Explain(std::move(record)));
-  co_return Print(insight);
-}
-
 awaitable<Result<InsightThread::Study>> Read(studies::StudyService& studies, studies::StudyName name) {
   TY_CO_TRY(studies::StudyEvidence evidence, co_await studies.Evidence(std::move(name)));
   co_return InsightThread::Study{.spec = std::move(evidence.spec),
@@ -55,8 +50,17 @@ awaitable<Result<InsightThread::Study>> Read(studies::StudyService& studies, stu
                                  .stopped = std::move(evidence.stopped)};
 }
 
-awaitable<Result<Response>> OfStudy(InsightThread& insights, studies::StudyService& studies,
-                                    Request& request) {
+}  // namespace
+
+awaitable<Result<Response>> ExplainJobTuning(control::JobService& jobs, Request& request) {
+  wire::JobName name = JobNameOf(request);
+  TY_CO_TRY(control::v1::JobRecord record, co_await jobs.Record(std::move(name)));
+  TY_CO_TRY(const tuning::Insight insight, co_await jobs.tuning().Explain(std::move(record)));
+  co_return Print(insight);
+}
+
+awaitable<Result<Response>> ExplainStudyTuning(control::JobService& jobs, studies::StudyService& studies,
+                                               Request& request) {
   studies::StudyName name{.project = request.Parameter("project"),
                           .location = request.Parameter("location"),
                           .study_id = request.Parameter("study")};
@@ -65,20 +69,8 @@ awaitable<Result<Response>> OfStudy(InsightThread& insights, studies::StudyServi
       .subject = {.kind = InsightThread::Subject::Kind::kStudy, .uid = now.uid},
       .revision = {.changes = now.changes, .deletions = now.deletions},
       .read = [&studies, name = std::move(name)] { return Read(studies, name); }};
-  TY_CO_TRY(const tuning::Insight insight, co_await insights.Explain(std::move(question)));
+  TY_CO_TRY(const tuning::Insight insight, co_await jobs.tuning().insights().Explain(std::move(question)));
   co_return Print(insight);
-}
-
-}  // namespace
-
-void AddInsightRoutes(http::Router& router, control::JobService& jobs, studies::StudyService& studies) {
-  const std::string project = "/trainyard/v1/projects/{project}";
-  router.Add(http::Method::kGet, project + "/jobs/{job}/tuning:explain",
-             [&jobs](Request& request) { return OfJob(jobs, request); });
-  router.Add(http::Method::kGet, project + "/locations/{location}/studies/{study}/tuning:explain",
-             [&insights = jobs.tuning().insights(), &studies](Request& request) {
-               return OfStudy(insights, studies, request);
-             });
 }
 
 }  // namespace trainyard::api

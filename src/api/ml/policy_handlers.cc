@@ -6,6 +6,7 @@
 #include "api/ml/job_name_of.h"
 #include "api/system_parameters.h"
 #include "base/wire/json.h"
+#include "control/job_service.h"
 #include "net/access/caller.h"
 #include "rules/iam/policy_form.h"
 #include "rules/iam/resource.h"
@@ -22,24 +23,6 @@ using http::Response;
 
 constexpr std::size_t kPolicyBytesMax = 256 << 10;  // "a few 10s of KB" in Google's service
 
-awaitable<Result<Response>> GetPolicy(JobService& jobs, Request& request) {
-  TY_CO_TRY(int version,
-            QueryNumber(request, "options.requestedPolicyVersion", "options.requested_policy_version"));
-  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.GetPolicy(JobNameOf(request)));
-  TY_CO_TRY(iam::v1::Policy shown, iam::PolicyAtVersion(std::move(policy), version));
-  co_return Response::Json(wire::PrintJson(shown));
-}
-
-awaitable<Result<Response>> SetPolicy(JobService& jobs, Request& request) {
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kPolicyBytesMax));
-  iam::v1::SetIamPolicyRequest body;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
-  if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
-  TY_CO_TRY(iam::v1::Policy policy,
-            co_await jobs.SetPolicy(JobNameOf(request), std::move(body), CreatorOf(request)));
-  co_return Response::Json(wire::PrintJson(policy));
-}
-
 /// Those that the request names and jobs have, once each.
 std::vector<std::string> PermissionsOfJobs(const iam::v1::TestIamPermissionsRequest& request) {
   std::vector<std::string> permissions;
@@ -50,8 +33,28 @@ std::vector<std::string> PermissionsOfJobs(const iam::v1::TestIamPermissionsRequ
   return permissions;
 }
 
+}  // namespace
+
+awaitable<Result<Response>> GetJobPolicy(JobService& jobs, Request& request) {
+  TY_CO_TRY(int version,
+            QueryNumber(request, "options.requestedPolicyVersion", "options.requested_policy_version"));
+  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.GetPolicy(JobNameOf(request)));
+  TY_CO_TRY(iam::v1::Policy shown, iam::PolicyAtVersion(std::move(policy), version));
+  co_return Response::Json(wire::PrintJson(shown));
+}
+
+awaitable<Result<Response>> SetJobPolicy(JobService& jobs, Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kPolicyBytesMax));
+  iam::v1::SetIamPolicyRequest body;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
+  if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
+  TY_CO_TRY(iam::v1::Policy policy,
+            co_await jobs.SetPolicy(JobNameOf(request), std::move(body), CreatorOf(request)));
+  co_return Response::Json(wire::PrintJson(policy));
+}
+
 /// An unknown job has no permissions. Not an error, so that the answer does not reveal which jobs exist.
-awaitable<Result<Response>> TestPermissions(JobService& jobs, Request& request) {
+awaitable<Result<Response>> TestJobPermissions(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kPolicyBytesMax));
   iam::v1::TestIamPermissionsRequest body;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
@@ -65,23 +68,6 @@ awaitable<Result<Response>> TestPermissions(JobService& jobs, Request& request) 
     if (job && has) answer.add_permissions(std::move(permission));
   }
   co_return Response::Json(wire::PrintJson(answer));
-}
-
-}  // namespace
-
-void AddPolicyRoutes(MlMethods& methods, JobService& jobs) {
-  using http::Method;
-  const std::string job = "/v1/projects/{project}/jobs/{job}";
-  const MethodForm get{.answer = iam::v1::Policy::descriptor(),
-                       .parameters = {"options.requestedPolicyVersion"}};
-  const MethodForm set{.answer = iam::v1::Policy::descriptor(), .parameters = {}};
-  const MethodForm test{.answer = iam::v1::TestIamPermissionsResponse::descriptor(), .parameters = {}};
-  methods.Add(Method::kGet, job + ":getIamPolicy", get,
-              [&jobs](Request& request) { return GetPolicy(jobs, request); });
-  methods.Add(Method::kPost, job + ":setIamPolicy", set,
-              [&jobs](Request& request) { return SetPolicy(jobs, request); });
-  methods.Add(Method::kPost, job + ":testIamPermissions", test,
-              [&jobs](Request& request) { return TestPermissions(jobs, request); });
 }
 
 }  // namespace trainyard::api

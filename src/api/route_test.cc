@@ -1,4 +1,4 @@
-#include "rules/iam/method_table.h"
+#include "api/route.h"
 
 #include <gtest/gtest.h>
 
@@ -12,16 +12,16 @@ namespace trainyard::iam {
 namespace {
 
 TEST(MethodTable, HasEachRouteOnceAndIsSearched) {
-  const auto rows = MethodTable();
+  const auto rows = api::Methods().rules();
   EXPECT_EQ(std::ranges::adjacent_find(rows, std::ranges::greater_equal{}, &MethodRule::route), rows.end());
-  for (const MethodRule& rule : rows) EXPECT_EQ(FindMethod(rule.route), &rule) << rule.route;
-  EXPECT_EQ(FindMethod("GET /v1/projects/{project}/jobs/{other}"), nullptr);
-  EXPECT_EQ(FindMethod("HEAD /healthz"), nullptr);
-  EXPECT_EQ(FindMethod(""), nullptr);
+  for (const MethodRule& rule : rows) EXPECT_EQ(api::Methods().Find(rule.route), &rule) << rule.route;
+  EXPECT_EQ(api::Methods().Find("GET /v1/projects/{project}/jobs/{other}"), nullptr);
+  EXPECT_EQ(api::Methods().Find("HEAD /healthz"), nullptr);
+  EXPECT_EQ(api::Methods().Find(""), nullptr);
 }
 
 TEST(MethodTable, EachRowSaysAllThatItsAccessNeeds) {
-  for (const MethodRule& rule : MethodTable()) {
+  for (const MethodRule& rule : api::Methods().rules()) {
     const bool asks = rule.access == Access::kPermission || rule.access == Access::kInHandler;
     EXPECT_EQ(!rule.permission.empty(), asks) << rule.route;
     if (!asks) continue;
@@ -33,7 +33,7 @@ TEST(MethodTable, EachRowSaysAllThatItsAccessNeeds) {
 }
 
 TEST(MethodTable, ScopesFindTheirParametersInTheRoute) {
-  for (const MethodRule& rule : MethodTable()) {
+  for (const MethodRule& rule : api::Methods().rules()) {
     if (rule.access != Access::kPermission) continue;
     const auto has = [&](std::string_view parameter) {
       return rule.route.find(parameter) != std::string_view::npos;
@@ -56,14 +56,14 @@ TEST(MethodTable, ScopesFindTheirParametersInTheRoute) {
 TEST(MethodTable, NothingThatChangesIsOpen) {
   const std::set<std::string_view> open{"POST /token", "POST /v1/token", "POST /v1/introspect",
                                         "POST /trainyard/v1/session", "DELETE /trainyard/v1/session"};
-  for (const MethodRule& rule : MethodTable()) {
+  for (const MethodRule& rule : api::Methods().rules()) {
     if (rule.route.starts_with("GET ") || rule.access != Access::kPublic) continue;
     EXPECT_TRUE(open.contains(rule.route)) << rule.route;
   }
 }
 
 TEST(MethodTable, WhatChangesRightsIsAudited) {
-  for (const MethodRule& rule : MethodTable()) {
+  for (const MethodRule& rule : api::Methods().rules()) {
     const bool gives =
         rule.permission.ends_with(".setIamPolicy") || rule.route.ends_with(":generateAccessToken") ||
         rule.permission.starts_with("iam.serviceAccountKeys.c") ||

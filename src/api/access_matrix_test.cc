@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/iam/method_table.h"
+#include "api/route.h"
 #include "rules/iam/policy_index.h"
 #include "rules/iam/refusal.h"
 #include "rules/iam/roles.h"
@@ -150,10 +150,10 @@ Outcome ByList(const Expected& expected, const std::string& role, Bound bound, P
 }
 
 TEST(AccessMatrix, TheListHasEveryRouteAndNoOther) {
-  for (const MethodRule& rule : MethodTable())
+  for (const MethodRule& rule : api::Methods().rules())
     EXPECT_TRUE(ByRoute().contains(std::string(rule.route))) << rule.route << " is not in the list";
-  for (const auto& [route, expected] : ByRoute()) EXPECT_NE(FindMethod(route), nullptr) << route;
-  EXPECT_EQ(ByRoute().size(), MethodTable().size());
+  for (const auto& [route, expected] : ByRoute()) EXPECT_NE(api::Methods().Find(route), nullptr) << route;
+  EXPECT_EQ(ByRoute().size(), api::Methods().rules().size());
 }
 
 TEST(AccessMatrix, TheListNamesRoles) {
@@ -168,7 +168,7 @@ TEST(AccessMatrix, TablesAndListAgree) {
     const std::string name(role.name.substr(std::string_view("roles/").size()));
     for (const Bound bound : {Bound::kNowhere, Bound::kProject, Bound::kInstallation}) {
       const Policies policies = PoliciesFor(role, bound);
-      for (const MethodRule& rule : MethodTable()) {
+      for (const MethodRule& rule : api::Methods().rules()) {
         const std::string route(rule.route);
         const auto expected = ByRoute().find(route);
         if (expected == ByRoute().end()) continue;  // TheListHasEveryRouteAndNoOther says it
@@ -192,7 +192,7 @@ TEST(AccessMatrix, WithoutACredentialOnlyWhatNobodyAsksForIsAnswered) {
   };
   for (const auto& [route, expected] : ByRoute()) {
     const bool is_open = expected.where == Where::kNobodyAsked;
-    EXPECT_EQ(answer(*FindMethod(route)), is_open ? Outcome::kAllowed : Outcome::kUnauthenticated) << route;
+    EXPECT_EQ(answer(*api::Methods().Find(route)), is_open ? Outcome::kAllowed : Outcome::kUnauthenticated) << route;
   }
 }
 
@@ -206,7 +206,7 @@ TEST(AccessMatrix, RoutesAreDecidedWhereTheListSays) {
   const std::map<Access, Where> other{{Access::kPublic, Where::kNobodyAsked},
                                       {Access::kAuthenticated, Where::kLoggedIn},
                                       {Access::kInHandler, Where::kInHandler}};
-  for (const MethodRule& rule : MethodTable()) {
+  for (const MethodRule& rule : api::Methods().rules()) {
     const Where decided = rule.access == Access::kPermission ? where.at(rule.scope) : other.at(rule.access);
     EXPECT_EQ(static_cast<int>(decided), static_cast<int>(ByRoute().at(std::string(rule.route)).where))
         << rule.route;

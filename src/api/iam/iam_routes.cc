@@ -1,0 +1,160 @@
+#include <google/protobuf/empty.pb.h>
+#include "api/iam/identity_handlers.h"
+#include "api/iam/session_handlers.h"
+#include "api/iam/token_handlers.h"
+#include "api/route.h"
+#include "trainyard/iam/v1/policy.pb.h"
+#include "trainyard/identity/v1/methods.pb.h"
+
+namespace trainyard::api {
+namespace {
+
+using google::protobuf::Empty;
+using iam::Ask;
+using iam::AuditKind;
+using iam::InHandler;
+using iam::LoggedIn;
+using iam::Public;
+using iam::Scope;
+using iam::v1::Policy;
+using iam::v1::TestIamPermissionsResponse;
+using namespace identity::v1;  // NOLINT: its messages
+
+constexpr Route kRows[] = {
+    // Source: iam v1, "IAM permissions for service accounts"; resourcemanager v1; serviceusage v1.
+    // What is shown proves who asks: a token, or the cookie that it was exchanged for.
+    {Public("GET /trainyard/v1/session"), kOutside, kBare, kCall<GetSession>},
+    {Public("POST /trainyard/v1/session"), kOutside, kBare, kCall<LogIn>},
+    {Public("DELETE /trainyard/v1/session"), kOutside, kBare, kCall<LogOut>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/serviceAccounts", "iam.serviceAccounts.create",
+         "google.iam.admin.v1.CreateServiceAccount", AuditKind::kAdminActivity),
+     kOutside, Json<ServiceAccount>(), kCall<CreateAccount>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/serviceAccounts", "iam.serviceAccounts.list",
+         "google.iam.admin.v1.ListServiceAccounts", AuditKind::kDataRead),
+     kOutside, Json<ListServiceAccountsResponse>("pageSize pageToken"), kCall<ListAccounts>},
+    {Ask(Scope::kServiceAccount, "GET /v1/projects/{project}/serviceAccounts/{account}",
+         "iam.serviceAccounts.get", "google.iam.admin.v1.GetServiceAccount", AuditKind::kDataRead),
+     kOutside, OfAnyProject<ServiceAccount>(), kCall<GetAccount>},
+    {Ask(Scope::kServiceAccount, "DELETE /v1/projects/{project}/serviceAccounts/{account}",
+         "iam.serviceAccounts.delete", "google.iam.admin.v1.DeleteServiceAccount", AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<Empty>(), kCall<DeleteAccount>},
+    {Ask(Scope::kServiceAccount, "PATCH /v1/projects/{project}/serviceAccounts/{account}",
+         "iam.serviceAccounts.update", "google.iam.admin.v1.PatchServiceAccount", AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<ServiceAccount>(), kCall<PatchAccount>},
+    {Ask(Scope::kServiceAccount, "PUT /v1/projects/{project}/serviceAccounts/{account}",
+         "iam.serviceAccounts.update", "google.iam.admin.v1.UpdateServiceAccount", AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<ServiceAccount>(), kCall<UpdateAccount>},
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}:disable",
+         "iam.serviceAccounts.disable", "google.iam.admin.v1.DisableServiceAccount",
+         AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<Empty>(), kCall<DisableAccount>},
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}:enable",
+         "iam.serviceAccounts.enable", "google.iam.admin.v1.EnableServiceAccount", AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<Empty>(), kCall<EnableAccount>},
+    {Ask(Scope::kServiceAccount, "GET /v1/projects/{project}/serviceAccounts/{account}:getIamPolicy",
+         "iam.serviceAccounts.getIamPolicy", "google.iam.admin.v1.GetIAMPolicy", AuditKind::kDataRead),
+     kOutside, OfAnyProject<Policy>("options.requestedPolicyVersion"), kCall<GetAccountPolicy>},
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}:getIamPolicy",
+         "iam.serviceAccounts.getIamPolicy", "google.iam.admin.v1.GetIAMPolicy", AuditKind::kDataRead),
+     kOutside, OfAnyProject<Policy>("options.requestedPolicyVersion"), kCall<GetAccountPolicy>},
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}:setIamPolicy",
+         "iam.serviceAccounts.setIamPolicy", "google.iam.admin.v1.SetIAMPolicy", AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<Policy>(), kCall<SetAccountPolicy>},
+    // The answers of testIamPermissions are what the caller may.
+    {LoggedIn("POST /v1/projects/{project}/serviceAccounts/{account}:testIamPermissions",
+              "google.iam.admin.v1.TestIAMPermissions"),
+     kOutside, OfAnyProject<TestIamPermissionsResponse>(), kCall<TestAccountPermissions>},
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}/keys",
+         "iam.serviceAccountKeys.create", "google.iam.admin.v1.CreateServiceAccountKey",
+         AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<ServiceAccountKey>("publicKeyType"), kCall<CreateKey>},
+    {Ask(Scope::kServiceAccount, "GET /v1/projects/{project}/serviceAccounts/{account}/keys",
+         "iam.serviceAccountKeys.list", "google.iam.admin.v1.ListServiceAccountKeys", AuditKind::kDataRead),
+     kOutside, OfAnyProject<ListServiceAccountKeysResponse>("keyTypes"), kCall<ListKeys>},
+    {Ask(Scope::kServiceAccount, "GET /v1/projects/{project}/serviceAccounts/{account}/keys/{key}",
+         "iam.serviceAccountKeys.get", "google.iam.admin.v1.GetServiceAccountKey", AuditKind::kDataRead),
+     kOutside, OfAnyProject<ServiceAccountKey>("publicKeyType"), kCall<GetKey>},
+    {Ask(Scope::kServiceAccount, "DELETE /v1/projects/{project}/serviceAccounts/{account}/keys/{key}",
+         "iam.serviceAccountKeys.delete", "google.iam.admin.v1.DeleteServiceAccountKey",
+         AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<Empty>(), kCall<DeleteKey>},
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}/keys/{key}:disable",
+         "iam.serviceAccountKeys.disable", "google.iam.admin.v1.DisableServiceAccountKey",
+         AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<Empty>(), kCall<DisableKey>},
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}/keys/{key}:enable",
+         "iam.serviceAccountKeys.enable", "google.iam.admin.v1.EnableServiceAccountKey",
+         AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<Empty>(), kCall<EnableKey>},
+    // What roles there are is no secret.
+    {LoggedIn("GET /v1/roles", "google.iam.admin.v1.ListRoles"), kOutside,
+     Json<ListRolesResponse>("pageSize pageToken parent showDeleted view"), kCall<ListRoles>},
+    {LoggedIn("GET /v1/roles/{role}", "google.iam.admin.v1.GetRole"), kOutside, Json<Role>(), kCall<GetRole>},
+    {LoggedIn("POST /v1/permissions:queryTestablePermissions",
+              "google.iam.admin.v1.QueryTestablePermissions"),
+     kOutside, Json<QueryTestablePermissionsResponse>(), kCall<QueryTestablePermissions>},
+    // Who may make tokens of an account is its other self: always in the audit log.
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}:generateAccessToken",
+         "iam.serviceAccounts.getAccessToken", "GenerateAccessToken", AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<GenerateAccessTokenResponse>(), kCall<GenerateAccessToken>},
+    {Ask(Scope::kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}:generateIdToken",
+         "iam.serviceAccounts.getOpenIdToken", "GenerateIdToken", AuditKind::kAdminActivity),
+     kOutside, OfAnyProject<GenerateIdTokenResponse>(), kCall<GenerateIdToken>},
+    // It lists the projects on which the caller has the permission.
+    {InHandler("GET /v1/projects", "resourcemanager.projects.get", "ListProjects", AuditKind::kDataRead),
+     kOutside, Json<ListProjectsResponse>("filter pageSize pageToken"), kCall<ListProjects>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}", "resourcemanager.projects.get", "GetProject",
+         AuditKind::kDataRead),
+     kOutside, Json<Project>(), kCall<GetProject>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}:getIamPolicy", "resourcemanager.projects.getIamPolicy",
+         "GetIamPolicy", AuditKind::kDataRead),
+     kOutside, Json<Policy>("options.requestedPolicyVersion"), kCall<GetProjectPolicy>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}:setIamPolicy", "resourcemanager.projects.setIamPolicy",
+         "SetIamPolicy", AuditKind::kAdminActivity),
+     kOutside, Json<Policy>(), kCall<SetProjectPolicy>},
+    {LoggedIn("POST /v1/projects/{project}:testIamPermissions", "TestIamPermissions"), kOutside,
+     Json<TestIamPermissionsResponse>(), kCall<TestProjectPermissions>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/services/{service}:enable",
+         "serviceusage.services.enable", "google.api.serviceusage.v1.ServiceUsage.EnableService",
+         AuditKind::kAdminActivity),
+     kOutside, Json<ServiceOperation>(), kCall<EnableService>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/services:batchEnable", "serviceusage.services.enable",
+         "google.api.serviceusage.v1.ServiceUsage.BatchEnableServices", AuditKind::kAdminActivity),
+     kOutside, Json<ServiceOperation>(), kCall<BatchEnableServices>},
+    {Ask(Scope::kProject, "POST /v1beta1/projects/{project}/services/{service}:generateServiceIdentity",
+         "serviceusage.services.enable",
+         "google.api.serviceusage.v1beta1.ServiceUsage.GenerateServiceIdentity", AuditKind::kAdminActivity),
+     kOutside, Json<ServiceOperation>(), kCall<GenerateServiceIdentity>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/services", "serviceusage.services.list",
+         "google.api.serviceusage.v1.ServiceUsage.ListServices", AuditKind::kDataRead),
+     kOutside, Json<ListServicesResponse>("filter pageSize pageToken"), kCall<ListServices>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/services/{service}", "serviceusage.services.get",
+         "google.api.serviceusage.v1.ServiceUsage.GetService", AuditKind::kDataRead),
+     kOutside, Json<Service>(), kCall<GetService>},
+    // It says no more than its name, and that it is done.
+    {LoggedIn("GET /v1/operations/{operation}", "google.longrunning.Operations.GetOperation"), kOutside,
+     Json<ServiceOperation>(), kCall<GetServiceOperation>},
+    // Logging in: what is sent proves who asks.
+    {Public("POST /token"), Where::kLogin, kBare, kCall<GrantToken>},
+    // Where nobody logs in, for programs with credentials of their own.
+    {Public("POST /token"), Where::kNoLogin, kBare, kCall<GrantToAnyone>},
+    {Public("POST /v1/token"), Where::kLogin, kBare, kCall<GrantToken>},
+    {Public("POST /v1/introspect"), Where::kLogin, kBare, kCall<IntrospectToken>},
+    // The body names the principal. Everybody sees and revokes their own tokens.
+    {InHandler("POST /trainyard/v1/tokens", "trainyard.tokens.create", "trainyard.v1.Tokens.CreateToken",
+               AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<CreateToken>},
+    {InHandler("GET /trainyard/v1/tokens", "trainyard.tokens.list", "trainyard.v1.Tokens.ListTokens",
+               AuditKind::kDataRead),
+     kOutside, kBare, kCall<ListTokens>},
+    {InHandler("DELETE /trainyard/v1/tokens/{token}", "trainyard.tokens.revoke",
+               "trainyard.v1.Tokens.RevokeToken", AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<RevokeToken>},
+    {LoggedIn("GET /trainyard/v1/whoami", "trainyard.v1.Tokens.WhoAmI"), kOutside, kBare, kCall<WhoAmI>},
+};
+
+}  // namespace
+
+std::span<const Route> IamRoutes() { return kRows; }
+
+}  // namespace trainyard::api

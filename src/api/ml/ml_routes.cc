@@ -1,0 +1,138 @@
+#include <google/protobuf/empty.pb.h>
+#include "api/ml/ml_handlers.h"
+#include "api/route.h"
+#include "trainyard/iam/v1/policy.pb.h"
+#include "trainyard/longrunning/operations.pb.h"
+#include "trainyard/ml/v1/study.pb.h"
+#include "trainyard/ml/v1/study_operations.pb.h"
+
+namespace trainyard::api {
+namespace {
+
+using google::protobuf::Empty;
+using iam::Ask;
+using iam::AuditKind;
+using iam::LoggedIn;
+using iam::Public;
+using iam::Scope;
+using iam::v1::Policy;
+using iam::v1::TestIamPermissionsResponse;
+using longrunning::ListOperationsResponse;
+using longrunning::Operation;
+using namespace ml::v1;  // NOLINT: its messages
+
+constexpr Route kRows[] = {
+    // Names of methods that Cloud Audit Logs never published (studies) are inferred from those it did.
+    // The handler asks further for what the job names: its service account, its image.
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/jobs", "ml.jobs.create",
+         "google.cloud.ml.v1.JobService.CreateJob", AuditKind::kAdminActivity),
+     kOutsideOnly, Ml<Job>({}, Form::Kind::kMlCreate), kCall<CreateJob>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/jobs", "ml.jobs.list",
+         "google.cloud.ml.v1.JobService.ListJobs", AuditKind::kDataRead),
+     kEverywhere, Ml<ListJobsResponse>("filter pageSize pageToken"), kCall<ListJobs>},
+    {Ask(Scope::kJob, "GET /v1/projects/{project}/jobs/{job}", "ml.jobs.get",
+         "google.cloud.ml.v1.JobService.GetJob", AuditKind::kDataRead),
+     kEverywhere, Ml<Job>(), kCall<GetJob>},
+    {Ask(Scope::kJob, "PATCH /v1/projects/{project}/jobs/{job}", "ml.jobs.update",
+         "google.cloud.ml.v1.JobService.UpdateJob", AuditKind::kAdminActivity),
+     kOutsideOnly, Ml<Job>("updateMask"), kCall<PatchJob>},
+    {Ask(Scope::kJob, "POST /v1/projects/{project}/jobs/{job}:cancel", "ml.jobs.cancel",
+         "google.cloud.ml.v1.JobService.CancelJob", AuditKind::kAdminActivity),
+     kOutsideOnly, Ml<Empty>(), kCall<CancelJob>},
+    {Ask(Scope::kJob, "GET /v1/projects/{project}/jobs/{job}:getIamPolicy", "ml.jobs.getIamPolicy",
+         "google.iam.v1.IAMPolicy.GetIamPolicy", AuditKind::kDataRead),
+     kOutsideOnly, Ml<Policy>("options.requestedPolicyVersion"), kCall<GetJobPolicy>},
+    {Ask(Scope::kJob, "POST /v1/projects/{project}/jobs/{job}:setIamPolicy", "ml.jobs.setIamPolicy",
+         "google.iam.v1.IAMPolicy.SetIamPolicy", AuditKind::kAdminActivity),
+     kOutsideOnly, Ml<Policy>(), kCall<SetJobPolicy>},
+    // Its answer is what the caller may: nothing, on what the caller may not see.
+    {LoggedIn("POST /v1/projects/{project}/jobs/{job}:testIamPermissions",
+              "google.iam.v1.IAMPolicy.TestIamPermissions"),
+     kOutsideOnly, Ml<TestIamPermissionsResponse>(), kCall<TestJobPermissions>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}:getConfig", "ml.projects.getConfig",
+         "google.cloud.ml.v1.ProjectManagementService.GetConfig", AuditKind::kDataRead),
+     kEverywhere, Ml<GetConfigResponse>(), kCall<GetConfig>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/locations", "ml.locations.list",
+         "google.cloud.ml.v1.ProjectManagementService.ListLocations", AuditKind::kDataRead),
+     kEverywhere, Ml<ListLocationsResponse>("pageSize pageToken"), kCall<ListLocations>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/locations/{location}", "ml.locations.get",
+         "google.cloud.ml.v1.ProjectManagementService.GetLocation", AuditKind::kDataRead),
+     kEverywhere, Ml<Location>(), kCall<GetLocation>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/operations", "ml.operations.list",
+         "google.longrunning.Operations.ListOperations", AuditKind::kDataRead),
+     kEverywhere, Ml<ListOperationsResponse>("filter pageSize pageToken returnPartialSuccess"),
+     kCall<ListOperations>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/operations/{operation}", "ml.operations.get",
+         "google.longrunning.Operations.GetOperation", AuditKind::kDataRead),
+     kEverywhere, Ml<Operation>(), kCall<GetOperation>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/operations/{operation}:cancel", "ml.operations.cancel",
+         "google.longrunning.Operations.CancelOperation", AuditKind::kAdminActivity),
+     kEverywhere, Ml<Empty>(), kCall<CancelOperation>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/locations/{location}/operations/{operation}",
+         "ml.operations.get", "google.longrunning.Operations.GetOperation", AuditKind::kDataRead),
+     kEverywhere, Ml<Operation>(), kCall<GetStudyOperation>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/locations/{location}/operations/{operation}:cancel",
+         "ml.operations.cancel", "google.longrunning.Operations.CancelOperation", AuditKind::kAdminActivity),
+     kEverywhere, Ml<Empty>(), kCall<CancelStudyOperation>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/locations/{location}/studies", "ml.studies.create",
+         "google.cloud.ml.v1.VizierService.CreateStudy", AuditKind::kDataWrite),
+     kEverywhere, Ml<Study>("studyId"), kCall<CreateStudy>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/locations/{location}/studies", "ml.studies.list",
+         "google.cloud.ml.v1.VizierService.ListStudies", AuditKind::kDataRead),
+     kEverywhere, Ml<ListStudiesResponse>(), kCall<ListStudies>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/locations/{location}/studies/{study}", "ml.studies.get",
+         "google.cloud.ml.v1.VizierService.GetStudy", AuditKind::kDataRead),
+     kEverywhere, Ml<Study>(), kCall<GetStudy>},
+    {Ask(Scope::kProject, "DELETE /v1/projects/{project}/locations/{location}/studies/{study}",
+         "ml.studies.delete", "google.cloud.ml.v1.VizierService.DeleteStudy", AuditKind::kDataWrite),
+     kEverywhere, Ml<Empty>(), kCall<DeleteStudy>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials",
+         "ml.trials.create", "google.cloud.ml.v1.VizierService.CreateTrial", AuditKind::kDataWrite),
+     kEverywhere, Ml<Trial>(), kCall<CreateTrial>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/locations/{location}/studies/{study}/trials",
+         "ml.trials.list", "google.cloud.ml.v1.VizierService.ListTrials", AuditKind::kDataRead),
+     kEverywhere, Ml<ListTrialsResponse>(), kCall<ListTrials>},
+    {Ask(Scope::kProject, "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials:suggest",
+         "ml.trials.create", "google.cloud.ml.v1.VizierService.SuggestTrials", AuditKind::kDataWrite),
+     kEverywhere, Ml<Operation>(), kCall<SuggestTrials>},
+    {Ask(Scope::kProject,
+         "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials:listOptimalTrials",
+         "ml.trials.list", "google.cloud.ml.v1.VizierService.ListOptimalTrials", AuditKind::kDataRead),
+     kEverywhere, Ml<ListOptimalTrialsResponse>(), kCall<ListOptimalTrials>},
+    {Ask(Scope::kProject, "GET /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}",
+         "ml.trials.get", "google.cloud.ml.v1.VizierService.GetTrial", AuditKind::kDataRead),
+     kEverywhere, Ml<Trial>(), kCall<GetTrial>},
+    {Ask(Scope::kProject, "DELETE /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}",
+         "ml.trials.delete", "google.cloud.ml.v1.VizierService.DeleteTrial", AuditKind::kDataWrite),
+     kEverywhere, Ml<Empty>(), kCall<DeleteTrial>},
+    {Ask(Scope::kProject,
+         "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}:addMeasurement",
+         "ml.trials.update", "google.cloud.ml.v1.VizierService.AddTrialMeasurement", AuditKind::kDataWrite),
+     kEverywhere, Ml<Trial>(), kCall<AddMeasurement>},
+    {Ask(Scope::kProject,
+         "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}:complete",
+         "ml.trials.update", "google.cloud.ml.v1.VizierService.CompleteTrial", AuditKind::kDataWrite),
+     kEverywhere, Ml<Trial>(), kCall<CompleteTrial>},
+    {Ask(Scope::kProject,
+         "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}:stop",
+         "ml.trials.update", "google.cloud.ml.v1.VizierService.StopTrial", AuditKind::kDataWrite),
+     kEverywhere, Ml<Trial>(), kCall<StopTrial>},
+    // It may mark the trial as one to stop.
+    {Ask(Scope::kProject,
+         "POST "
+         "/v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}:checkEarlyStoppingState",
+         "ml.trials.update", "google.cloud.ml.v1.VizierService.CheckTrialEarlyStoppingState",
+         AuditKind::kDataWrite),
+     kEverywhere, Ml<Operation>(), kCall<CheckEarlyStopping>},
+    // In replicas only, and of the attempt alone that the connection is of: what its own TPU is.
+    {Public("GET /v1/projects/{project}/locations/{location}/nodes"), Where::kReplicas, kBare,
+     kCall<ListTpuNodes>},
+    {Public("GET /v1/projects/{project}/locations/{location}/nodes/{node}"), Where::kReplicas, kBare,
+     kCall<GetTpuNode>},
+};
+
+}  // namespace
+
+std::span<const Route> MlRoutes() { return kRows; }
+
+}  // namespace trainyard::api

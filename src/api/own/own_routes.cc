@@ -1,0 +1,130 @@
+#include "api/own/own_handlers.h"
+#include "api/route.h"
+#include "trainyard/control/v1/job_check.pb.h"
+#include "trainyard/control/v1/job_rows.pb.h"
+#include "trainyard/control/v1/log_window.pb.h"
+#include "trainyard/control/v1/timeline.pb.h"
+
+namespace trainyard::api {
+namespace {
+
+using iam::Ask;
+using iam::AuditKind;
+using iam::InHandler;
+using iam::LoggedIn;
+using iam::Public;
+using iam::Scope;
+using namespace control::v1;  // NOLINT: its messages
+
+constexpr Where kWatched = kOutsideOnly | Where::kFigures;
+constexpr Route kRows[] = {
+    {Ask(Scope::kProject, "GET /trainyard/v1/projects/{project}/jobs", "ml.jobs.list",
+         "trainyard.v1.Jobs.ListRows", AuditKind::kDataRead),
+     kOutside, Json<JobRows>("filter pageSize pageToken"), kCall<ListJobRows>},
+    {Ask(Scope::kProject, "GET /trainyard/v1/projects/{project}/jobs:watch", "ml.jobs.list",
+         "trainyard.v1.Jobs.Watch", AuditKind::kDataRead),
+     kOutside, Stream("filter resumeToken logsOf"), kCall<WatchJobs>},
+    {Ask(Scope::kProject, "GET /trainyard/v1/projects/{project}/jobs:summarize", "ml.jobs.list",
+         "trainyard.v1.Jobs.Summarize", AuditKind::kDataRead),
+     kOutside, Json<JobSummary>("filter"), kCall<SummarizeJobs>},
+    // Not only a read: it asks registries, by the server's own credentials where the caller may.
+    {Ask(Scope::kProject, "POST /trainyard/v1/projects/{project}/jobs:validate", "ml.jobs.create",
+         "trainyard.v1.Jobs.Validate", AuditKind::kDataWrite),
+     kOutside, Ml<JobCheck>(), kCall<ValidateJob>},
+    {Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/events", "ml.jobs.get",
+         "trainyard.v1.Jobs.GetTimeline", AuditKind::kDataRead),
+     kOutside, Json<JobTimeline>("afterSeq trial"), kCall<GetJobTimeline>},
+    {Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}", "ml.jobs.get",
+         "trainyard.v1.Jobs.GetStatus", AuditKind::kDataRead),
+     kOutside, kBare, kCall<GetJobStatus>},
+    {Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/metrics", "ml.jobs.get",
+         "trainyard.v1.Jobs.GetMetrics", AuditKind::kDataRead),
+     kOutside, kBare, kCall<ListSeries>},
+    // Whoever may read the project's logs, or see the job: as entries:list of the one job.
+    {InHandler("GET /trainyard/v1/projects/{project}/jobs/{job}/log:read", "logging.logEntries.list",
+               "trainyard.v1.JobLogs.Read", AuditKind::kDataRead),
+     kOutside, Json<LogWindow>("first before time last count whole replica severity trial"),
+     kCall<ReadJobLog>},
+    {InHandler("GET /trainyard/v1/projects/{project}/jobs/{job}/log:search", "logging.logEntries.list",
+               "trainyard.v1.JobLogs.Search", AuditKind::kDataRead),
+     kOutside, Json<LogMatches>("query regex matchCase from backward count replica severity trial"),
+     kCall<SearchJobLog>},
+    {InHandler("GET /trainyard/v1/projects/{project}/jobs/{job}/log:summarize", "logging.logEntries.list",
+               "trainyard.v1.JobLogs.Summarize", AuditKind::kDataRead),
+     kOutside, Json<LogSummary>("buckets"), kCall<SummarizeJobLog>},
+    {InHandler("GET /trainyard/v1/projects/{project}/jobs/{job}/log:download", "logging.logEntries.list",
+               "trainyard.v1.JobLogs.Download", AuditKind::kDataRead),
+     kOutside, Stream("format replica severity trial"), kCall<DownloadJobLog>},
+    {Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/scalars", "ml.jobs.get",
+         "trainyard.v1.Jobs.ListScalars", AuditKind::kDataRead),
+     kOutside, kBare, kCall<ListScalars>},
+    // Of each job that the query names; others are as if they were not there.
+    {InHandler("POST /trainyard/v1/projects/{project}/scalars:query", "ml.jobs.get",
+               "trainyard.v1.Jobs.QueryScalars", AuditKind::kDataRead),
+     kOutside, kBare, kCall<QueryScalars>},
+    {Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/summaries", "ml.jobs.get",
+         "trainyard.v1.Jobs.ListSummaries", AuditKind::kDataRead),
+     kOutside, kBare, kCall<ListSummaries>},
+    {Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/summaries:read", "ml.jobs.get",
+         "trainyard.v1.Jobs.ReadSummary", AuditKind::kDataRead),
+     kOutside, kBare, kCall<ReadSummary>},
+    {Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/tuning:explain", "ml.jobs.get",
+         "trainyard.v1.Jobs.ExplainTuning", AuditKind::kDataRead),
+     kOutside, kBare, kCall<ExplainJobTuning>},
+    {Ask(Scope::kProject,
+         "GET /trainyard/v1/projects/{project}/locations/{location}/studies/{study}/tuning:explain",
+         "ml.studies.get", "trainyard.v1.Studies.ExplainTuning", AuditKind::kDataRead),
+     kOutside, kBare, kCall<ExplainStudyTuning>},
+    {Ask(Scope::kJob, "DELETE /trainyard/v1/projects/{project}/jobs/{job}", "trainyard.jobs.delete",
+         "trainyard.v1.Jobs.Delete", AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<DeleteJob>},
+    {Ask(Scope::kJob, "POST /trainyard/v1/projects/{project}/jobs/{job}:maintain", "trainyard.jobs.maintain",
+         "trainyard.v1.Jobs.Maintain", AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<MaintainJob>},
+    {Ask(Scope::kJob, "POST /trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shellTicket",
+         "trainyard.jobs.shell", "trainyard.v1.Jobs.CreateShellTicket", AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<GiveShellTicket>},
+    {Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shell",
+         "trainyard.jobs.shell", "trainyard.v1.Jobs.OpenShell", AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<OpenShell>},
+    // The ticket is the credential: it opens once, for who got it a moment ago.
+    {Public("GET /trainyard/v1/shells/{ticket}"), kOutside, kBare, kCall<OpenShellByTicket>},
+    {LoggedIn("GET /trainyard/v1/runtimes", "trainyard.v1.Runtimes.List"), kOutside, kBare,
+     kCall<ListRuntimes>},
+    // Names of buckets and images in them only for who has trainyard.server.get.
+    {LoggedIn("GET /trainyard/v1/machine", "trainyard.v1.Machine.Get"), kOutside, kBare, kCall<GetMachine>},
+    {LoggedIn("GET /trainyard/v1/machine/usage", "trainyard.v1.Machine.GetUsage"), kOutside, kBare,
+     kCall<GetMachineUsage>},
+    {LoggedIn("GET /trainyard/v1/images", "trainyard.v1.Images.List"), kOutside, kBare, kCall<ListImages>},
+    // It shows the projects on which the caller has the permission.
+    {InHandler("GET /trainyard/v1/usage", "trainyard.usage.get", "trainyard.v1.Usage.Get",
+               AuditKind::kDataRead),
+     kOutside, kBare, kCall<GetUsage>},
+    {Ask(Scope::kInstallation, "GET /trainyard/v1/admin/status", "trainyard.server.get",
+         "trainyard.v1.Server.GetStatus", AuditKind::kDataRead),
+     kOutside, kBare, kCall<ShowServerStatus>},
+    {Ask(Scope::kInstallation, "POST /trainyard/v1/admin/drain", "trainyard.server.drain",
+         "trainyard.v1.Server.Drain", AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<SetDrain>},
+    {Ask(Scope::kInstallation, "POST /trainyard/v1/admin/backup", "trainyard.server.backup",
+         "trainyard.v1.Server.StartBackup", AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<BeginBackup>},
+    {Ask(Scope::kInstallation, "GET /trainyard/v1/admin/backup", "trainyard.server.backup",
+         "trainyard.v1.Server.GetBackup", AuditKind::kDataRead),
+     kOutside, kBare, kCall<ShowBackup>},
+    {Ask(Scope::kInstallation, "POST /trainyard/v1/admin/reload", "trainyard.server.reload",
+         "trainyard.v1.Server.Reload", AuditKind::kAdminActivity),
+     kOutside, kBare, kCall<Reload>},
+    {Ask(Scope::kInstallation, "GET /metrics", "trainyard.server.getMetrics",
+         "trainyard.v1.Server.GetMetrics", AuditKind::kDataRead),
+     kWatched, kBare, kCall<PrintMetrics>},
+    {Public("GET /readyz"), kWatched, kBare, kCall<ShowReadiness>},
+    // Supervisors show their attempt's own token, which no policy knows.
+    {Public("GET /replica/v1/attach"), Where::kSupervisors, kBare, kCall<Attach>},
+};
+
+}  // namespace
+
+std::span<const Route> OwnRoutes() { return kRows; }
+
+}  // namespace trainyard::api

@@ -1,0 +1,148 @@
+#include "api/route.h"
+#include "api/storage/folder_handlers.h"
+#include "api/storage/storage_handlers.h"
+#include "api/storage/storage_handlers_routes.h"
+#include "trainyard/control/v1/folders.pb.h"
+#include "api/storage/storage_policy_handlers.h"
+
+namespace trainyard::api {
+namespace {
+
+using iam::Ask;
+using iam::AuditKind;
+using iam::LoggedIn;
+using iam::Scope;
+using namespace storage_api;  // NOLINT: its functions
+using control::v1::FolderRemoval;
+using control::v1::FolderSummary;
+
+constexpr Where kServed = kEverywhere | Where::kStorageFront;
+constexpr Route kRows[] = {
+    // Source: Cloud Storage, "IAM permissions for JSON methods" and "Cloud Audit Logs with Cloud Storage".
+    // The handlers ask for objects.list, too, where the row has another permission.
+    {Ask(Scope::kBucket, "GET /trainyard/v1/buckets/{bucket}/folder:summarize", "storage.objects.list",
+         "trainyard.v1.Folders.Summarize", AuditKind::kDataRead),
+     kOutside, Json<FolderSummary>("prefix"), kCall<SummarizeFolder>},
+    {Ask(Scope::kBucket, "GET /trainyard/v1/buckets/{bucket}/folder:download", "storage.objects.get",
+         "trainyard.v1.Folders.Download", AuditKind::kDataRead),
+     kOutside, Stream("prefix format"), kCall<DownloadFolder>},
+    {Ask(Scope::kBucket, "DELETE /trainyard/v1/buckets/{bucket}/folder", "storage.objects.delete",
+         "trainyard.v1.Folders.Delete", AuditKind::kDataWrite),
+     kOutside, Json<FolderRemoval>("prefix"), kCall<RemoveFolder>},
+    {Ask(Scope::kQueryProject, "POST /storage/v1/b", "storage.buckets.create", "storage.buckets.create",
+         AuditKind::kAdminActivity),
+     kServed, kStorage, kCall<InsertOwnedBucket>},
+    {Ask(Scope::kQueryProject, "GET /storage/v1/b", "storage.buckets.list", "storage.buckets.list",
+         AuditKind::kDataRead),
+     kServed, kStorage, kCall<ListOwnedBuckets>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}", "storage.buckets.get", "storage.buckets.get",
+         AuditKind::kDataRead),
+     kServed, kStorage, kCall<GetBucket>},
+    {Ask(Scope::kBucket, "PATCH /storage/v1/b/{bucket}", "storage.buckets.update", "storage.buckets.update",
+         AuditKind::kAdminActivity),
+     kServed, kStorage, kCall<PatchBucket>},
+    {Ask(Scope::kBucket, "PUT /storage/v1/b/{bucket}", "storage.buckets.update", "storage.buckets.update",
+         AuditKind::kAdminActivity),
+     kServed, kStorage, kCall<UpdateBucket>},
+    {Ask(Scope::kBucket, "DELETE /storage/v1/b/{bucket}", "storage.buckets.delete", "storage.buckets.delete",
+         AuditKind::kAdminActivity),
+     kServed, kStorage, kCall<DeleteOwnedBucket>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/storageLayout", "storage.objects.list",
+         "storage.buckets.getStorageLayout", AuditKind::kDataRead),
+     kServed, kStorage, kCall<GetStorageLayout>},
+    // The lists are empty here; folders have permissions of their own in the original, which who lists
+    // objects has.
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/folders", "storage.objects.list", "storage.folders.list",
+         AuditKind::kDataRead),
+     kServed, kStorage, kCall<ListNothing>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/managedFolders", "storage.objects.list",
+         "storage.managedFolders.list", AuditKind::kDataRead),
+     kServed, kStorage, kCall<ListNothing>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/notificationConfigs", "storage.buckets.get",
+         "storage.notifications.list", AuditKind::kDataRead),
+     kServed, kStorage, kCall<ListNothing>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/anywhereCaches", "storage.buckets.get",
+         "storage.anywhereCaches.list", AuditKind::kDataRead),
+     kServed, kStorage, kCall<ListNothing>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/operations", "storage.buckets.get",
+         "storage.bucketOperations.list", AuditKind::kDataRead),
+     kServed, kStorage, kCall<ListNothing>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/iam", "storage.buckets.getIamPolicy",
+         "storage.getIamPermissions", AuditKind::kDataRead),
+     kServed, kStorage, kCall<GetBucketPolicy>},
+    {Ask(Scope::kBucket, "PUT /storage/v1/b/{bucket}/iam", "storage.buckets.setIamPolicy",
+         "storage.setIamPermissions", AuditKind::kAdminActivity),
+     kServed, kStorage, kCall<SetBucketPolicy>},
+    // Its answer is what the caller may.
+    {LoggedIn("GET /storage/v1/b/{bucket}/iam/testPermissions", "storage.testIamPermissions"), kServed,
+     kStorage, kCall<TestBucketPermissions>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/o/{object}/iam", "storage.objects.getIamPolicy",
+         "storage.getIamPermissions", AuditKind::kDataRead),
+     kServed, kStorage, kCall<GetBucketPolicy>},
+    {LoggedIn("GET /storage/v1/b/{bucket}/o/{object}/iam/testPermissions", "storage.testIamPermissions"),
+     kServed, kStorage, kCall<TestBucketPermissions>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/o", "storage.objects.list", "storage.objects.list",
+         AuditKind::kDataRead),
+     kServed, kStorage, kCall<ListObjects>},
+    {Ask(Scope::kBucket, "GET /storage/v1/b/{bucket}/o/{object}", "storage.objects.get",
+         "storage.objects.get", AuditKind::kDataRead),
+     kServed, kStorage, kCall<GetObject>},
+    {Ask(Scope::kBucket, "GET /download/storage/v1/b/{bucket}/o/{object}", "storage.objects.get",
+         "storage.objects.get", AuditKind::kDataRead),
+     kServed, kStorage, kCall<GetMedia>},
+    {Ask(Scope::kBucket, "GET /{bucket}/{object=**}", "storage.objects.get", "storage.objects.get",
+         AuditKind::kDataRead),
+     Where::kStorageFront, kBare, kCall<GetXmlObject>},
+    {Ask(Scope::kBucket, "DELETE /storage/v1/b/{bucket}/o/{object}", "storage.objects.delete",
+         "storage.objects.delete", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<DeleteObject>},
+    {Ask(Scope::kBucket, "PATCH /storage/v1/b/{bucket}/o/{object}", "storage.objects.update",
+         "storage.objects.update", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<PatchObject>},
+    {Ask(Scope::kBucket, "PUT /storage/v1/b/{bucket}/o/{object}", "storage.objects.update",
+         "storage.objects.update", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<UpdateObject>},
+    // The handler asks for objects.get of the sources (they are in this bucket), and objects.delete to
+    // replace an object.
+    {Ask(Scope::kBucket, "POST /storage/v1/b/{bucket}/o/{object}/compose", "storage.objects.create",
+         "storage.objects.compose", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<ComposeObject>},
+    // The source. The handler asks for objects.create on {to_bucket}, and objects.delete to replace an
+    // object.
+    {Ask(Scope::kBucket, "POST /storage/v1/b/{bucket}/o/{object}/copyTo/b/{to_bucket}/o/{to_object}",
+         "storage.objects.get", "storage.objects.copy", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<CopyObject>},
+    {Ask(Scope::kBucket, "POST /storage/v1/b/{bucket}/o/{object}/rewriteTo/b/{to_bucket}/o/{to_object}",
+         "storage.objects.get", "storage.objects.rewrite", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<RewriteObject>},
+    // The handler asks for objects.create and objects.delete: the source goes.
+    {Ask(Scope::kBucket, "POST /storage/v1/b/{bucket}/o/{object}/moveTo/o/{to_object}", "storage.objects.get",
+         "storage.objects.move", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<MoveObject>},
+    // The handler asks for objects.delete to replace an object. PUT and DELETE go on with an upload that POST
+    // began.
+    {Ask(Scope::kBucket, "POST /upload/storage/v1/b/{bucket}/o", "storage.objects.create",
+         "storage.objects.create", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<InsertObject>},
+    {Ask(Scope::kBucket, "PUT /upload/storage/v1/b/{bucket}/o", "storage.objects.create",
+         "storage.objects.create", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<ContinueUpload>},
+    {Ask(Scope::kBucket, "DELETE /upload/storage/v1/b/{bucket}/o", "storage.objects.create",
+         "storage.objects.cancelUpload", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<CancelUpload>},
+    {Ask(Scope::kBucket, "POST /resumable/upload/storage/v1/b/{bucket}/o", "storage.objects.create",
+         "storage.objects.create", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<InsertObject>},
+    {Ask(Scope::kBucket, "PUT /resumable/upload/storage/v1/b/{bucket}/o", "storage.objects.create",
+         "storage.objects.create", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<ContinueUpload>},
+    {Ask(Scope::kBucket, "DELETE /resumable/upload/storage/v1/b/{bucket}/o", "storage.objects.create",
+         "storage.objects.cancelUpload", AuditKind::kDataWrite),
+     kServed, kStorage, kCall<CancelUpload>},
+};
+
+}  // namespace
+
+std::span<const Route> StorageRoutes() { return kRows; }
+
+}  // namespace trainyard::api

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/own/metrics_handlers.h"
+#include "api/own/own_handlers.h"
 #include "base/result.h"
 #include "engine/admissions.h"
 #include "engine/attempt_hosts.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "api/own/extension_handlers.h"
+#include "api/own/own_handlers.h"
 #include "control/curves/job_curves.h"
 #include "control/job_service.h"
 #include "control/run/token_service.h"

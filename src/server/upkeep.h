@@ -1,7 +1,7 @@
 #pragma once
 
-#include "api/own/machine_handlers.h"
 #include "api/own/operations.h"
+#include "api/own/own_handlers.h"
 #include "control/upkeep/disk_watch.h"
 #include "control/upkeep/machine_watch.h"
 #include "control/upkeep/sweeper.h"

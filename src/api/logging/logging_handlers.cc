@@ -49,19 +49,19 @@ awaitable<Result<Response>> ListEntries(EntryLists& lists, Request& request) {
   co_return Response::Json(std::move(answer));
 }
 
-using iam::AuditKind;
+using enum iam::AuditKind;
 using iam::InHandler;
 
 constexpr Route kRows[] = {
     // The body names projects. Who may see one job may read the log of that job.
     {InHandler("POST /v2/entries:list", "logging.logEntries.list",
-               "google.logging.v2.LoggingServiceV2.ListLogEntries", AuditKind::kDataRead),
+               "google.logging.v2.LoggingServiceV2.ListLogEntries", kDataRead),
      kEverywhere, Json<logging::v2::ListLogEntriesResponse>(), kCall<ListEntries>},
     {InHandler("GET /v2/entries:tail", "logging.logEntries.list",
-               "google.logging.v2.LoggingServiceV2.TailLogEntries", AuditKind::kDataRead),
+               "google.logging.v2.LoggingServiceV2.TailLogEntries", kDataRead),
      kEverywhere, Stream("resourceNames filter bufferWindow cursor"), kCall<GetTail>},
     {InHandler("POST /v2/entries:tail", "logging.logEntries.list",
-               "google.logging.v2.LoggingServiceV2.TailLogEntries", AuditKind::kDataRead),
+               "google.logging.v2.LoggingServiceV2.TailLogEntries", kDataRead),
      kEverywhere, Stream("cursor"), kCall<PostTail>},
 };
 

@@ -4,8 +4,7 @@
 
 #include <utility>
 
-#include "api/creator_of.h"
-#include "api/ml/job_name_of.h"
+#include "api/ml/job_request.h"
 #include "api/system_parameters.h"
 #include "base/wire/json.h"
 #include "control/job_service.h"

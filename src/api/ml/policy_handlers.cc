@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "api/creator_of.h"
-#include "api/ml/job_name_of.h"
+#include "api/ml/job_request.h"
 #include "api/system_parameters.h"
 #include "base/wire/json.h"
 #include "control/job_service.h"

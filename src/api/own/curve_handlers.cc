@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "api/ml/job_name_of.h"
+#include "api/ml/job_request.h"
 #include "api/printed.h"
 #include "base/wire/json.h"
 #include "control/curves/job_curves.h"

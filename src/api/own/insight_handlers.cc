@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/ml/job_name_of.h"
+#include "api/ml/job_request.h"
 #include "base/wire/json.h"
 #include "base/wire/utf8.h"
 #include "control/job_service.h"

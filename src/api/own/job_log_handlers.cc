@@ -9,7 +9,7 @@
 
 #include "api/logging/log_rights.h"
 #include "api/ml/attachment.h"
-#include "api/ml/job_name_of.h"
+#include "api/ml/job_request.h"
 #include "api/own/job_log_request.h"
 #include "api/printed.h"
 #include "api/system_parameters.h"

@@ -1,13 +1,11 @@
 #include "api/own/own_handlers.h"
 
-#include <google/protobuf/struct.pb.h>
-
 #include <array>
 #include <chrono>
 #include <initializer_list>
 #include <span>
 
-#include "api/ml/job_name_of.h"
+#include "api/ml/job_request.h"
 #include "base/async/loop_watch.h"
 #include "base/extremes.h"
 #include "base/wire/json.h"
@@ -30,8 +28,6 @@ using boost::asio::awaitable;
 using http::Request;
 using http::Response;
 using metrics::PrometheusText;
-
-constexpr std::size_t kMaintainBytesMax = 64 << 10;
 
 Result<SysTime> TimeOf(const Request& request, std::string_view field, SysTime otherwise) {
   const std::string_view text = request.Query(field);
@@ -257,20 +253,6 @@ Result<Response> PrintMetrics(const MetricsSources& sources, Request&) {
   Response response = Response::Text(text.Take());
   response.headers.Set("Content-Type", std::string(metrics::kPrometheusContentType));
   return response;
-}
-
-awaitable<Result<Response>> MaintainJob(control::JobService& jobs, Request& request) {
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kMaintainBytesMax));
-  google::protobuf::Struct body;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, ""));
-  const auto replica = body.fields().find("replica");
-  if (body.fields_size() != 1 || replica == body.fields().end() || !replica->second.has_string_value()) {
-    co_return std::unexpected(
-        InvalidArgument("replica", "The body must be {\"replica\": TASK}, such as \"worker-replica-0\""));
-  }
-  std::string task = replica->second.string_value();
-  TY_CO_RETURN_IF_ERROR(co_await jobs.Maintain(JobNameOf(request), std::move(task)));
-  co_return Response::Json("{}\n");
 }
 
 }  // namespace trainyard::api

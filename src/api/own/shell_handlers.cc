@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/console/console_handlers.h"
-#include "api/ml/job_name_of.h"
+#include "api/ml/job_request.h"
 #include "api/system_parameters.h"
 #include "base/ascii.h"
 #include "base/text/percent.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/storage/storage_handlers_partial.h"
 #include "api/storage/storage_handlers_routes.h"
-#include "api/storage/storage_policy_handlers.h"
+#include "base/wire/field_selector.h"
+#include "base/wire/json_indent.h"
 #include "base/wire/runs_bucket.h"
 #include "stores/identity/identities.h"
 
@@ -62,6 +62,44 @@ constexpr std::array kUnsupported{
                 "Cloud Storage service agents do not exist on this server"},
 };
 
+/// How a request wants its JSON answer: the part that `fields` selects, on one line with `prettyPrint=false`.
+/// Names in `fields` that storage v1's resources do not have are ignored: clients ask for fields newer than
+/// the discovery document. Pure: any thread. Source: discovery, the parameters of all methods.
+class AnswerForm {
+ public:
+  /// kInvalidArgument: `fields` is malformed. Read before the method runs, so that nothing is changed then.
+  [[nodiscard]] static Result<AnswerForm> Read(const http::Request& request);
+
+  /// Leaves errors and contents of objects as they are.
+  void Apply(http::Response& answer) const;
+
+ private:
+  std::optional<wire::FieldSelector> fields_;
+  bool compact_ = false;
+};
+
+Result<AnswerForm> AnswerForm::Read(const http::Request& request) {
+  AnswerForm form;
+  form.compact_ = request.Query("prettyPrint") == "false";
+  if (request.Query("fields").empty()) return form;
+  auto selector = wire::FieldSelector::Parse(request.Query("fields"));
+  if (!selector) {
+    return std::unexpected(
+        InvalidArgument("fields", "Invalid field selection " + std::string(request.Query("fields"))));
+  }
+  form.fields_ = *std::move(selector);
+  return form;
+}
+
+void AnswerForm::Apply(http::Response& answer) const {
+  constexpr int kFirstError = 300;
+  auto* body = std::get_if<std::string>(&answer.body);
+  const bool is_json = answer.headers.Get("Content-Type").starts_with("application/json");
+  if (body == nullptr || body->empty() || !is_json || answer.status >= kFirstError) return;
+  if (fields_) *body = fields_->Apply(*body);
+  if (compact_) *body = wire::CompactJson(*body);
+}
+
 Status CheckHeaders(const Request& request) {
   for (const char* name : {"x-goog-encryption-algorithm", "x-goog-copy-source-encryption-algorithm"}) {
     if (!request.headers.Has(name)) continue;
@@ -107,7 +145,7 @@ http::Handler InStorageForm(const Identities& identities, http::Handler function
 
 void AddStorageRefusals(http::Router& router) {
   std::map<std::string, std::set<std::string_view>, std::less<>> added;
-  /// All methods of the pattern that have no handler yet.
+  // It refuses all methods of the pattern that have no handler yet.
   const auto refuse_rest = [&](const std::string& pattern, const Error& error) {
     for (const std::string_view verb : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
       if (!added[pattern].insert(verb).second) continue;

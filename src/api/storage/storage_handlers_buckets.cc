@@ -1,10 +1,16 @@
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <string>
 #include <utility>
 
 #include "api/storage/storage_handlers_edit.h"
 #include "api/storage/storage_handlers_routes.h"
+#include "base/wire/json_indent.h"
 #include "base/wire/runs_bucket.h"
 
 namespace trainyard::api::storage_api {
+
 namespace {
 
 void AddLinks(const Request& request, v1::Bucket& bucket) {
@@ -92,6 +98,18 @@ awaitable<Result<Response>> GetStorageLayout(Buckets& buckets, Request& request)
   layout.set_location_type(bucket.location_type());
   layout.mutable_hierarchical_namespace()->set_enabled(false);
   co_return JsonAnswer(layout);
+}
+
+awaitable<Result<Response>> ListNothing(Buckets& buckets, Request& request) {
+  TY_CO_TRY(const v1::Bucket present, co_await buckets.GetBucket(request.Parameter("bucket")));
+  const std::string_view collection = std::string_view(request.path).substr(request.path.rfind('/') + 1);
+  const std::string_view kind = collection == "notificationConfigs" ? "storage#notifications"
+                                : collection == "anywhereCaches"    ? "storage#anywhereCaches"
+                                : collection == "operations"        ? "storage#operations"
+                                : collection == "managedFolders"    ? "storage#managedFolders"
+                                                                    : "storage#folders";
+  const boost::json::object answer{{"kind", kind}};
+  co_return Response::Json(wire::IndentJson(boost::json::serialize(answer)));
 }
 
 }  // namespace trainyard::api::storage_api

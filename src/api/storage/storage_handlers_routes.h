@@ -2,6 +2,10 @@
 
 #include "api/storage/storage_handlers_request.h"
 
+namespace trainyard::identity {
+class Identities;
+}  // namespace trainyard::identity
+
 /// The storage API's methods, each a coroutine over one request. Loop thread.
 namespace trainyard::api::storage_api {
 
@@ -42,5 +46,20 @@ awaitable<Result<Response>> StartUpload(Buckets& buckets, Request& request);
 /// PUT: bytes of a resumable upload, or a query of how many were received.
 awaitable<Result<Response>> ContinueUpload(Buckets& buckets, Request& request);
 awaitable<Result<Response>> CancelUpload(Buckets& buckets, Request& request);
+
+using identity::Identities;
+
+/// Buckets as the projects' that they belong to, and their policies. Source: spec access.md section 8;
+/// discovery storage v1, buckets.*. A new bucket is the query's project's; the list has those of the query's
+/// project where somebody was asked who they are, else all.
+awaitable<Result<Response>> InsertOwnedBucket(Buckets& buckets, Identities& identities, Request& request);
+awaitable<Result<Response>> DeleteOwnedBucket(Buckets& buckets, Identities& identities, Request& request);
+awaitable<Result<Response>> ListOwnedBuckets(Buckets& buckets, Identities& identities, Request& request);
+
+/// Of the bucket; an object has its bucket's.
+awaitable<Result<Response>> GetBucketPolicy(Buckets& buckets, Identities& identities, Request& request);
+awaitable<Result<Response>> SetBucketPolicy(Buckets& buckets, Identities& identities, Request& request);
+/// Those of the query's permissions that who asks has; all where nobody was asked.
+awaitable<Result<Response>> TestBucketPermissions(Buckets& buckets, Identities& identities, Request& request);
 
 }  // namespace trainyard::api::storage_api

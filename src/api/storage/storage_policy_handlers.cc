@@ -1,4 +1,3 @@
-#include "api/storage/storage_policy_handlers.h"
 
 #include <algorithm>
 #include <boost/json/array.hpp>

@@ -1,13 +1,23 @@
-#include "api/creator_of.h"
+#pragma once
 
 #include <string>
 #include <utility>
 
+#include "base/wire/resource_name.h"
+#include "control/intake/creator.h"
 #include "net/access/caller.h"
+#include "net/http/message.h"
 
+/// What requests of jobs have in common. Loop thread.
 namespace trainyard::api {
 
-control::Creator CreatorOf(const http::Request& request) {
+/// The job that a route with {project} and {job} names.
+[[nodiscard]] inline wire::JobName JobNameOf(const http::Request& request) {
+  return {request.Parameter("project"), request.Parameter("job")};
+}
+
+/// Who asks for a job, and what they may use for it.
+[[nodiscard]] inline control::Creator CreatorOf(const http::Request& request) {
   if (request.caller == nullptr) return {};
   auto require = [caller = request.caller](std::string permission, iam::Resource resource) {
     return caller->Require(std::move(permission), std::move(resource));

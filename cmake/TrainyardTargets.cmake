@@ -25,6 +25,12 @@ endif()
 set(TRAINYARD_COMMON_HEADERS
   <algorithm> <chrono> <functional> <map> <memory> <optional> <span> <string> <variant> <vector>
   <google/protobuf/map_field.h> <google/protobuf/message.h> <google/protobuf/repeated_field.h>)
+# And what nearly all outside the rules include: most of them has a coroutine.
+set(TRAINYARD_EDGE_HEADERS
+  <array> <expected> <filesystem> <set> <unordered_map>
+  <boost/asio/any_io_executor.hpp> <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp> <boost/asio/io_context.hpp>
+  <boost/asio/post.hpp> <boost/asio/steady_timer.hpp> <boost/asio/this_coro.hpp> <boost/asio/thread_pool.hpp>
+  <boost/asio/use_awaitable.hpp>)
 
 # trainyard_headers(NAME [QUICK] [LIBRARIES ...] [HEADERS ...]): precompiled for targets with the same options.
 function(trainyard_headers name)
@@ -43,13 +49,19 @@ function(trainyard_options_of_headers target quick)
   endif()
 endfunction()
 
-# Libraries have them in the build that gates alone: the others find out who forgot to include something.
+# Libraries have them in every build but `dev`, which finds out who forgot to include something.
+set(TRAINYARD_PRECOMPILE ON)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TRAINYARD_SANITIZE)
+  set(TRAINYARD_PRECOMPILE OFF)
+endif()
 function(trainyard_all_headers)
   if(NOT TRAINYARD_FUZZ)
-    trainyard_headers(trainyard_test_headers QUICK LIBRARIES GTest::gmock HEADERS <filesystem> <gmock/gmock.h> <gtest/gtest.h>)
+    trainyard_headers(trainyard_test_headers QUICK LIBRARIES GTest::gmock trainyard_asio
+      HEADERS ${TRAINYARD_EDGE_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
   endif()
-  trainyard_headers(trainyard_library_headers)
-  trainyard_headers(trainyard_quick_library_headers QUICK)
+  trainyard_headers(trainyard_pure_headers)
+  trainyard_headers(trainyard_edge_headers LIBRARIES trainyard_asio HEADERS ${TRAINYARD_EDGE_HEADERS})
+  trainyard_headers(trainyard_quick_edge_headers QUICK LIBRARIES trainyard_asio HEADERS ${TRAINYARD_EDGE_HEADERS})
 endfunction()
 
 # trainyard_test_program(TARGET SOURCES DEPS...): a program of GoogleTest.
@@ -83,12 +95,17 @@ function(trainyard_library name)
     add_library(${target} STATIC ${ARG_SOURCES})
     target_link_libraries(${target} PUBLIC ${ARG_DEPS} PRIVATE trainyard_flags)
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
-    if(TRAINYARD_SANITIZE AND name IN_LIST TRAINYARD_SLOW_TO_OPTIMIZE)
-      trainyard_options_of_headers(${target} TRUE)
-      target_precompile_headers(${target} REUSE_FROM trainyard_quick_library_headers)
-    elseif(TRAINYARD_SANITIZE)
-      trainyard_options_of_headers(${target} FALSE)
-      target_precompile_headers(${target} REUSE_FROM trainyard_library_headers)
+    set(quick FALSE)
+    set(headers trainyard_edge_headers)
+    if(ARG_PURE)
+      set(headers trainyard_pure_headers)
+    elseif(TRAINYARD_SANITIZE AND name IN_LIST TRAINYARD_SLOW_TO_OPTIMIZE)
+      set(quick TRUE)
+      set(headers trainyard_quick_edge_headers)
+    endif()
+    if(TRAINYARD_PRECOMPILE)
+      trainyard_options_of_headers(${target} ${quick})
+      target_precompile_headers(${target} REUSE_FROM ${headers})
     endif()
     if(ARG_PURE)
       target_include_directories(${target} BEFORE PRIVATE ${TRAINYARD_LAYERING})

@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
-"""Fails when prose in Markdown is wider than 110 columns (tables, code blocks and the targets of links may be), or a page of docs/ is
-missing in its index."""
+"""Fails when prose in Markdown is wider than 110 columns (tables, code blocks and the targets of links may be), when a page of docs/ is
+missing in its index, or when a part of the source has more comments in our old dialect than tools/prose.allowed says.
+
+A comment is in that dialect if it begins without a subject ("Of", "Whose", "Those", "Where", "Who") or has a phrase of DIALECT. The
+numbers may only shrink. --list PATH... prints the comments of these files or directories.
+"""
+import argparse
+import collections
 import pathlib
 import re
 import subprocess
@@ -8,6 +14,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS_MAX = 110
+ALLOWED = ROOT / "tools/prose.allowed"
+SOURCES = ("*.cc", "*.h", "*.proto")
+COMMENT = re.compile(r"^[^\"\n]*?//[/!<]*[ \t]*(.*)$", re.MULTILINE)
+HEADLESS = re.compile(r"(?:Of|Whose|Those|Where|Who)\b")
+DIALECT = re.compile(r"\b(?:can(?:not)? be had|(?:is|are|was|were) had|to be had|refused by name|sent away|sends? away|a gift|at last|in vain"
+                     r"|stands? for|stands? in|stood for|goes? on as|null functions?: nobody)\b|\bfenced?\b", re.IGNORECASE)
 LINK_TARGET = re.compile(r"\]\([^)]*\)|<https?://[^>]*>|https?://\S+")
 
 
@@ -23,6 +35,39 @@ def wide_lines(text):
                 yield number, len(line)
 
 
+def clipped_comments(text):
+    """(number, comment) of each comment in our old dialect; a line that goes on with a comment is not its beginning."""
+    before = -1
+    for match in COMMENT.finditer(text):
+        number = text.count("\n", 0, match.start()) + 1
+        begins = number != before + 1 or not text[match.start():match.start(1)].lstrip().startswith("//")
+        before = number
+        if begins and HEADLESS.match(match[1]) or DIALECT.search(match[1]):
+            yield number, match[1]
+
+
+def part_of(path):
+    """What tools/prose.allowed counts together: a house of src/, or a directory of the root."""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+
+
+def dialect_problems(counts):
+    allowed = {part: int(number) for part, number in (row.split() for row in ALLOWED.read_text().splitlines() if row and not row.startswith("#"))}
+    for part in sorted(counts.keys() | allowed.keys()):
+        if counts[part] > allowed.get(part, 0):
+            yield f"{part}: {counts[part]} comments in our old dialect, the limit is {allowed.get(part, 0)}: tools/prose.py --list {part}"
+        elif counts[part] < allowed.get(part, 0):
+            yield f"{part}: now {counts[part]} comments in our old dialect; write that in tools/prose.allowed instead of {allowed[part]}"
+
+
+def listed(*patterns):
+    """Paths of the files that git knows or would add, as far as they are there."""
+    found = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns], cwd=ROOT, check=True,
+                           capture_output=True, text=True).stdout.split()
+    return sorted({path for path in found if (ROOT / path).exists()})
+
+
 def unlisted_pages():
     """Pages of docs/ that docs/README.md does not name."""
     index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
@@ -30,13 +75,23 @@ def unlisted_pages():
 
 
 def main():
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md"], cwd=ROOT, check=True,
-                            capture_output=True, text=True).stdout.split()
-    paths = sorted({path for path in listed if (ROOT / path).exists()})
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", nargs="+", default=[], metavar="PATH")
+    chosen = parser.parse_args().list
+    counts = collections.Counter()
+    for path in listed(*SOURCES):
+        for number, comment in clipped_comments((ROOT / path).read_text(encoding="utf-8")):
+            counts[part_of(path)] += 1
+            if path.startswith(tuple(chosen)) and chosen:
+                print(f"{path}:{number}: {comment}")
+    if chosen:
+        return 0
+    paths = listed("*.md")
     problems = [f"{path}:{number}: {columns} columns, the limit is {COLUMNS_MAX}: wrap it"
                 for path in paths for number, columns in wide_lines((ROOT / path).read_text(encoding="utf-8"))]
     problems += [f"docs/README.md: a line about {name} is missing" for name in unlisted_pages()]
-    print("\n".join(problems) or f"prose: {len(paths)} Markdown files")
+    problems += dialect_problems(counts)
+    print("\n".join(problems) or f"prose: {len(paths)} Markdown files, {counts.total()} comments in our old dialect")
     return 1 if problems else 0
 
 

@@ -1,5 +1,6 @@
 """The guards of ./dev check can fail: each is shown something that it must find."""
 
+import collections
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import cpp_shape  # noqa: E402
 import layers  # noqa: E402
 import prose  # noqa: E402
+import sizes  # noqa: E402
 
 SOURCE = """
 #include "jobs/x.h"
@@ -37,6 +39,36 @@ def test_functions_and_classes_are_found():
     seen = [(piece.kind, piece.name, piece.lines, piece.member_of) for piece in cpp_shape.measure(SOURCE)]
     assert seen == [("class", "Row", 0, ""), ("function", "Make", 0, ""), ("function", "Walker::Walker", 4, "Walker"),
                     ("function", "Walker::operator()", 2, "Walker"), ("function", "TEST_F(WalkerTest, Ends)", 1, "")]
+
+
+BAG = """
+struct ApiParts {
+  Jobs& jobs;
+  const Buckets& buckets;  // read only
+  std::function<void(int)> posted;
+  struct Inner {
+    Gate& gate;
+  };
+  std::move_only_function<Status(
+      const Job&, const Trial&)> launched;
+  int count = 0;
+  Result<int> Count(const Job& job) const;
+};
+"""
+
+
+def test_what_a_class_holds_of_others_is_counted():
+    assert list(sizes.bags(BAG)) == [("ApiParts", 4), ("Inner", 1)]
+
+
+def test_figures_of_the_tree_have_limits(monkeypatch):
+    tree = sizes.Sizes([])
+    tree.files = {"src/net/a.h": 20, "src/net/b.h": 21, "src/net/a_test.cc": 1, "src/cli/c.cc": 400}
+    for name, limit in (("DIRECTORY_MAX", 40), ("SMALL_FILES_MAX", 0)):
+        monkeypatch.setattr(sizes, name, limit)
+    tree.bags = {"src/net/a.h:Parts{}": 9}
+    assert list(tree.too_long()) == [("src/net/a.h:Parts{}", 9, 8), ("src/net/", 41, 40), ("src/cli/", 400, 40), ("small-files", 1, 0)]
+    assert sizes.is_production("src/net/a.h") and not sizes.is_production("bench/a.h") and not sizes.is_production("src/net/testing/a.h")
 
 
 def test_a_pure_directory_has_no_effects_and_no_clock():
@@ -91,6 +123,20 @@ def test_what_is_above_the_engine_includes_no_file_of_an_attempt():
 def test_wide_prose_is_found_and_tables_are_not():
     wide = "word " * 30
     assert list(prose.wide_lines(f"{wide}\n| {wide}\n\n    {wide}\n```\n{wide}\n```\n- [a](https://{'x' * 200})\n")) == [(1, len(wide))]
+
+
+def test_comments_in_our_old_dialect_are_found():
+    text = "/// Of one project.\nint a;  // Who asks.\n// A job\n// of whoever asks\nint b;  ///< a sentence\n"
+    text += "// What cannot be had is named.\n// See\n// Of\n"
+    assert list(prose.clipped_comments(text)) == [(1, "Of one project."), (2, "Who asks."), (6, "What cannot be had is named.")]
+
+
+def test_more_of_them_than_before_are_a_problem(monkeypatch, tmp_path):
+    monkeypatch.setattr(prose, "ALLOWED", tmp_path / "allowed")
+    prose.ALLOWED.write_text("# head\nsrc/net 2\nsrc/cli 1\n")
+    found = list(prose.dialect_problems(collections.Counter({"src/net": 3})))
+    assert found == ["src/cli: now 0 comments in our old dialect; write that in tools/prose.allowed instead of 1",
+                     "src/net: 3 comments in our old dialect, the limit is 2: tools/prose.py --list src/net"]
 
 
 def test_a_benchmark_that_is_none_is_refused_before_anything_is_built():

@@ -33,12 +33,12 @@ it("chips are of the kinds that there are, with counts that are true", () => {
   const summary = { jobs: "9", tuning: "2", byState: { FAILED: "1" } };
   const chips = (filter: string) => <JobChips summary={summary} filter={filter} onChange={change} />;
   const { rerender } = render(chips(""));
-  fireEvent.click(screen.getByText(/With trials/));
+  fireEvent.click(screen.getByText(/Tuning/));
   expect(change).toHaveBeenLastCalledWith("trainingInput.hyperparameters:*");
-  expect(screen.getByRole("group", { name: "Kinds" }).textContent).toBe("Without trials 7With trials 2");
+  expect(screen.getByRole("group", { name: "Kinds" }).textContent).toBe("Single runs 7Tuning 2");
   rerender(chips("state=FAILED AND trainingInput.hyperparameters:*"));
-  expect(screen.getByText("With trials").getAttribute("aria-pressed")).toBe("true");
-  fireEvent.click(screen.getByText("With trials"));
+  expect(screen.getByText(/Tuning/).getAttribute("aria-pressed")).toBe("true");
+  fireEvent.click(screen.getByText(/Tuning/));
   expect(change).toHaveBeenLastCalledWith("state=FAILED");
 });
 

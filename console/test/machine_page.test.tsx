@@ -25,7 +25,7 @@ afterEach(() => {
 it("shows all the rest while sizes are added up", async () => {
   render(<MachinePage />);
   expect(await screen.findByText("yard")).toBeTruthy();
-  expect(await screen.findByText("Nothing waits.")).toBeTruthy();
+  expect(await screen.findByText("Queue is empty")).toBeTruthy();
   expect(await screen.findByText("No image is kept.")).toBeTruthy();
   expect(screen.getByText("Adding up the sizes of what is built…").getAttribute("role")).toBe("status");
   await act(async () => sizes({ runtimes: [{ version: "2.15", state: "built", sizeBytes: "1536" }] }));

@@ -41,7 +41,7 @@ export function JobChips({ summary, filter, onChange }: Props) {
         <div class="chips" role="group" aria-label="Kinds">
           {(["training", "tuning"] as const).map((one) => (
             <Button key={one} pressed={kind === one} onClick={() => onChange(withKind(filter, kind === one ? undefined : one))}>
-              {one === "tuning" ? "With trials" : "Without trials"}
+              {one === "tuning" ? "Tuning" : "Single runs"}
               {/* The counts are of all states, and of the kind that is shown. */}
               {!hasState && (kind ?? one) === one && <span class="soft"> {kinds[one].toLocaleString("en-US")}{more}</span>}
             </Button>

@@ -50,7 +50,7 @@ export function JobForm({ project, disabled }: { readonly project: string; reado
         path={["trainingInput", "args"]}
         lines
         placeholder="--epochs=10"
-        hint="One a line, as the program gets them."
+        hint="One argument per line"
       />
       <MachineFields />
       <div class="pair">

@@ -40,5 +40,5 @@ export function JobProblems({ problems, check, goTo }: Props) {
 function summary(problems: readonly Problem[], check: Checked): string {
   if (problems.length > 0) return `${count(problems.length, "problem")}.`;
   if (check.error) return "The server could not check it; submitting checks it.";
-  return check.current ? "The server would take it." : "Checking…";
+  return check.current ? "Valid" : "Checking…";
 }

@@ -29,7 +29,7 @@ export function ScatterChoice({ axes, ...drawn }: Props) {
   return (
     <section class="panel" aria-label="Scatter">
       <div class="head spread">
-        <h2>Two at a time</h2>
+        <h2>Scatter plot</h2>
         <span class="row">{choice("Upwards", "sy", y)}<span class="soft">by</span>{choice("Along", "sx", x)}</span>
       </div>
       <div class="body"><TrialScatter x={x} y={y} metric={metric} {...drawn} /></div>

@@ -79,7 +79,7 @@ function Compared({ project, all }: { readonly project: string; readonly all: re
         ? <Empty title="These jobs have no curves." />
         : <TagGroups project={project} items={shown} jobs={several} choices={choices} />}
       <div class="spread">
-        <h2>What they were given, and what came out</h2>
+        <h2>Parameters and results</h2>
         <Button pressed={differences} onClick={() => setQuery({ diff: differences ? null : "1" })}>Only differences</Button>
       </div>
       <CompareTable jobs={names} colors={looks.colors} groups={groups} differencesOnly={differences} />

@@ -61,7 +61,7 @@ function Config({ project, job }: { readonly project: string; readonly job: JobJ
           </p>
         )}
         {copy && <Command text={copy.text} shown={(text) => visible(cut(text, SHOWN_MAX))} />}
-        <p class="soft">Under the next id: a project has each id once. The rest is as it was, its job folder included.</p>
+        <p class="soft">Submitted again under a new job id. Everything else stays the same, including the job folder.</p>
         {hasSecrets && <p class="soft">The values of its secrets are not kept: they have to be given again.</p>}
       </section>
     </div>

@@ -40,7 +40,7 @@ export function LoginPage() {
         {error && <Failure error={error} />}
         <Button kind="main" type="submit" disabled={busy}>{busy ? "Logging in…" : "Log in"}</Button>
       </form>
-      <p class="soft">A token of yours, where you are logged in by command:</p>
+      <p class="soft">Get your token with</p>
       <Command text="trainyard auth print-access-token" />
     </main>
   );

@@ -74,7 +74,7 @@ export function MachinePage() {
           </div>
         )}
       </Panel>
-      <Panel title={`Holding room${jobs.length > waiting ? `: ${jobs.length - waiting}` : ""}`} of={usage}>
+      <Panel title={`Running jobs${jobs.length > waiting ? `: ${jobs.length - waiting}` : ""}`} of={usage}>
         {(report) =>
           jobs.length > waiting ? (
             <HolderTable report={report} />
@@ -84,7 +84,7 @@ export function MachinePage() {
         }
       </Panel>
       <Panel title={`Waiting${waiting > 0 ? `: ${waiting}` : ""}`} of={usage}>
-        {(report) => (waiting > 0 ? <QueueTable report={report} /> : <p class="soft body">Nothing waits.</p>)}
+        {(report) => (waiting > 0 ? <QueueTable report={report} /> : <p class="soft body">Queue is empty</p>)}
       </Panel>
       <Panel title="Projects" of={usage}>
         {({ projects = [], principalQuotas = [] }) => (

@@ -60,7 +60,7 @@ function Overview({ project, job, facts }: { readonly project: string; readonly 
                   {ready} of {replicas.length} ready: the program starts when all are
                 </span>
               )}
-              <Link to={`${base}/charts`}>Charts of use</Link>
+              <Link to={`${base}/charts`}>Resource usage</Link>
             </div>
             <div class="body table">
               <ReplicaTable project={project} job={id} replicas={replicas} />

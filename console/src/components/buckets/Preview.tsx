@@ -36,7 +36,7 @@ export function Preview({ bucket, object }: Props) {
         if (kind === "image" && size <= IMAGE_BYTES_MOST) return <ImagePreview link={link} type={imageType(data)} name={name} />;
         if (kind === "image") return <Empty title="The image is too large to be shown here.">Download it.</Empty>;
         if (kind === "events") return <EventFile bucket={bucket} name={name} />;
-        if (kind === "binary") return <Lines label="First bytes" text={hexDump(data)} head="No text: its first bytes." />;
+        if (kind === "binary") return <Lines label="First bytes" text={hexDump(data)} head="Binary file, first bytes" />;
         const text = new TextDecoder().decode(data).replaceAll("\r\n", "\n");
         const isWhole = data.length >= size;
         const more = isWhole ? null : (
@@ -51,7 +51,7 @@ export function Preview({ bucket, object }: Props) {
           <>
             {more}
             {(kind === "csv" || kind === "json") && isWhole && (isShaped || raw) &&
-              <Button pressed={raw} onClick={() => setRaw(!raw)}>As it is</Button>}
+              <Button pressed={raw} onClick={() => setRaw(!raw)}>Raw</Button>}
           </>
         );
         if (kind === "csv" && !raw) {

@@ -92,7 +92,7 @@ function NotAllowed({ project, job }: { readonly project: string; readonly job: 
   return (
     <Empty title="This job allows no shells.">
       <p>
-        Who submits a job decides it: <code>trainingInput.enableWebAccess</code> in its input.
+        It is enabled when a job is submitted: <code>trainingInput.enableWebAccess</code> in its input.
       </p>
       <Link to={clone} class="button plain">Clone it with shells</Link>
     </Empty>

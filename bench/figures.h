@@ -18,7 +18,7 @@ inline void Print(const char* what, double value, const char* unit) {
   std::fflush(stdout);
 }
 
-/// Of the values in their order the one that so large a part is below; 0: there are none.
+/// The value below which the given part of all values lies (a quantile); 0 if there are none.
 inline double Quantile(std::vector<double>& values, double part) {
   if (values.empty()) return 0;
   const auto at =

@@ -23,7 +23,7 @@ inline const std::uint64_t kStart =
     1U;
 constexpr std::uint64_t kStep = 1'000'000;  // 1,000 lines/s
 
-/// Whose log it is.
+/// The job whose log it is.
 struct LogOwner {
   std::int64_t job_uid = 1;
   std::string project = "bench";

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "engine/slurm/slurm_client.h"
 
-/// Of all nodes: where their agents come from.
+/// The address from which the agents of all nodes connect.
 inline constexpr const char* kNodeAddress = "192.0.2.7";
 
 /// A large Slurm without nodes, for benchmarks: it takes jobs, lists them as squeue prints them, and starts
@@ -50,7 +50,7 @@ struct SimulatedCalls {
 /// The cluster's state: a value. One thread at a time.
 class SimulatedCluster {
  public:
-  /// Of the nodes one in twenty has 8 GPUs; eight more are the partition "small".
+  /// One node in twenty has 8 GPUs; eight more nodes are the partition "small".
   explicit SimulatedCluster(int nodes);
 
   /// As `sinfo -N` prints them.

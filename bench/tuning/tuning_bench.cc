@@ -111,7 +111,7 @@ void Perform(const Run& run) {
   std::fflush(stdout);
 }
 
-/// Of this process, by its name in /proc/self/status.
+/// Reads a figure of this process by its name in /proc/self/status.
 double Megabytes(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

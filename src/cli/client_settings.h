@@ -17,7 +17,7 @@ struct ClientSetting {
   std::string source;  ///< "--project", "CLOUDSDK_CORE_PROJECT", "/home/u/.config/gcloud/...", "default"
 };
 
-/// Where settings are read from; tests pass their own.
+/// The sources of the settings; tests pass their own.
 struct SettingSources {
   std::function<std::optional<std::string>(const char* name)> variable;  ///< empty variables count as absent
   std::function<std::optional<std::string>(const std::string& path)>
@@ -48,7 +48,7 @@ struct ServerNote {
   } workstation;
 };
 
-/// Where gcloud keeps its settings.
+/// The directory in which gcloud keeps its settings.
 [[nodiscard]] std::string GcloudFolder(const SettingSources& sources);
 
 [[nodiscard]] std::string DefaultDataDir(const SettingSources& sources);

@@ -38,7 +38,7 @@ constexpr int kRoom = 4;
 /// Slurm, its nodes and the agents on a busy machine.
 constexpr std::chrono::seconds kSettleMax{60};
 
-/// Where nodes keep the agent's program: the same for all tests.
+/// The folder in which nodes keep the agent's program: the same for all tests.
 std::string node_dir;
 
 /// A server's room on the cluster; a world's data directory is its own, so its jobs' names are, too.

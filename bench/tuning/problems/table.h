@@ -13,7 +13,7 @@ namespace trainyard::bench {
 
 [[nodiscard]] bool HasTable(int function);
 
-/// Of one repetition, the `instance`-th of those there are, round and round. A regret of 1 is the median
+/// One repetition: the `instance`-th, counted round and round. A regret of 1 is the median
 /// combination's.
 [[nodiscard]] std::unique_ptr<Problem> MakeTableProblem(int function, std::uint64_t instance);
 

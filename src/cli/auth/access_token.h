@@ -22,7 +22,7 @@ struct FoundToken {
 [[nodiscard]] Result<FoundToken> FindToken(const Arguments& arguments, const SettingSources& sources,
                                            const std::string& data_dir, const std::string& server);
 
-/// Where a server's own administrator's token is: DATA/admin-token.
+/// The file of a server's own administrator token: DATA/admin-token.
 [[nodiscard]] std::string AdministratorsTokenFile(const std::string& data_dir);
 
 /// The token in a file, "-" being stdin. kInvalidArgument: nothing is in it.

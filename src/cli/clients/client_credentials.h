@@ -13,7 +13,7 @@ namespace trainyard::cli {
 /// The file of "application default credentials" that gcloud made; nothing: there is none.
 [[nodiscard]] std::optional<std::string> DefaultCredentialsFile(const SettingSources& sources);
 
-/// Where clients that are given the file believe to be.
+/// The environment that the file tells clients they run in.
 enum class Universe {
   kGoogles,  ///< Google's names mean the server
   kServers,  ///< the server's own names: localhost:PORT
@@ -21,7 +21,7 @@ enum class Universe {
 
 /// A key of no account, which leads clients' libraries of any age to the server: DATA/run/with-credentials
 /// .json or client-credentials.json, made if need be, with mode 0600. Empty where the user has no default
-/// credentials that it would have to stand in for. `found` has a note. Errors: the data directory's.
+/// credentials that it would have to replace. `found` has a note. Errors: the data directory's.
 [[nodiscard]] Result<std::string> StandInCredentials(const FoundServer& found, const SettingSources& sources,
                                                      Universe universe);
 

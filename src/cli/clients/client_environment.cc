@@ -102,7 +102,7 @@ bool IsSet(const SettingSources& sources, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// The files that the variables name, and what they stand for.
+/// The files that the variables name, and the files that they replace.
 Result<ClientEnvironment> MakeEnvironment(const FoundServer& found, const SettingSources& sources,
                                           const std::string& project, const ClientLogin& login) {
   ClientEnvironment environment{.url = found.url, .tls_url = found.tls_url, .project = project};

@@ -19,7 +19,7 @@ struct ClientEnvironment {
   std::string project;
   std::string data_dir;     ///< empty: it is not known
   std::string boto_file;    ///< gsutil's settings; empty: there are none
-  std::string credentials;  ///< stand in for the user's own; empty: they have none
+  std::string credentials;  ///< replace the user's own; empty: they have none
   /// The token that gcloud sends; empty: the server asks nobody who they are. With it, STORAGE_EMULATOR_HOST
   /// is left alone, whose users send no token.
   std::string token_file{};
@@ -46,14 +46,14 @@ using VariableList = std::vector<std::pair<std::string, std::optional<std::strin
 /// users at the server. Pure. Source: docs/spec "Pointing the clients": gcloud by its endpoint overrides;
 /// gsutil by a boto file; Python's discovery.build('ml', 'v1') by a universe domain of our own, whose hosts
 /// ml.localhost and storage.localhost answer on the TLS port; credentials from the metadata server on the
-/// plain port, or those that stand in for the user's own, which name another universe.
+/// plain port, or those that replace the user's own, which name another universe.
 [[nodiscard]] VariableList ClientVariables(const ClientEnvironment& environment);
 
 /// NO_PROXY and no_proxy with the hosts added, where a variable names a proxy; else nothing. Pure.
 [[nodiscard]] VariableList WithoutProxies(const SettingSources& sources,
                                           const std::vector<std::string>& hosts);
 
-/// Lines for sh that make the changes. What a variable had before stands in TRAINYARD_REPLACED_NAME after
+/// Lines for sh that make the changes. The former value of a variable is in TRAINYARD_REPLACED_NAME after
 /// them, and the names in TRAINYARD_ENV, however often they run. Pure.
 [[nodiscard]] std::string PrintSettings(const VariableList& variables, const SettingSources& sources);
 

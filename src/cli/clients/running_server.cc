@@ -34,7 +34,7 @@ Result<ClientSetting> NameServer(const Arguments& arguments, const SettingSource
                                   ". Start one: trainyard serve --data " + data_dir));
 }
 
-/// Who may be told who they are without a token: nobody is asked.
+/// The server answers without a token, because it asks nobody to log in.
 bool AsksWho(ApiClient& client) {
   const Result<ApiResponse> answer =
       client.Send({.method = ApiRequest::Method::kGet, .path = "/trainyard/v1/whoami"});

@@ -13,7 +13,7 @@
 namespace trainyard::cli {
 namespace {
 
-/// The front that a command is led to. It stands in the command's own variables: a `with` below it has
+/// The front that a command uses. It is in the command's own variables: a `with` below it has
 /// nothing to do.
 constexpr const char* kWithin = "TRAINYARD_WITH";
 
@@ -32,7 +32,7 @@ Status CheckFront(const FoundServer& found) {
       found.data_dir));
 }
 
-/// Where the server asks who its callers are, its metadata server gives no token: clients log in by files.
+/// If the server requires login, its metadata server gives no token, and clients log in by files.
 Result<OwnFiles> MakeOwnFiles(const FoundServer& found, const Arguments& arguments,
                               const SettingSources& sources, const std::string& project) {
   OwnFiles own;

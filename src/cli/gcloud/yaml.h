@@ -23,7 +23,7 @@ using wire::ResolvePlainScalar;
 /// A JSON number as gcloud shows it: "0.123457", "1e+12", "40".
 [[nodiscard]] std::string PrintNumber(const std::string& text);
 
-/// Where a scalar is written: the column of its first character and the indentation of its following lines.
+/// The position of a scalar: the column of its first character and the indentation of its following lines.
 struct YamlPlace {
   std::size_t column = 0;
   std::size_t indent = 2;

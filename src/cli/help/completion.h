@@ -14,7 +14,7 @@ namespace trainyard::cli {
 [[nodiscard]] ExitStatus PrintCompletionScript(const Arguments& arguments, const SettingSources& sources,
                                                const Console& console);
 
-/// What may stand in place of a command line's last word.
+/// The words that can replace the last word of a command line.
 struct Completion {
   /// Names that somebody else knows: to be added to `candidates`.
   enum class Names {

@@ -15,7 +15,7 @@ struct ImagesFolder {
 };
 [[nodiscard]] ImagesFolder FindImagesFolder(const Arguments& arguments, const SettingSources& sources);
 
-/// Where images are found: this directory, and registries with --insecure-registry.
+/// The sources of images: this directory, and registries with --insecure-registry.
 [[nodiscard]] image::Sources SourcesOf(const ImagesFolder& folder, const Arguments& arguments);
 
 }  // namespace trainyard::cli

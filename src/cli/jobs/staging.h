@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 
-/// Where packages are uploaded, and their names there. Pure: any thread. Source: gcloud's jobs_prep and
-/// uploads; docs/spec "Packaging".
+/// The folder to which packages are uploaded, and their names in it. Pure: any thread. Source: gcloud's
+/// jobs_prep and uploads; docs/spec "Packaging".
 namespace trainyard::cli {
 
 /// A bucket and the prefix of staged files, without slashes at its ends.

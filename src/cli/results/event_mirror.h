@@ -12,7 +12,7 @@
 
 namespace trainyard::cli {
 
-/// Where TensorBoard would look for what is below a folder: the object's name below it as a path, for event
+/// The path below a folder at which TensorBoard looks for an object: the object's name, for event
 /// files and what plugins keep beside them; empty for all else, and for names that lead elsewhere. Pure: any
 /// thread.
 [[nodiscard]] std::filesystem::path MirroredPath(std::string_view below);

@@ -33,7 +33,7 @@ std::optional<fs::path> OnPath(const SettingSources& sources, const char* name) 
   return std::nullopt;
 }
 
-/// Of the built runtime versions; the last by name, so that it is the same one each time.
+/// Looks in the built runtime versions. It takes the last by name, so that the answer is always the same.
 std::optional<fs::path> InRuntimes(const fs::path& data_dir) {
   std::vector<fs::path> found;
   std::error_code error;

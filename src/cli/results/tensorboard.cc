@@ -30,8 +30,8 @@ constexpr std::chrono::seconds kOwnEndMax{2};
 constexpr std::chrono::seconds kEndMax{10};
 constexpr int kSignalStatus = 128;  // as shells have it
 
-/// Where this machine has the bucket: below the data directory, or where the server's --bucket-dir says.
-/// Nothing: not as files that we may read, or the data directory is another server's.
+/// The folder of the bucket on this machine: below the data directory, or where the server's --bucket-dir
+/// says. Nothing: not as files that we may read, or the data directory is another server's.
 std::optional<fs::path> BucketFolder(const CommandSession& session, const fs::path& data_dir,
                                      const std::string& bucket) {
   fs::path folder = data_dir / "buckets" / bucket;

@@ -41,8 +41,8 @@ struct CollectedFiles {
 
 struct CollectOptions {
   std::filesystem::path folder;
-  /// Whose files come along whole, of the folder's own entries; nothing: all. Of the others, the modules that
-  /// can be imported.
+  /// The entry of the folder whose data files are uploaded, too; not set: those of all entries. Of other
+  /// entries only the modules that can be imported are uploaded.
   std::optional<std::string> only_data_of;
 };
 

@@ -14,7 +14,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::chrono::seconds kPause{2};
-/// Of the queue, on a terminal that is painted again and again.
+/// The rows of the queue that fit on a terminal that is redrawn.
 constexpr std::size_t kWaitingShown = 20;
 
 /// Keys come one by one and are not shown, while it lives. Ctrl-C stays a signal.

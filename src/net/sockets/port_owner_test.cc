@@ -53,7 +53,7 @@ TEST(FindPortOwner, FindsThisProcess) {
   const auto owner = FindPortOwner("localhost", socket->port);
   ASSERT_TRUE(owner);
   EXPECT_EQ(owner->pid, ::getpid());
-  EXPECT_NE(owner->program.find("server_test"), std::string::npos) << owner->program;
+  EXPECT_NE(owner->program.find("sockets_test"), std::string::npos) << owner->program;
   EXPECT_EQ(owner->data_dir, "");
   EXPECT_EQ(FindPortOwner("127.0.0.2", socket->port), std::nullopt) << "another address's port is free";
 }

@@ -125,6 +125,8 @@ World::~World() {
 }
 
 void World::MakeServer() {
+  service_.reset();  // of a test that starts another one without killing this one: it goes before its engine
+  admissions_.reset();
   secrets_ = store::SecretStore::Open(folder_ / "secrets").value();
   if (!cluster_) {
     engine::LocalEngine::Options options{.capacity = capacity_, .probe = probe_, .devices = devices_};

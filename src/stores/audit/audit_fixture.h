@@ -49,7 +49,7 @@ inline access::AuditLine Line(std::string job, bool is_granted = true, int statu
           .status = status};
 }
 
-/// A folder of its own, removed with the test.
+/// A temporary directory, removed with the test.
 class AuditFolder : public testing::Test {
  protected:
   AuditFolder() {

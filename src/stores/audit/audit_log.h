@@ -12,34 +12,36 @@
 
 namespace trainyard::audit {
 
-/// Keeps decisions: on disk within kGather or little more, durable within kSyncEvery, and before it is
-/// destroyed. Whoever adds one never waits. What waits for the disk is bounded: beyond it decisions are
-/// counted, and an entry of its own says how many are missing, as soon as the disk takes one. While the disk
-/// refuses (full), it is tried again each kRetryAfter. After a kill -9 the files have all that was written; a
-/// last line may be cut.
+/// Stores audit decisions: on disk within little more than kGather, durable within kSyncEvery, and all of
+/// them before the destructor returns. Add() never waits. The queue for the disk is bounded: decisions beyond
+/// the bound are only counted, and a separate entry says how many are missing as soon as the disk can be
+/// written to again. While the disk refuses (full), writing is retried every kRetryAfter. After a kill -9 the
+/// files have everything that was written; the last line may be cut.
 ///
-/// Refusals of callers that nobody knows are bounded, too, because each costs its sender nothing and older
-/// entries go for them: kNobodyAtOnce, then one in kNobodyEvery; an entry counts the rest.
+/// Refusals of unknown callers are bounded, too, because they cost the sender nothing and push out older
+/// entries: kNobodyAtOnce, then one every kNobodyEvery; an entry counts the rest.
 class AuditLog {
  public:
-  /// What comes meanwhile is written with it: to wake a thread for each decision costs who decides.
+  /// Decisions that arrive within this time are written together: to wake a thread for each would slow down
+  /// the threads that decide.
   static constexpr std::chrono::milliseconds kGather{10};
   static constexpr std::chrono::milliseconds kSyncEvery{1'000};
   static constexpr std::chrono::milliseconds kRetryAfter{1'000};
   static constexpr int kNobodyAtOnce = 200;
   static constexpr std::chrono::seconds kNobodyEvery{10};
-  static constexpr std::chrono::seconds kSayEvery{60};  ///< how many were left out; that the disk refuses
-  /// Times in the log go on from the last one where the clock was turned back by less than this.
+  static constexpr std::chrono::seconds kSayEvery{
+      60};  ///< how often the log says how many were left out, and that the disk refuses
+  /// If the clock is turned back by less than this, times in the log continue from the last one.
   static constexpr std::chrono::hours kTurnedBackMax{1};
 
   struct Options {
     AuditWriter::Options files;
-    std::string default_project;       ///< in whose log it is said what is missing
+    std::string default_project;       ///< the project in whose log the missing entries are reported
     std::size_t waiting_max = 20'000;  ///< decisions that wait for the disk, a kilobyte each
   };
   /// Blocks. `clock` outlives it. Errors: the file system's.
   [[nodiscard]] static Result<std::unique_ptr<AuditLog>> Open(const Clock& clock, Options options);
-  /// Blocks until all is durable; what the disk refuses then is lost, which the server's log says.
+  /// Blocks until everything is durable. What the disk then refuses is lost; the server's log says so.
   ~AuditLog();
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;
@@ -47,7 +49,7 @@ class AuditLog {
   /// Any thread; does not block. `project`: ProjectOf(line, ...).
   void Add(access::AuditLine line, std::string project);
 
-  /// Blocks until what was added is durable, or the disk has refused it. Any thread but its own.
+  /// Blocks until what was added is durable or the disk has refused it. Any thread but the log's own.
   void Flush();
 
  private:

@@ -10,30 +10,30 @@
 
 namespace trainyard::audit {
 
-/// The lines of a file that may grow meanwhile, in either direction, by offsets: what was appended since Open
-/// is not seen. Holds one block of the file. Blocking; one thread.
+/// The lines of a file that may grow meanwhile, read in either direction by offsets: what was appended since
+/// Open is not seen. Keeps one block of the file in memory. Blocking; one thread.
 class LineReader {
  public:
-  /// Longer ones are passed by in pieces without a text.
+  /// Longer lines are skipped in pieces without a text.
   static constexpr std::int64_t kLineBytesMax = std::int64_t{64} << 10;
 
   struct Line {
     std::int64_t begin = 0;
-    std::int64_t end = 0;  ///< where the next one begins
-    std::string_view
-        text;  ///< without its end; valid until the next call. Empty: not a line that can be read
+    std::int64_t end = 0;   ///< where the next one begins
+    std::string_view text;  ///< without its line end; valid until the next call. Empty: not a readable line
   };
 
   /// kNotFound: there is no such file (any more).
   [[nodiscard]] static Result<LineReader> Open(const std::string& path);
 
   [[nodiscard]] std::int64_t size() const noexcept { return size_; }
-  /// The line that begins at `offset`. Nothing: the file ends there, or within the line (it is being written,
-  /// or was cut by a crash).
+  /// The line that begins at `offset`. Nothing: the file ends there, or within the line (the line is being
+  /// written, or was cut by a crash).
   [[nodiscard]] Result<std::optional<Line>> At(std::int64_t offset);
   /// The line that ends at `offset`. Nothing: the file begins there.
   [[nodiscard]] Result<std::optional<Line>> Before(std::int64_t offset);
-  /// Where the first line begins that begins at `offset` or later: at most kLineBytesMax further, else there.
+  /// The begin of the first line at or after `offset`; if there is none within kLineBytesMax, the position
+  /// that far ahead.
   [[nodiscard]] Result<std::int64_t> LineStart(std::int64_t offset);
 
  private:

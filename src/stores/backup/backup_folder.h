@@ -10,24 +10,23 @@ namespace trainyard::backup {
 
 /// The format that this program writes and reads.
 inline constexpr int kFormat = 1;
-/// In a folder that is being filled, or whose filling was killed: of a backup, and of what one is put back
-/// to.
+/// Marks in a directory that is being filled, or whose filling was killed: of a backup, and of a restore.
 inline constexpr const char* kUnfinishedBackup = "unfinished-backup";
 inline constexpr const char* kUnfinishedRestore = "restore-unfinished";
 
-/// A folder that is filled once: it has a mark from the first moment on, which goes when all else is on disk.
-/// Held by one process at a time (a lock on the mark). Blocking; one thread. The destructor leaves what is
-/// there, marked.
+/// A directory that is filled once: it has a mark from the beginning, which is removed when everything else
+/// is on disk. Only one process at a time has it (a lock on the mark). Blocking; one thread. The destructor
+/// leaves the contents, and the mark.
 class MarkedFolder {
  public:
-  /// Makes the folder (mode 0700). One that is empty, or marked, is taken and what it holds removed.
-  /// kFailedPrecondition: something else is in it; kAlreadyExists: another process fills it. `purpose`: "a
-  /// backup", for the refusal.
+  /// Creates the directory (mode 0700). If it exists and is empty or marked, it is used and its contents are
+  /// removed. kFailedPrecondition: something else is in it; kAlreadyExists: another process is filling it.
+  /// `purpose`: "a backup", for the error message.
   [[nodiscard]] static Result<MarkedFolder> Take(const std::string& path, const std::string& mark,
                                                  const std::string& purpose);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Everything in it is durable when it returns, and the mark is gone.
+  /// When it returns, everything in the directory is durable, and the mark is gone.
   [[nodiscard]] Status Finish();
 
  private:
@@ -40,7 +39,8 @@ class MarkedFolder {
 
 [[nodiscard]] Status WriteManifest(const std::string& folder, const control::v1::BackupManifest& manifest);
 
-/// kFailedPrecondition: it is no backup, an unfinished one, or one of a later format, with a sentence.
+/// kFailedPrecondition, with a sentence that says why: not a backup, an unfinished one, or one of a later
+/// format.
 [[nodiscard]] Result<control::v1::BackupManifest> ReadManifest(const std::string& folder);
 
 }  // namespace trainyard::backup

@@ -7,25 +7,28 @@
 #include "base/result.h"
 #include "trainyard/control/v1/backup.pb.h"
 
-/// What a data directory says of the backup that it is made of: DATA/restored.json. Blocking; any thread.
+/// The record of the backup from which a data directory was restored: DATA/restored.json. Blocking; any
+/// thread.
 namespace trainyard::backup {
 
-/// /etc/machine-id; empty where there is none. Source: machine-id(5).
+/// /etc/machine-id; empty if there is none. Source: machine-id(5).
 [[nodiscard]] std::string MachineId();
 
 [[nodiscard]] Status WriteRestoredFrom(const std::string& data, const control::v1::RestoredFrom& from);
-/// Nothing: it is made of none, or the file cannot be read.
+/// Nothing: it was not restored from a backup, or the file cannot be read.
 [[nodiscard]] std::optional<control::v1::RestoredFrom> ReadRestoredFrom(const std::string& data);
 
-/// In which order of changes the data directory counts on (store::JobStore, resume tokens): numbers that were
-/// given after a backup are given again by each that is restored from it. 0: it is made of none.
+/// Identifies the sequence of change numbers of this data directory (store::JobStore, resume tokens): each
+/// directory restored from the same backup gives out the same numbers again. 0: it was not restored from a
+/// backup.
 [[nodiscard]] std::int64_t LineageOf(const std::string& data);
 
-/// Where attempts of the same jobs may live that the backup's server started: that one's `attempts` folder,
-/// if it is on this machine and another one than this data directory's. Else empty.
+/// The `attempts` directory of the server that was backed up, where attempts of the same jobs may still run:
+/// if it is on this machine and not this data directory's. Otherwise empty.
 [[nodiscard]] std::string FormerAttempts(const std::string& data);
 
-/// Nothing lives there any more: FormerAttempts is empty from now on, whoever uses that folder next.
+/// Records that nothing runs there any more: FormerAttempts is empty from now on, even if the directory is
+/// used again.
 [[nodiscard]] Status ForgetFormer(const std::string& data);
 
 }  // namespace trainyard::backup

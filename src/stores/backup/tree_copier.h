@@ -19,31 +19,32 @@ struct TreeCounts {
   friend bool operator==(const TreeCounts&, const TreeCounts&) = default;
 };
 
-/// Copies trees of files that others write to meanwhile, with modes (but setuid and setgid), owners and
-/// times. Regular files, folders and symbolic links; nothing else. Never follows a link: what is below the
-/// folder named is what is copied. A file that vanishes is left out; one that is written to may be half new.
-/// Blocking; one thread. Not durable by itself (MarkedFolder::Finish).
+/// Copies trees of files that others may be writing to, with modes (except setuid and setgid), owners and
+/// times. Regular files, directories and symbolic links; nothing else. Never follows a link: only what is
+/// below the named directory is copied. A file that vanishes is left out; one that is being written to may be
+/// a mix of old and new. Blocking; one thread. Not durable by itself (MarkedFolder::Finish).
 class TreeCopier {
  public:
   struct Options {
-    /// Files that may be hard-linked instead; null: none. Where the file system shares blocks between files
-    /// (reflinks), that is done instead of linking.
+    /// Whether a file may be hard-linked instead; null: no file. If the file system can share blocks between
+    /// files (reflinks), that is done instead of linking.
     std::function<bool(const struct stat& file)> may_link = nullptr;
-    /// Told of each file once it is open, before it is copied, with its path below the folder; null: nobody.
+    /// Called for each file once it is open, before it is copied, with its path below the directory; may be
+    /// null.
     std::function<Status(const std::string& path, const struct stat& file)> before_copy = nullptr;
-    bool refuses_links = false;  ///< symbolic ones: kFailedPrecondition, with the name
+    bool refuses_links = false;  ///< fail on symbolic links: kFailedPrecondition, with the name
     std::function<void(const TreeCounts& counts)> on_progress = nullptr;  ///< after each file
     std::stop_token stop{};
   };
   explicit TreeCopier(Options options) : options_(std::move(options)) {}
 
-  /// A folder's contents from one path to another, or one file, whose name is the same in both. What is there
-  /// already stays: a second call adds what came meanwhile. kCancelled: `stop`; kResourceExhausted: the disk
-  /// is full.
+  /// Copies the contents of a directory, or one file (which has the same name in both paths). Existing files
+  /// stay: a second call adds what was created meanwhile. kCancelled: `stop` was requested;
+  /// kResourceExhausted: the disk is full.
   [[nodiscard]] Status Copy(const std::string& source, const std::string& target);
 
-  /// The entry of that name, from one open folder to another. Nothing outside of both is reached: a link of
-  /// that name is kFailedPrecondition, as one below it with `refuses_links`.
+  /// Copies the entry of that name from one open directory to another. Nothing outside of both is reached: a
+  /// link of that name is kFailedPrecondition, and with `refuses_links` so is one below it.
   [[nodiscard]] Status CopyAt(int source, int target, const std::string& name);
 
   [[nodiscard]] const TreeCounts& counts() const noexcept { return counts_; }
@@ -60,7 +61,7 @@ class TreeCopier {
   Options options_;
   TreeCounts counts_;
   int depth_ = 0;
-  std::string folder_;  ///< below the one named, with its end: "a/b/"
+  std::string folder_;  ///< the current directory below the named one, with a slash: "a/b/"
   bool can_clone_ = true;
   bool can_link_ = true;
 };

@@ -11,12 +11,12 @@
 #include "trainyard/iam/v1/policy.pb.h"
 #include "trainyard/identity/v1/identity.pb.h"
 
-/// What is to be kept, as values: rules make a change, the store writes it in one transaction, then memory
-/// follows. All that the store has is a change, too.
+/// What is to be stored, as values: rules compute a change, the store writes it in one transaction, then
+/// memory follows. The whole contents of the store are a change, too.
 namespace trainyard::identity {
 
 struct KeptKey {
-  std::string email;  ///< of its account
+  std::string email;  ///< the e-mail of its account
   std::string id;
   RsaPublicKey public_key;
   v1::ServiceAccountKey record;
@@ -28,7 +28,7 @@ struct KeptToken {
 };
 
 struct KeptPolicy {
-  iam::Resource resource;  ///< of a bucket: without a project
+  iam::Resource resource;  ///< a bucket is stored without its project
   iam::v1::Policy policy;
 };
 
@@ -37,8 +37,8 @@ struct KeptBucket {
   std::string project;
 };
 
-/// Applied in the order of the members; a list of what goes, then of what comes. What comes replaces what has
-/// the same name.
+/// Applied in the order of the members: first the deletions, then the additions. An addition replaces what
+/// has the same name.
 struct AccessChange {
   std::vector<std::string> tokens_dropped;    ///< by id
   std::vector<std::string> keys_dropped;      ///< by id
@@ -50,7 +50,7 @@ struct AccessChange {
   std::vector<KeptToken> tokens;
   std::vector<KeptPolicy> policies;
   std::vector<KeptBucket> buckets;
-  std::vector<KeptNumber> numbers;  ///< of projects without one
+  std::vector<KeptNumber> numbers;  ///< for projects without one
 };
 
 }  // namespace trainyard::identity

@@ -13,34 +13,34 @@
 
 namespace trainyard::identity {
 
-/// DATA/access.db: accounts, public keys, hashes of tokens, policies; and the one secret of it, the key that
-/// signs identity tokens, for which the file is 0600. Plain reads and writes, no rules. Blocking; one thread
-/// at a time. Errors: as sqlite::SqliteError; kDataLoss for a row that cannot be read.
+/// DATA/access.db: accounts, public keys, hashes of tokens, policies; and its only secret, the key that signs
+/// identity tokens, for which the file is 0600. Plain reads and writes, no rules. Blocking; one thread at a
+/// time. Errors: as sqlite::SqliteError; kDataLoss for a row that cannot be read.
 class AccessStore {
  public:
   [[nodiscard]] static Result<AccessStore> Open(const std::string& path);
 
-  /// Everything, as a change to nothing.
+  /// The whole contents, as a change to an empty store.
   [[nodiscard]] Result<AccessChange> Load();
-  /// All of it or nothing; durable when it returns.
+  /// Writes all of it or nothing; durable when it returns.
   [[nodiscard]] Status Apply(const AccessChange& change);
-  /// Of a token that may be gone by now.
+  /// Stores the last use of a token; the token may be gone by now.
   [[nodiscard]] Status PutLastUse(const TokenHash& hash, const v1::Token& token);
 
   /// Assertions that were used once and must not be used again.
   struct UsedAssertion {
-    TokenHash id{};  ///< of issuer and jti
+    TokenHash id{};  ///< hash of issuer and jti
     SysTime until;
   };
   [[nodiscard]] Result<std::vector<UsedAssertion>> UsedAssertions();
-  /// Also forgets those whose time is over.
+  /// Also forgets the expired ones.
   [[nodiscard]] Status PutUsedAssertion(const UsedAssertion& used, SysTime now);
 
-  /// The key that signs identity tokens, PEM; nothing: none was made yet.
+  /// The key that signs identity tokens, PEM; nothing: there is none yet.
   [[nodiscard]] Result<std::optional<std::string>> SigningKey();
   [[nodiscard]] Status PutSigningKey(const std::string& pem);
 
-  /// ProjectNumbers::Choose; nothing: numbers were not kept yet.
+  /// The secret for ProjectNumbers::Choose; nothing: this file does not store numbers yet.
   [[nodiscard]] Result<std::optional<std::string>> NumberSecret();
   [[nodiscard]] Status PutNumberSecret(const std::string& secret);
 

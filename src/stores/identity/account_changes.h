@@ -8,11 +8,11 @@
 #include "base/result.h"
 #include "stores/identity/directory.h"
 
-/// What methods on service accounts and their keys change. Pure: any thread; chance and time come in. Source:
-/// iam v1, projects.serviceAccounts; spec access.md section 8.
+/// What methods on service accounts and their keys change. Pure: any thread; random values and time are
+/// arguments. Source: iam v1, projects.serviceAccounts; spec access.md section 8.
 namespace trainyard::identity {
 
-inline constexpr int kServiceAccountsMax = 100;      ///< of one project. Source: iam quotas
+inline constexpr int kServiceAccountsMax = 100;      ///< per project. Source: iam quotas
 inline constexpr std::size_t kDescriptionMax = 256;  ///< bytes. Source: as above, description
 inline constexpr std::size_t kDisplayNameMax = 100;  ///< bytes. Source: iam v1, ServiceAccount.displayName
 
@@ -21,24 +21,24 @@ struct NewAccount {
   std::string account_id;
   std::string display_name;
   std::string description;
-  std::string unique_id;  ///< that nobody has yet
+  std::string unique_id;  ///< not used by another account
 };
 /// kInvalidArgument: the id (iam::ServiceAccountEmail) or the display name; kAlreadyExists;
 /// kResourceExhausted.
 [[nodiscard]] Result<AccessChange> AccountCreated(const Directory& known, const NewAccount& wanted);
 
-/// What an account is changed to; what is absent stays.
+/// Changes to an account; absent members stay as they are.
 struct AccountEdit {
   std::optional<bool> disabled;
   std::optional<std::string> display_name;
   std::optional<std::string> description;
 };
-/// kNotFound; kInvalidArgument; kFailedPrecondition: nobody could administrate the installation any more.
+/// kNotFound; kInvalidArgument; kFailedPrecondition: nobody could administer the installation any more.
 [[nodiscard]] Result<AccessChange> AccountChanged(const Directory& known, std::string_view email,
                                                   const AccountEdit& edit);
 
-/// With its keys, its tokens, its policy and what other policies bind to it. `etag`: of each policy that
-/// changes. Errors as AccountChanged.
+/// Deletes an account with its keys, its tokens, its policy and its bindings in other policies. `etag`: for
+/// each policy that changes. Errors as AccountChanged.
 [[nodiscard]] Result<AccessChange> AccountDeleted(const Directory& known, std::string_view email,
                                                   std::string_view etag);
 
@@ -49,21 +49,21 @@ struct AccountEdit {
 /// kNotFound.
 [[nodiscard]] Result<AccessChange> KeySetDisabled(const Directory& known, std::string_view email,
                                                   std::string_view key_id, bool disabled);
-/// Tokens that it asked for go with it. kNotFound.
+/// Also deletes the tokens that were obtained with it. kNotFound.
 [[nodiscard]] Result<AccessChange> KeyDeleted(const Directory& known, std::string_view email,
                                               std::string_view key_id);
 
 /// As Identities::AccountId.
 [[nodiscard]] std::string IdOfAccount(const Directory& known, std::string_view email);
-/// No account has it as its id.
+/// An id that no account has.
 inline constexpr std::string_view kNoAccount = "0";
 
 [[nodiscard]] Error NoSuchAccount(std::string_view email);
 [[nodiscard]] Error NoSuchKey(std::string_view email, std::string_view key_id);
 
-/// Token::issuer of one that a key asked for: "key K".
+/// The value of Token::issuer for tokens obtained with a key: "key K".
 [[nodiscard]] std::string KeyIssuer(std::string_view key_id);
-/// The key in it; empty: another issuer.
+/// The key in such an issuer; empty: another kind of issuer.
 [[nodiscard]] std::string_view KeyOfIssuer(std::string_view issuer);
 
 }  // namespace trainyard::identity

@@ -6,10 +6,10 @@
 
 namespace trainyard::identity {
 
-/// The policy of a bucket for which none was set: what the original gives a new one, that is to say what its
-/// project's basic roles have. Owner and editor: everything in it; viewer: reading. With the etag of
-/// iam::NoPolicy. Pure: any thread. Source: spec access.md section 9; the public page "IAM roles for Cloud
-/// Storage", section on basic roles.
+/// The policy of a bucket for which none was set: as Google gives a new bucket, the rights of its project's
+/// basic roles. Owner and editor: everything in it; viewer: reading. With the etag of iam::NoPolicy. Pure:
+/// any thread. Source: spec access.md section 9; the public page "IAM roles for Cloud Storage", section on
+/// basic roles.
 [[nodiscard]] iam::v1::Policy BucketDefault(std::string_view project);
 
 }  // namespace trainyard::identity

@@ -15,18 +15,19 @@
 
 namespace trainyard::identity {
 
-/// "token T" or "key K": what the token was exchanged for, or made through; else who asked for it.
+/// "token T" or "key K": the credential that the token was exchanged for or made through; otherwise the
+/// principal that asked for it.
 [[nodiscard]] inline const std::string& CredentialBehind(const v1::Token& token) {
   return token.through().empty() ? token.issuer() : token.through();
 }
 
-/// Everything that is kept, in memory and ready to be asked. A value, without rules and clocks; one thread at
-/// a time. Pointers and references are valid until the next Apply().
+/// Everything that is stored, in memory and indexed. A value, without rules and clocks; one thread at a time.
+/// Pointers and references are valid until the next Apply().
 class Directory {
  public:
   static constexpr std::size_t kShownMax = 10'000;
 
-  /// @param default_project  of buckets whose project was not recorded.
+  /// @param default_project  the project of buckets for which none was recorded.
   explicit Directory(std::string default_project)
       : bucket_projects_(std::make_shared<BucketProjects>(std::move(default_project))) {}
 
@@ -48,12 +49,12 @@ class Directory {
 
   [[nodiscard]] const KeptToken* FindToken(const TokenHash& hash) const;
   [[nodiscard]] const KeptToken* FindTokenById(std::string_view id) const;
-  /// Of one principal, in the order of their ids.
+  /// The tokens of one principal, in the order of their ids.
   [[nodiscard]] std::vector<const KeptToken*> TokensOf(std::string_view principal) const;
   [[nodiscard]] std::vector<const KeptToken*> AllTokens() const;
-  /// Ids of those that were made from a credential: "token T", "key K" (CredentialBehind).
+  /// Ids of the tokens that were made from a credential: "token T", "key K" (CredentialBehind).
   [[nodiscard]] const std::set<std::string>& TokensMadeFrom(std::string_view credential) const;
-  /// To be written as it is then; null: it is gone.
+  /// Returns the token to be written; null: it is gone.
   const KeptToken* SetLastUse(const TokenHash& hash, const google::protobuf::Timestamp& time);
 
   // --- policies
@@ -62,30 +63,32 @@ class Directory {
     KeptPolicy kept;
     iam::PolicyIndex index;
   };
-  /// Null: none was set. The resource's project is not looked at where its name alone says which it is.
+  /// Null: none was set. The resource's project is ignored where its name alone identifies it.
   [[nodiscard]] const PolicyEntry* FindPolicy(const iam::Resource& resource) const;
   [[nodiscard]] const std::map<std::string, PolicyEntry, std::less<>>& policies() const { return policies_; }
 
   [[nodiscard]] const std::string& default_project() const noexcept {
     return bucket_projects_->default_project();
   }
-  /// What other threads may ask, too.
+  /// For queries from other threads.
   [[nodiscard]] const std::shared_ptr<BucketProjects>& bucket_projects() const noexcept {
     return bucket_projects_;
   }
-  /// That anything kept names, and the default one.
+  /// All projects that any stored record names, and the default project.
   [[nodiscard]] const std::set<std::string, std::less<>>& projects() const { return projects_; }
 
   [[nodiscard]] const ProjectNumbers& numbers() const noexcept { return numbers_; }
-  /// Of a project that nothing names yet: its agent can be bound, until kShownMax others were shown.
+  /// Remembers the number of a project that no record names yet: its agent can be bound, until kShownMax
+  /// other numbers were shown.
   void ShowNumber(const KeptNumber& shown);
-  /// The project whose own account has this e-mail; null: it is no such account's.
+  /// The project whose service agent has this e-mail; null: there is none.
   [[nodiscard]] const std::string* ProjectOfAgent(std::string_view email) const;
 
-  /// What stands for the policy of a bucket of one of these projects.
+  /// The policy that applies to buckets of the project for which none was set.
   [[nodiscard]] const iam::PolicyIndex& BucketDefaultOf(std::string_view project) const;
 
-  /// As policies are kept: buckets without their project, service accounts with that of the account.
+  /// Returns the form in which policies are stored: buckets without their project, service accounts with that
+  /// of the account.
   [[nodiscard]] iam::Resource Normal(iam::Resource resource) const;
 
  private:
@@ -112,7 +115,7 @@ class Directory {
   std::map<std::string, PolicyEntry, std::less<>> policies_;             ///< by iam::NameOf
   std::set<std::string, std::less<>> projects_;
   ProjectNumbers numbers_;
-  std::map<std::int64_t, std::string> shown_;  ///< numbers of projects that are kept nowhere
+  std::map<std::int64_t, std::string> shown_;  ///< numbers of projects that are not stored
   std::map<std::string, iam::PolicyIndex, std::less<>> bucket_defaults_;  ///< by project
 };
 

@@ -8,10 +8,9 @@
 
 namespace trainyard::identity {
 
-/// Sees to it that the file (DATA/admin-token, 0600) has a token of the administrator that is valid: as it
-/// is, or a new one where the file is missing or what it has is not valid any more. A new one is printed too
-/// where stderr is a terminal, else the file's name is. Loop thread, before anybody can ask. Errors: the
-/// file's, the identities'.
+/// Ensures that the file (DATA/admin-token, 0600) has a valid token of the administrator. If the file is
+/// missing or its token is no longer valid, makes a new one, and prints it if stderr is a terminal, otherwise
+/// the file's name. Loop thread, before requests are accepted. Errors: the file's, those of Identities.
 boost::asio::awaitable<Status> EnsureAdminToken(Identities& identities, std::string file);
 
 }  // namespace trainyard::identity

@@ -4,11 +4,12 @@
 
 #include "stores/identity/directory.h"
 
-/// What policies say. Pure: any thread; some look-ups a question.
+/// What policies grant. Pure: any thread; a few look-ups per question.
 namespace trainyard::identity {
 
-/// Whether policies of the resource and what is above it give the permission; of a job: above it alone. A
-/// project's own account (cluster::ServiceAccount) has iam::kServiceAgent there without a binding.
+/// Whether policies of the resource and of its parents give the permission; for a job, only those of its
+/// parents. A project's service agent (cluster::ServiceAccount) has iam::kServiceAgent there without a
+/// binding.
 [[nodiscard]] bool Grants(const Directory& known, std::string_view principal, std::string_view permission,
                           const iam::Resource& resource);
 
@@ -16,7 +17,7 @@ namespace trainyard::identity {
 [[nodiscard]] bool HasBasicRole(const Directory& known, std::string_view principal, std::string_view role,
                                 std::string_view project);
 
-/// Whether they bind any role to the principal.
+/// Whether policies of the resource or its parents bind any role to the principal.
 [[nodiscard]] bool Knows(const Directory& known, std::string_view principal, const iam::Resource& resource);
 
 }  // namespace trainyard::identity

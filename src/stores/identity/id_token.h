@@ -8,19 +8,19 @@
 #include "stores/identity/identities.h"
 #include "stores/identity/rsa_key.h"
 
-/// OpenID Connect identity tokens, which the server's own key signs. Source: iamcredentials v1,
+/// OpenID Connect identity tokens, signed with the server's own key. Source: iamcredentials v1,
 /// generateIdToken; OpenID Connect Core section 2.
 namespace trainyard::identity {
 
-/// What one says, as JSON. kInvalidArgument with field "audience"; kFailedPrecondition: the account is
-/// disabled. Pure: any thread.
+/// The claims of a token, as JSON. kInvalidArgument with field "audience"; kFailedPrecondition: the account
+/// is disabled. Pure: any thread.
 [[nodiscard]] Result<std::string> IdTokenClaims(const v1::ServiceAccount& account,
                                                 const Identities::IdToken& wanted, SysTime now);
 
-/// Stores the key unless one is stored already; the stored one. Blocking.
+/// Stores the key unless one is stored already; returns the stored one. Blocking.
 [[nodiscard]] Result<RsaPrivateKey> FirstSigningKey(AccessStore& store, const RsaPrivateKey& made);
 
-/// About a millisecond.
+/// Takes about a millisecond.
 [[nodiscard]] Result<std::string> SignIdToken(const RsaPrivateKey& key, const std::string& claims);
 
 }  // namespace trainyard::identity

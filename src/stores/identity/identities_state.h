@@ -18,19 +18,20 @@
 
 namespace trainyard::identity {
 
-/// What Identities holds. Changes take turns: each decides by what is in memory, is written, and only then
-/// shows in memory, so that a question never sees what a power cut could take back. Loop thread only.
+/// The internals of Identities. Changes run one at a time: each is decided from what is in memory, written,
+/// and only then applied in memory, so that an answer is never based on what a power cut could undo. Loop
+/// thread only.
 struct IdentitiesState {
   IdentitiesState(boost::asio::any_io_executor executor, const Clock& used_clock, Identities::Options options,
                   AccessStore opened);
   ~IdentitiesState();
-  /// Blocks: reads the file, drops what expired, makes the first administrator.
+  /// Blocks: reads the file, drops what has expired, creates the first administrator.
   [[nodiscard]] static Result<std::unique_ptr<IdentitiesState>> Open(boost::asio::any_io_executor executor,
                                                                      const Clock& clock,
                                                                      Identities::Options options);
 
-  /// Blocks: the secret that numbers of projects are made with. If there is none yet, makes it, and keeps the
-  /// numbers that projects have had (`was_used`: it is not a new file).
+  /// Blocks: reads the secret from which project numbers are computed. If there is none yet, creates it, and
+  /// stores the numbers that projects had so far (`was_used`: it is not a new file).
   [[nodiscard]] Status OpenNumbers(bool was_used,
                                    const std::function<Result<std::vector<std::string>>()>& projects_of_jobs);
 
@@ -41,21 +42,21 @@ struct IdentitiesState {
   boost::asio::awaitable<Result<Login>> Check(std::string token, OwnAudiences own_audiences);
   [[nodiscard]] Result<Login> CheckSession(std::string_view token);
   boost::asio::awaitable<Result<Assertion>> CheckAssertion(std::string assertion, OwnAudiences own_audiences);
-  /// Its signature, by a thread of its own. kUnavailable: kVerifyingMax wait. Else as SignedBy.
+  /// Verifies the signature on a separate thread. kUnavailable: kVerifyingMax are waiting. Otherwise as
+  /// SignedBy.
   boost::asio::awaitable<Result<SignedJwt>> Verify(std::string text);
   static constexpr int kVerifyingMax = 200;
-  /// A token of this text, and what it takes the place of.
+  /// A token of this text, and the removal of those that it replaces.
   [[nodiscard]] Result<AccessChange> DecideToken(const NewToken& wanted, std::string_view text);
-  /// By the server's own key, which is made if there is none.
+  /// Signs with the server's own key, which is created if there is none.
   boost::asio::awaitable<Result<std::string>> SignClaims(std::string claims);
 
   using Decide = std::function<Result<AccessChange>()>;
-  /// Decides in its turn and makes it so. @return the change that was made. kUnavailable: others' changes
-  /// take longer than kTurnMax.
-  /// kUnauthenticated: whoever asks may not any more.
+  /// Waits for its turn, decides, stores and applies the change. @return the change. kUnavailable: other
+  /// changes took longer than kTurnMax. kUnauthenticated: the caller has lost the right meanwhile.
   boost::asio::awaitable<Result<AccessChange>> Change(Decide decide, StillMay still_may = {});
   static constexpr std::chrono::seconds kTurnMax{30};
-  /// Where what was made need not be told.
+  /// Change, for callers that do not need the change itself.
   boost::asio::awaitable<Status> Do(Decide decide, StillMay still_may = {});
 
   void MarkUsed(const TokenHash& hash, SysTime now);
@@ -63,7 +64,7 @@ struct IdentitiesState {
 
   boost::asio::any_io_executor loop;
   const Clock& clock;
-  AccessStore store;  ///< `writer` alone touches it after Open
+  AccessStore store;  ///< after Open used on `writer` only
   Directory directory;
   VerifiedJwts verified;
   UsedAssertions used;
@@ -76,7 +77,7 @@ struct IdentitiesState {
   boost::asio::thread_pool writer{1};
   boost::asio::thread_pool verifiers{1};
   boost::asio::thread_pool makers{
-      1};  ///< of RSA keys and signatures: a tenth of a second that no write waits
+      1};  ///< for RSA keys and signatures, which take up to a tenth of a second: no write waits for them
 };
 
 /// How often the last use of a token is written, at most.
@@ -84,10 +85,10 @@ inline constexpr std::chrono::seconds kLastUseStep = std::chrono::hours(1);
 /// How often expired tokens are looked for, at most.
 inline constexpr std::chrono::seconds kSweepStep = std::chrono::hours(1);
 
-/// kUnauthenticated if whoever asks may not any more.
+/// kUnauthenticated if the caller has lost the right meanwhile.
 [[nodiscard]] boost::asio::awaitable<Status> CheckStillMay(StillMay still_may);
 
-/// As policies' etags: no two changes have the same.
+/// A new etag for a policy: no two changes have the same.
 [[nodiscard]] std::string RandomEtag();
 
 }  // namespace trainyard::identity

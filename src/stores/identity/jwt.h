@@ -8,16 +8,16 @@
 #include "base/result.h"
 #include "stores/identity/rsa_key.h"
 
-/// JSON Web Tokens that RS256 signs, read and written. Pure: any thread. Source: RFC 7515 (compact form),
-/// RFC 7519, RFC 8725 (what to refuse).
+/// Reads and writes JSON Web Tokens signed with RS256. Pure: any thread. Source: RFC 7515 (compact form), RFC
+/// 7519, RFC 8725 (what to refuse).
 namespace trainyard::identity {
 
-inline constexpr std::size_t kJwtBytesMax = 8 << 10;  ///< clients' own have less than 1 KiB
-inline constexpr std::size_t kJwtValuesMax = 100;     ///< of JSON in one part
+inline constexpr std::size_t kJwtBytesMax = 8 << 10;  ///< clients' tokens have less than 1 KiB
+inline constexpr std::size_t kJwtValuesMax = 100;     ///< JSON values in one part
 
-/// What a JWT says. Nothing of it is true before its signature is verified.
+/// The contents of a JWT. None of it can be trusted before its signature is verified.
 struct Jwt {
-  std::string key_id;  ///< kid; empty: it names none
+  std::string key_id;  ///< kid; empty: absent
   std::string issuer;  ///< iss
   std::optional<std::string> subject;
   std::optional<std::string> audience;
@@ -26,7 +26,7 @@ struct Jwt {
   std::optional<std::int64_t> issued_at;  ///< seconds since 1970
   std::optional<std::int64_t> expires_at;
   std::optional<std::int64_t> not_before;
-  std::string signed_text;  ///< the first two parts as they came
+  std::string signed_text;  ///< the first two parts as received
   std::string signature;
 
   [[nodiscard]] bool IsSignedBy(const RsaPublicKey& key) const {

@@ -7,10 +7,10 @@
 
 namespace trainyard::identity {
 
-/// Of which server a key file speaks.
+/// The server that a key file refers to.
 struct KeyFileServer {
   std::string url;              ///< "https://yard.example:8443": its token_uri is URL/token
-  std::string universe_domain;  ///< empty: Google's, for clients that ask token_uri (spec access.md, way A)
+  std::string universe_domain;  ///< empty: Google's, for clients that use token_uri (spec access.md, way A)
 };
 
 /// A service account's key file as clients read it: JSON, indented, newline at the end. Pure: any thread.

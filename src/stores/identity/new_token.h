@@ -9,26 +9,27 @@
 #include "rules/iam/login.h"
 #include "trainyard/identity/v1/identity.pb.h"
 
-/// Credentials as they are asked for, and as they are made.
+/// Requests for credentials, and their results.
 namespace trainyard::identity {
 
 using iam::Login;
 
-/// NewToken::issuer of a token that a login was exchanged for: what ends the login's credential ends the
-/// token.
+/// The NewToken::issuer of a token that a login was exchanged for: when the login's credential ends, so does
+/// the token.
 [[nodiscard]] std::string IssuerOf(const Login& login);
 
-/// Whether who asks for a change still may: asked when nothing can come between the answer and the change, so
-/// that no revocation is outrun. Null: nobody was asked who they are.
+/// Whether the caller of a change still has the right to it: checked when nothing can happen between the
+/// answer and the change, so that a revocation always takes effect first. Null: callers are not
+/// authenticated.
 using StillMay = std::function<boost::asio::awaitable<bool>()>;
 
 struct NewToken {
   std::string principal;
   std::optional<std::chrono::seconds> life;
   std::string description;
-  std::string issuer;     ///< who asked for it: a principal, or IssuerOf its login
+  std::string issuer;     ///< what asked for it: a principal, or IssuerOf its login
   bool browser = false;   ///< for Identities::CheckSession, and refused by Check
-  std::string through{};  ///< IssuerOf the login of an issuer that may be the principal, a service account
+  std::string through{};  ///< IssuerOf the login that made the token for a service account (the principal)
   StillMay still_may{};
 };
 
@@ -37,11 +38,11 @@ struct MadeToken {
   v1::Token token;
 };
 
-/// What a signed assertion proves.
+/// The result of a valid signed assertion.
 struct Assertion {
   std::string principal;
   std::string key_id;           ///< for NewToken::issuer: "key K"
-  std::string target_audience;  ///< not empty: an identity token is asked for
+  std::string target_audience;  ///< not empty: the client asks for an identity token
 };
 
 struct IdToken {

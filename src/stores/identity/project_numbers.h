@@ -16,21 +16,21 @@ struct KeptNumber {
   std::int64_t number = 0;
 };
 
-/// The numbers that projects were given. No two projects have the same, and none is ever taken back. A value.
+/// The numbers of projects. No two projects have the same number, and a number is never taken back. A value.
 class ProjectNumbers {
  public:
   static constexpr std::size_t kKeptMax =
-      100'000;  ///< further projects are told a number, and it means nobody
+      100'000;  ///< further projects are shown a number that identifies nobody
 
   [[nodiscard]] std::optional<std::int64_t> Of(std::string_view project) const;
-  /// Null: nobody's.
+  /// Null: no project has the number.
   [[nodiscard]] const std::string* ProjectOf(std::int64_t number) const;
   [[nodiscard]] bool IsFull() const noexcept { return numbers_.size() >= kKeptMax; }
-  /// Nothing happens if the project has one, or another project has it.
+  /// Does nothing if the project already has a number, or another project has this one.
   void Keep(const KeptNumber& kept);
 
-  /// A free number for a project without one: by the secret, so that nobody can find a name for a number, and
-  /// the same again if a power cut takes it back before it is written.
+  /// A free number for a project without one. Computed with the secret, so that nobody can find a name that
+  /// has a given number, and the same number results again if a power cut prevents its being written.
   [[nodiscard]] KeptNumber Choose(std::string_view secret, std::string_view project) const;
 
  private:
@@ -38,8 +38,9 @@ class ProjectNumbers {
   std::map<std::int64_t, std::string> projects_;
 };
 
-/// Those for projects from before numbers were kept: as they were (cluster::HashedNumber), but where two have
-/// the same. Names that are numbers give way to others.
+/// The numbers of projects from before numbers were stored: the same as they had (cluster::HashedNumber),
+/// except that of two projects with the same number one gets another. A project whose name is a number gives
+/// way to others.
 [[nodiscard]] std::vector<KeptNumber> NumbersFromBefore(ProjectNumbers known, std::string_view secret,
                                                         const std::set<std::string, std::less<>>& projects);
 

@@ -13,11 +13,12 @@ namespace trainyard::identity {
 /// The public half of an RSA key. A value; any thread (verifying changes nothing).
 class RsaPublicKey {
  public:
-  /// Of SubjectPublicKeyInfo in DER. kDataLoss: it is none, or not one of RSA with kRsaBits at least.
+  /// Reads a SubjectPublicKeyInfo in DER. kDataLoss: not one, or not an RSA key of at least kRsaBits.
   [[nodiscard]] static Result<RsaPublicKey> FromDer(std::string_view der);
 
   [[nodiscard]] const std::string& der() const noexcept { return der_; }
-  /// Whether the signature (RSASSA-PKCS1-v1_5 with SHA-256: "RS256") is the text's. Source: RFC 7518, 3.3.
+  /// Whether the signature (RSASSA-PKCS1-v1_5 with SHA-256: "RS256") is valid for the text. Source: RFC 7518,
+  /// 3.3.
   [[nodiscard]] bool Verifies(std::string_view text, std::string_view signature) const;
 
  private:
@@ -34,12 +35,12 @@ class RsaPrivateKey {
  public:
   /// Takes a tenth of a second or more: not on the loop. kInternal: OpenSSL's random numbers failed.
   [[nodiscard]] static Result<RsaPrivateKey> Generate();
-  /// PEM of PKCS #8, without a passphrase. kDataLoss: it is none.
+  /// Reads PEM of PKCS #8, without a passphrase. kDataLoss: not a valid key.
   [[nodiscard]] static Result<RsaPrivateKey> FromPem(std::string_view pem);
 
   [[nodiscard]] std::string Pem() const;
   [[nodiscard]] RsaPublicKey Public() const;
-  /// RS256. About a millisecond.
+  /// Signs with RS256. About a millisecond.
   [[nodiscard]] std::string Sign(std::string_view text) const;
 
  private:
@@ -48,6 +49,6 @@ class RsaPrivateKey {
   std::shared_ptr<evp_pkey_st> key_;  // shared: as above
 };
 
-inline constexpr unsigned kRsaBits = 2'048;  ///< what the original makes. Source: iam v1, KEY_ALG_RSA_2048
+inline constexpr unsigned kRsaBits = 2'048;  ///< as Google's keys. Source: iam v1, KEY_ALG_RSA_2048
 
 }  // namespace trainyard::identity

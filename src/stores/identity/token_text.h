@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-/// How a token is written, and what of it is kept. Pure: any thread.
+/// The text form of a token, and the hash of it that is stored. Pure: any thread.
 ///
 /// "ty_", 43 characters for 256 random bits, 6 for their checksum; letters and digits only, so that a double
-/// click selects all of it. The checksum tells a mistyped token from an unknown one without any look-up.
+/// click selects all of it. The checksum tells a mistyped token from an unknown one without a look-up.
 namespace trainyard::identity {
 
 inline constexpr std::string_view kTokenPrefix = "ty_";
@@ -23,7 +23,7 @@ using TokenHash = std::array<std::uint8_t, 32>;
 /// Whether the text is what PrintToken makes: length, alphabet and checksum.
 [[nodiscard]] bool IsTokenText(std::string_view text);
 
-/// SHA-256 of any text: what is kept of a token. 256 random bits need no salt and no slow hash.
+/// SHA-256 of any text: all that is stored of a token. 256 random bits need no salt and no slow hash.
 [[nodiscard]] TokenHash HashOf(std::string_view text);
 
 }  // namespace trainyard::identity

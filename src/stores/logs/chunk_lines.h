@@ -34,15 +34,14 @@ class LineReader {
   bool damaged_ = false;
 };
 
-/// The line's severity, from where protobuf writes it: right behind the stamp. DEFAULT where it is not there.
+/// The line's severity, read from where protobuf writes it: right after the stamp. DEFAULT if it is absent.
 [[nodiscard]] logging::v2::LogEntry::Severity SeverityOf(const RawLine& line) noexcept;
 
-/// Lines of interest.
+/// The numbers of warnings and errors.
 struct SeverityCounts {
-  std::int64_t warnings = 0;  ///< of WARNING
-  std::int64_t errors = 0;    ///< of ERROR and above
-  std::int64_t named_errors =
-      0;  ///< of them those that are not ERROR only because they were written on stderr
+  std::int64_t warnings = 0;      ///< of WARNING
+  std::int64_t errors = 0;        ///< of ERROR and above
+  std::int64_t named_errors = 0;  ///< those that are not ERROR only because they were written to stderr
   friend bool operator==(const SeverityCounts&, const SeverityCounts&) = default;
 };
 [[nodiscard]] SeverityCounts CountSeverity(const RawLine& line);

@@ -5,7 +5,7 @@
 #include "base/sqlite/database.h"
 #include "stores/logs/log_query.h"
 
-/// A row of the chunks table with what its job and source add to it.
+/// A row of the chunks table, joined with its job and source.
 namespace trainyard::logs {
 
 /// "SELECT ... FROM ...", to be followed by WHERE and ORDER BY on `c`, the chunks.
@@ -31,10 +31,10 @@ enum : int {
 };
 }  // namespace chunk_column
 
-/// What all lines of the row's chunk have in common.
+/// The fields that all lines of the row's chunk have in common.
 [[nodiscard]] logging::v2::LogEntry CommonPart(const sqlite::Cursor& row);
 
-/// Whether the chunk is of a project and a task that the query asks for.
+/// Whether the chunk belongs to a project and a task that the query asks for.
 [[nodiscard]] bool IsAskedFor(const sqlite::Cursor& row, const LogQuery& query);
 
 }  // namespace trainyard::logs

@@ -13,7 +13,7 @@
 
 namespace trainyard::logs {
 
-/// Where a line stands among all lines of all jobs.
+/// A line's position in the order of all lines of all jobs.
 struct Position {
   std::int64_t time = 0;  ///< as shown, Unix time in ns
   std::int64_t job_line = 0;
@@ -21,23 +21,23 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-/// What limits a search besides the filter.
+/// The limits of a search besides the filter.
 struct SearchRange {
   Order order = Order::kOldestFirst;
   std::int64_t earliest = 0;      ///< timestamp >= earliest, Unix time in ns
   std::int64_t latest = 0;        ///< timestamp <= latest
-  std::optional<Position> after;  ///< only what comes after it in this order
+  std::optional<Position> after;  ///< only lines after it in this order
 };
 
-/// One line that a search found. What it points to lives until the next call of Next().
+/// One line that a search found. The pointers are valid until the next call of Next().
 struct FoundLine {
   Position position;
   const logging::v2::LogEntry* common = nullptr;  ///< what the lines of its chunk have in common
   std::string_view bytes;                         ///< a serialized LogLine
 };
 
-/// Merges the lines of chunks into one sequence ordered by Position. Holds only the chunks that overlap at
-/// the current time. Synchronous, one thread.
+/// Merges the lines of chunks into one sequence ordered by Position. Keeps only chunks that overlap the
+/// current time in memory. Synchronous, one thread.
 class ChunkSearch {
  public:
   /// `chunks` runs kSelectChunks, ordered by first_time, or by last_time descending for newest first. Skips
@@ -73,7 +73,7 @@ class ChunkSearch {
   bool at_row_ = false;
   std::int64_t passed_over_ = 0;
   std::optional<Position> cut_short_;
-  std::unique_ptr<Chunk> current_;            ///< whose line was returned last
+  std::unique_ptr<Chunk> current_;            ///< the one whose line was returned last
   std::vector<std::unique_ptr<Chunk>> open_;  ///< a heap by next line, the first one at the front
 };
 

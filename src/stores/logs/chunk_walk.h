@@ -22,7 +22,7 @@ struct NumberedLine {
   RawLine raw;
 };
 
-/// A chunk with its lines. Lives until the walk goes on.
+/// A chunk with its lines. Valid until the next call of ChunkWalk::Next().
 struct WalkedChunk {
   ChunkPlace place;
   const LineWriter* writer = nullptr;
@@ -39,20 +39,21 @@ struct WalkedChunk {
   }
 };
 
-/// Goes through the chunks of one job, in order or from the end, and loads those whose lines can match a
-/// filter: of the others only the index is read. Synchronous, one thread.
+/// Goes through the chunks of one job, forwards or backwards, and loads those whose lines can match a filter:
+/// of the others only the index is read. Synchronous, one thread.
 class ChunkWalk {
  public:
-  /// Forwards from the chunk that holds line `at`; backwards from the one that holds the line before it.
-  /// `chunks` and `filter` outlive the walk, which is the only one on `chunks`.
+  /// Forwards: starts with the chunk that contains line `at`; backwards: with the one that contains the line
+  /// before it. `chunks` and `filter` outlive the walk, which is the only one on `chunks`.
   ChunkWalk(JobChunks& chunks, std::int64_t job_uid, const LineFilter& filter, WalkDirection direction,
             std::int64_t at);
 
-  /// The next chunk of interest; nothing at the end of the job's chunks, or when so many were passed over
-  /// that the rest is for another call: IsCut().
+  /// The next chunk with possible matches; nothing at the end of the job's chunks, or when so many were
+  /// skipped that the rest is left to another call: IsCut().
   [[nodiscard]] Result<const WalkedChunk*> Next();
   [[nodiscard]] bool IsCut() const noexcept { return is_cut_; }
-  /// All lines before it (backwards: from it on) stand in chunks that Next() has returned or passed over.
+  /// All lines before this one (backwards: from this one on) are in chunks that Next() has returned or
+  /// skipped.
   [[nodiscard]] std::int64_t position() const noexcept { return position_; }
 
  private:

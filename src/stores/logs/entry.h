@@ -18,14 +18,14 @@ namespace trainyard::logs {
 /// job.
 [[nodiscard]] std::string InsertId(std::int64_t job_line);
 
-/// A copy of the template, filled with one line: jsonPayload (message, levelname, created, further fields),
+/// Copies one line into a copy of the template: jsonPayload (message, levelname, created, further fields),
 /// severity, timestamp and insertId. Never textPayload.
 /// @param shown_time  Unix time in ns
 void FillEntry(const replica::v1::LogLine& line, std::int64_t shown_time, std::int64_t job_line,
                logging::v2::LogEntry& entry);
 
-/// A serialized LogLine as an entry, `common` being the template of its source. A line that cannot be read
-/// becomes an entry that says so.
+/// Converts a serialized LogLine to an entry, `common` being the template of its source. A line that cannot
+/// be read becomes an entry that says so.
 [[nodiscard]] logging::v2::LogEntry MakeEntry(const logging::v2::LogEntry& common, std::string_view bytes,
                                               std::int64_t shown_time, std::int64_t job_line);
 

@@ -13,7 +13,7 @@
 
 namespace trainyard::logs {
 
-/// A chunk of a job, without its lines: all of it stands in an index.
+/// A chunk of a job, without its lines: read from an index alone.
 struct ChunkPlace {
   std::int64_t chunk = 0;
   std::int64_t first = 0;  ///< its first line's number within the job
@@ -24,39 +24,39 @@ struct ChunkPlace {
   [[nodiscard]] std::int64_t end() const noexcept { return first + lines; }
 };
 
-/// Who wrote the lines of a source.
+/// The replica and trial that wrote the lines of a source.
 struct LineWriter {
   std::string replica;
   std::string trial_id;
   friend auto operator<=>(const LineWriter&, const LineWriter&) = default;
 };
 
-/// What a chunk consists of.
+/// The contents of a chunk.
 struct ChunkContents {
   std::int64_t floor = -1;  ///< for ShownTime
   std::string lines;        ///< a serialized LogLines
 };
 
-/// A connection that reads logs.db by the numbers of lines, beside the writer. One thread at a time. Errors:
+/// A connection that reads logs.db by line numbers while another one writes. One thread at a time. Errors:
 /// those of the database.
 class JobChunks {
  public:
-  /// The file, which a LogWriter has made.
+  /// Opens the file, which a LogWriter has created.
   [[nodiscard]] static Result<std::unique_ptr<JobChunks>> Open(const std::string& path);
   ~JobChunks();
 
-  /// Lines of the job's whole log; 0 where it has none.
+  /// The number of lines in the job's whole log; 0 if it has none.
   [[nodiscard]] Result<std::int64_t> Total(std::int64_t job_uid);
-  /// Bytes of them as they are stored.
+  /// The stored size of these lines in bytes.
   [[nodiscard]] Result<std::int64_t> Bytes(std::int64_t job_uid);
-  /// All that wrote lines, sorted, without repeats.
+  /// All writers of lines, sorted, without duplicates.
   [[nodiscard]] Result<std::vector<LineWriter>> Writers(std::int64_t job_uid);
   /// The last chunk that begins at or before a time; absent: there is none.
   [[nodiscard]] Result<std::optional<ChunkPlace>> At(std::int64_t job_uid, std::int64_t time);
 
-  /// Chunks in order from the one that holds line `from`, for PlaceOf. One walk at a time.
+  /// The chunks in order from the one that contains line `from`, for PlaceOf. One walk at a time.
   [[nodiscard]] sqlite::Cursor Forward(std::int64_t job_uid, std::int64_t from);
-  /// Chunks that begin before line `before`, the last one first.
+  /// The chunks that begin before line `before`, last one first.
   [[nodiscard]] sqlite::Cursor Backward(std::int64_t job_uid, std::int64_t before);
   [[nodiscard]] static ChunkPlace PlaceOf(const sqlite::Cursor& row);
 

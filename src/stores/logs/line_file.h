@@ -8,16 +8,16 @@ namespace trainyard::logs {
 
 /// A piece ends with the line that makes it this long.
 inline constexpr std::size_t kPieceBytesMin = std::size_t{512} << 10;
-/// Bytes of lines that are looked at for one piece: where few lines are wanted, others wait for the thread.
+/// Limit on the bytes of lines that are read for one piece: if few lines match, others wait for the thread.
 inline constexpr std::size_t kPieceBytesSeenMax = std::size_t{16} << 20;
 
-/// Lines as a file has them, whole.
+/// Prints whole lines for a download.
 ///
-/// Text: "TIME SEVERITY REPLICA TEXT", a line each; the lines of a text of several begin with a tab from the
-/// second on, so that no text can look like a line of its own. JSON: an object a line, with the names of
+/// Text: "TIME SEVERITY REPLICA TEXT", one line each; if a text has several lines, all but the first begin
+/// with a tab, so that no text can look like a separate line. JSON: one object per line, with the names of
 /// control.v1.LogLineShown.
 ///
-/// One thread; blocks. kAborted: the log was erased in the meantime; else the errors of JobChunks.
+/// One thread; blocks. kAborted: the log was erased in the meantime; otherwise the errors of JobChunks.
 [[nodiscard]] Result<Piece> PrintLines(JobChunks& chunks, const PieceQuery& query);
 
 }  // namespace trainyard::logs

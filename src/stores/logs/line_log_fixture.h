@@ -8,7 +8,7 @@
 #include "stores/logs/job_chunks.h"
 #include "stores/logs/log_file_fixture.h"
 
-/// One job's log, read by the numbers of its lines, for tests.
+/// One job's log, read by line numbers, for tests.
 namespace trainyard::logs {
 
 using Severity = logging::v2::LogEntry::Severity;

@@ -14,12 +14,13 @@
 
 namespace trainyard::logs {
 
-/// Instructions of a compiled expression. A hostile text costs each of them some 11 ns a byte, so this is up
-/// to 45 us a byte; `\p{Lu}\p{Ll}* \p{L}+` has 2,800, what is written by hand mostly below 100.
+/// Limit on the instructions of a compiled expression. With a hostile text each costs some 11 ns per byte, so
+/// this is up to 45 us per byte; `\p{Lu}\p{Ll}* \p{L}+` has 2,800, handwritten ones mostly have fewer than
+/// 100.
 inline constexpr int kExpressionSizeMax = 4'000;
-/// Instructions times bytes that are looked at between two looks at the clock: at most some 0.5 s.
+/// Instructions times bytes between two checks of the clock: at most some 0.5 s.
 inline constexpr std::uint64_t kStepsAtOnce = std::uint64_t{48} << 20;
-/// A longer text is looked at in pieces that have so many bytes in common.
+/// A longer text is searched in pieces that overlap by this many bytes.
 inline constexpr std::size_t kPieceOverlap = std::size_t{4} << 10;
 
 /// What a search looks for in a line's text, as a terminal shows it: without the codes that colour it, unless
@@ -28,28 +29,28 @@ class LineMatcher {
  public:
   struct Options {
     bool regex = false;       ///< RE2, anywhere in the text; ^ and $ are its ends
-    bool match_case = false;  ///< else as Unicode's simple case folding has it
+    bool match_case = false;  ///< otherwise compare with Unicode's simple case folding
   };
-  /// kInvalidArgument with field "query": empty, longer than kSearchTextBytesMax, not UTF-8, no
-  /// expression, in RE2's words, or larger than kExpressionSizeMax.
+  /// kInvalidArgument with field "query": empty, longer than kSearchTextBytesMax, not UTF-8, not an
+  /// expression (in RE2's words), or larger than kExpressionSizeMax.
   [[nodiscard]] static Result<LineMatcher> Make(const std::string& text, Options options);
 
   enum class Answer { kNo, kYes, kOutOfTime };
-  /// Looks at the text until `is_over`, which is asked between pieces of a text that is more than
-  /// kStepsAtOnce. What is longer than kPieceOverlap is not found where it lies across pieces; ^ and $ are
-  /// the ends of the text all the same.
+  /// Searches the text until `is_over`, which is called between pieces of a text that needs more than
+  /// kStepsAtOnce. A match longer than kPieceOverlap is not found if it spans two pieces; ^ and $ are still
+  /// the ends of the whole text.
   [[nodiscard]] Answer Look(std::string_view line_text, const std::function<bool()>& is_over) const;
-  /// Without an end.
+  /// Searches without a time limit.
   [[nodiscard]] bool Matches(std::string_view line_text) const;
-  /// Instructions times bytes that looking at a text takes at most.
+  /// The instructions times bytes that searching a text takes at most.
   [[nodiscard]] std::uint64_t StepsOf(std::size_t text_bytes) const noexcept { return size_ * text_bytes; }
 
-  /// Where many serialized lines, taken as one text, first match at or after `from`: a line that does not
-  /// touch such a place, and has no colour codes that are looked through, cannot match. Whether the place
-  /// lies within a line's text is not known. Only where HasQuickLook().
+  /// The first place at or after `from` where many serialized lines, taken as one text, match: a line that
+  /// does not overlap such a place, and has no colour codes that are ignored, cannot match. The place need
+  /// not be within a line's text. Only if HasQuickLook().
   [[nodiscard]] std::optional<std::size_t> QuickLook(std::string_view lines, std::size_t from) const;
   [[nodiscard]] bool HasQuickLook() const noexcept { return has_quick_look_; }
-  /// Whether a text that FindColourCode finds something in may match where its bytes do not.
+  /// Whether a text with colour codes (FindColourCode) may match although its bytes do not.
   [[nodiscard]] bool LooksThroughColours() const noexcept { return !names_escape_; }
 
  private:

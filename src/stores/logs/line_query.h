@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "trainyard/logging/v2/logging.pb.h"
 
-/// What is asked of a job's lines by their numbers (control/v1/log_window.proto). Values.
+/// Queries for a job's lines by their numbers (control/v1/log_window.proto). Values.
 namespace trainyard::logs {
 
 inline constexpr int kWindowLinesDefault = 100;
@@ -21,10 +21,10 @@ inline constexpr int kSummaryPartsDefault = 500;
 inline constexpr int kSummaryPartsMax = 5'000;
 inline constexpr std::size_t kSearchTextBytesMax = 2'000;
 
-/// Bytes of a line's text that are shown at once; the rest is cut off at the end of a character.
+/// Bytes of a line's text that are shown; the rest is cut off at the end of a character.
 inline constexpr std::size_t kShownTextMax = 10'000;
 
-/// Which lines are wanted. Empty: all.
+/// The wanted lines. Empty members match all.
 struct LineFilter {
   std::string replica;  ///< task name, or "service"
   std::string trial_id;
@@ -32,7 +32,7 @@ struct LineFilter {
   friend bool operator==(const LineFilter&, const LineFilter&) = default;
 };
 
-/// Where a window begins, or with Before where it ends.
+/// The place where a window begins, or for BeforeLine where it ends.
 struct FromLine {
   std::int64_t number = 0;
   friend bool operator==(const FromLine&, const FromLine&) = default;
@@ -55,7 +55,7 @@ struct WindowQuery {
   WindowPlace place;
   int count = kWindowLinesDefault;
   LineFilter filter;
-  bool whole = false;  ///< texts and fields as they are, not cut
+  bool whole = false;  ///< whole texts and fields, not cut
 };
 
 struct SearchQuery {
@@ -69,7 +69,7 @@ struct SearchQuery {
   LineFilter filter;
 };
 
-/// What bounds one search: what it did not look at is left to the next one.
+/// The bounds of one search: what it did not search is left to the next one.
 struct SearchLimits {
   std::chrono::milliseconds time = std::chrono::milliseconds(400);
   std::int64_t lines = 5'000'000;
@@ -77,7 +77,7 @@ struct SearchLimits {
 
 enum class DownloadForm { kText, kJson };
 
-/// A piece of a download: of the lines from `from` to before `end`, as many as make a piece.
+/// A piece of a download: the lines from `from` to before `end`, as many as fit in a piece.
 struct PieceQuery {
   std::int64_t job_uid = 0;
   std::int64_t from = 0;

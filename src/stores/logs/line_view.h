@@ -5,7 +5,7 @@
 
 #include "trainyard/logging/v2/logging.pb.h"
 
-/// A serialized LogLine, read where it lies. Pure: any thread.
+/// A view of a serialized LogLine, without a copy. Pure: any thread.
 namespace trainyard::logs {
 
 struct LineView {

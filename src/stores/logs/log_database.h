@@ -22,8 +22,8 @@ struct NamedJob {
   std::string project;
   std::string job_id;
 };
-/// The job with the largest number of those that have lines; nothing: none has, or there is no such file.
-/// Opens it for itself. Blocking.
+/// The job with the largest number of those that have lines; nothing: there are no lines, or no such file.
+/// Opens the file only for this call. Blocking.
 [[nodiscard]] Result<std::optional<NamedJob>> NewestJob(const std::string& path);
 
 }  // namespace trainyard::logs

@@ -14,11 +14,11 @@
 
 namespace trainyard::logs {
 
-/// Jobs' logs by the numbers of their lines: windows of them, what is found in them, what is where. A job
-/// without lines has an empty log.
+/// Jobs' logs by line numbers: windows, searches, summaries and downloads. A job without lines has an empty
+/// log.
 ///
-/// Loop thread only. Windows are read on one thread, all that takes longer on another one, so that whoever
-/// scrolls does not wait for who searches. The destructor waits for work under way; calls must have ended.
+/// Loop thread only. Windows are read on one thread, everything that takes longer on another one, so that
+/// scrolling does not wait for searches. The destructor waits for work under way; calls must have ended.
 class LogLines {
  public:
   /// `path`: the file of a LogStore, which exists. Errors as sqlite::Database::Open.
@@ -31,7 +31,7 @@ class LogLines {
   boost::asio::awaitable<Result<control::v1::LogMatches>> Search(SearchQuery query);
   /// As SummarizeLines.
   boost::asio::awaitable<Result<control::v1::LogSummary>> Summarize(std::int64_t job_uid, int parts);
-  /// How many lines there are.
+  /// The number of lines.
   boost::asio::awaitable<Result<std::int64_t>> Total(std::int64_t job_uid);
   /// As PrintLines.
   boost::asio::awaitable<Result<Piece>> Print(PieceQuery query);

@@ -10,7 +10,7 @@
 #include "trainyard/logging/v2/logging.pb.h"
 #include "trainyard/logging/v2/tail.pb.h"
 
-/// What entries:list asks for. Pure: any thread.
+/// The parameters of entries:list. Pure: any thread.
 namespace trainyard::logs {
 
 inline constexpr int kPageSizeDefault = 50;
@@ -33,11 +33,10 @@ struct LogQuery {
 /// above kPageSizeMax is reduced to it. Source: discovery document logging:v2, ListLogEntriesRequest.
 [[nodiscard]] Result<LogQuery> ParseLogQuery(const logging::v2::ListLogEntriesRequest& request);
 
-/// What entries:tail asks for; page size and token are not used. Pure: any thread.
+/// Parses the parameters of entries:tail; page size and token are not used. Pure: any thread.
 ///
 /// Errors: kInvalidArgument with field "resource_names", "filter" or "buffer_window" (0 to 60 s; entries are
-/// in order as they are stored, so nothing waits for it). Source: discovery document logging:v2,
-/// TailLogEntriesRequest.
+/// stored in order, so nothing waits for it). Source: discovery document logging:v2, TailLogEntriesRequest.
 [[nodiscard]] Result<LogQuery> ParseTailQuery(const logging::v2::TailLogEntriesRequest& request);
 
 }  // namespace trainyard::logs

@@ -18,7 +18,7 @@ namespace trainyard::logs {
 
 struct SearchRange;
 
-/// A job's log, as whoever removes old ones sees it.
+/// What the removal of old logs needs to know of a job's log.
 struct OldLog {
   std::int64_t job_uid = 0;
   SysTime last_line;  ///< as it is shown
@@ -26,10 +26,10 @@ struct OldLog {
   friend bool operator==(const OldLog&, const OldLog&) = default;
 };
 
-/// A connection that reads logs.db beside the writer. One thread at a time.
+/// A connection that reads logs.db while another one writes. One thread at a time.
 class LogReader {
  public:
-  /// The file, which a LogWriter has made.
+  /// Opens the file, which a LogWriter has created.
   [[nodiscard]] static Result<std::unique_ptr<LogReader>> Open(const std::string& path);
   ~LogReader();
 
@@ -44,7 +44,7 @@ class LogReader {
   /// has a token. kInvalidArgument with field "page_token".
   [[nodiscard]] Result<LogPage> Read(const LogQuery& query);
 
-  /// Bytes of all lines, by project: a scan of one small row for each job.
+  /// Bytes of all lines, by project: scans one small row per job.
   [[nodiscard]] Result<std::map<std::string, std::int64_t>> ProjectBytes();
 
   /// As LogStore::Older.

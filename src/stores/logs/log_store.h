@@ -37,9 +37,9 @@ struct StoredLines {
   friend bool operator==(const StoredLines&, const StoredLines&) = default;
 };
 
-/// What was erased.
+/// The result of erasing.
 struct ErasedLogs {
-  std::int64_t jobs = 0;   ///< of which there were lines, and are none any more
+  std::int64_t jobs = 0;   ///< jobs that had lines and have none any more
   std::int64_t bytes = 0;  ///< of their lines, as LogStore keeps them
   friend bool operator==(const ErasedLogs&, const ErasedLogs&) = default;
 };
@@ -53,17 +53,17 @@ struct LogPage {
 
 class LogReader;
 
-/// Log lines of all jobs in one SQLite file: appended in chunks, a row each, stored unchanged, indexed by job
-/// and time. A thread of its own commits appended chunks in groups (one fsync for all that came in the
+/// Log lines of all jobs in one SQLite file: appended in chunks, one row each, stored unchanged, indexed by
+/// job and time. One thread commits appended chunks in groups (one fsync for all that arrived in the
 /// meantime); a second one reads. Loop thread only.
 ///
 /// Lifecycle: the destructor commits what was appended, then joins both threads. The loop and the clock
 /// outlive it.
 ///
-/// Timestamps handed out strictly increase within a job in order of arrival: line i of a chunk gets
-/// max(its own stamp, floor + 2*(i+1)), where floor is the job's last timestamp before the chunk. All are
-/// odd, so JSON prints nine digits. Insert ids are the job's line number at fixed width. (Clients compare
-/// both as text: spec wire.md section 6.)
+/// Timestamps returned strictly increase within a job in order of arrival: line i of a chunk gets max(its own
+/// stamp, floor + 2*(i+1)), where floor is the job's last timestamp before the chunk. All are odd, so JSON
+/// prints nine digits. Insert ids are the job's line number at fixed width. (Clients compare both as text:
+/// spec wire.md section 6.)
 class LogStore {
  public:
   /// Opens or creates the file. Errors as sqlite::Database::Open.
@@ -72,9 +72,9 @@ class LogStore {
   virtual ~LogStore();
   LogStore& operator=(LogStore&&) = delete;
 
-  /// Virtual: it fails in tests when they say so. Makes the chunk durable. Lines that are stored already are
-  /// not stored again: a supervisor repeats chunks that were not acknowledged. kInvalidArgument with field
-  /// "log": a gap before first_line, or a chunk that violates replica.proto.
+  /// Makes the chunk durable. Lines that are stored already are not stored again: a supervisor repeats chunks
+  /// that were not acknowledged. kInvalidArgument with field "log": a gap before first_line, or a chunk that
+  /// violates replica.proto. Virtual so that tests can make it fail.
   virtual boost::asio::awaitable<Result<StoredLines>> Append(LogSource source, replica::v1::LogChunk chunk);
 
   /// How many lines of the source are durable.
@@ -85,18 +85,19 @@ class LogStore {
   /// A page may be short, even empty, and still have a token: the search is bounded; continue with the token.
   boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request);
 
-  /// Erases all lines of jobs that have ended. In steps, between which others write; durable when it returns.
-  /// A killed server may leave some of a job's lines: erase them again.
+  /// Erases all lines of jobs that have ended. In steps, with other writes in between; durable when it
+  /// returns. A killed server may leave some of a job's lines: erase them again.
   boost::asio::awaitable<Result<ErasedLogs>> Erase(std::vector<std::int64_t> job_uids);
 
   /// How many lines of the job are durable.
   boost::asio::awaitable<Result<std::int64_t>> Length(std::int64_t job_uid);
 
   /// Calls the observer on the loop whenever lines of a job became durable, before Append returns: for live
-  /// tails. Each owner has one: it replaces its previous one, and must not block. A null one ends it.
+  /// tails. Each owner has one observer: a new one replaces the previous one, null removes it. It must not
+  /// block.
   void OnAppended(const void* owner, std::function<void(std::int64_t job_uid)> observer);
 
-  /// What the work reads, on the reader's thread: `logs.Read([](LogReader& reader) { ... })`.
+  /// Runs `work` on the reader's thread: `logs.Read([](LogReader& reader) { ... })`.
   template <class Work>
   auto Read(Work work) {
     return OnPool(reads(), [&reader = reader(), work = std::move(work)]() mutable { return work(reader); });

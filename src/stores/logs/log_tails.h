@@ -16,11 +16,11 @@ namespace trainyard::logs {
 struct TailBatch {
   std::shared_ptr<const std::string> response;  ///< TailLogEntriesResponse, compact JSON; null: no entries
   std::string cursor;                           ///< a tail that begins with it continues after this batch
-  bool behind = false;                          ///< more is stored than the batch holds
+  bool behind = false;                          ///< there are stored entries after this batch
 };
 
-/// One client's live view of the log. Holds no lines: a slow client is served from the store. Loop thread
-/// only.
+/// One client's live view of the log. Keeps no lines in memory: a slow client is served from the store. Loop
+/// thread only.
 class Tail {
  public:
   virtual ~Tail() = default;
@@ -30,9 +30,9 @@ class Tail {
 };
 
 /// All live tails of a store: when lines become durable, it wakes the tails that may want them, and reads for
-/// them on a thread of its own. Tails with the same query and position share one read and its bytes. A
-/// waiting tail costs nothing. Only a few tails run on the loop at a time (Turns), so that many tails delay
-/// each other, but nothing else. Loop thread only.
+/// them on a separate thread. Tails with the same query and position share one read and its bytes. A waiting
+/// tail costs nothing. Only a few tails run on the loop at a time (Turns), so that many tails delay each
+/// other, but nothing else. Loop thread only.
 ///
 /// Lifecycle: observes the store's appends; the store and the executor outlive it, it outlives its tails. The
 /// destructor joins the thread.

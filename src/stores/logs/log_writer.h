@@ -38,8 +38,8 @@ class LogWriter {
   /// (kResourceExhausted: full disk), every request gets that error and nothing is stored.
   [[nodiscard]] std::vector<Result<Appended>> Append(std::span<const AppendRequest> requests);
 
-  /// Erases lines of these jobs, at most `chunks_max` chunks in one transaction. Returns what is gone as a
-  /// whole; `done` says whether all is.
+  /// Erases lines of these jobs, at most `chunks_max` chunks in one transaction. Returns the jobs that were
+  /// completely erased; `done`: all were.
   struct ErasedStep {
     ErasedLogs logs;
     bool done = false;

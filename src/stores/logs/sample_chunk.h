@@ -5,7 +5,7 @@
 
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// Chunks for tests, as a supervisor makes them.
+/// Chunks for tests, in the form that a supervisor sends.
 namespace trainyard::logs {
 
 struct SampleLines {

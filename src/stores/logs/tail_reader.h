@@ -13,8 +13,8 @@
 
 namespace trainyard::logs {
 
-/// How far a tail has come: after this many lines of a chunk. Chunks are numbered as they arrive and never
-/// change, so nothing that arrives later comes before it. {} is before everything.
+/// A tail's progress: after this many lines of a chunk. Chunks are numbered as they arrive and never change,
+/// so nothing that arrives later comes before it. {} is before everything.
 struct TailPosition {
   std::int64_t chunk = 0;
   std::int64_t first_time = 0;  ///< of the chunk, as shown, Unix time in ns
@@ -22,7 +22,7 @@ struct TailPosition {
   friend bool operator==(const TailPosition&, const TailPosition&) = default;
 };
 
-/// Whose lines a query can match.
+/// The jobs whose lines a query can match.
 struct TailJob {
   enum class Kind { kAny, kOne, kNotYet } kind = Kind::kAny;  ///< kNotYet: a job that has no lines yet
   std::int64_t uid = 0;                                       ///< kOne
@@ -42,12 +42,12 @@ inline constexpr std::size_t kTailEntriesMax = 500;
 /// thread at a time.
 class TailReader {
  public:
-  /// The file, which a LogWriter has made.
+  /// Opens the file, which a LogWriter has created.
   [[nodiscard]] static Result<std::unique_ptr<TailReader>> Open(const std::string& path);
   ~TailReader();
 
-  /// Where a tail begins. With a cursor: at the cursor's position. Else before the first stored line within
-  /// the filter's lower bound of the timestamp; without such a bound, after everything stored.
+  /// The position at which a tail begins: with a cursor, the cursor's; otherwise before the first stored line
+  /// that the filter's lower bound of the timestamp allows, or without such a bound after everything stored.
   /// kInvalidArgument with field "cursor": not one that Seal() returned for this query.
   [[nodiscard]] Result<TailPosition> Start(const LogQuery& query, std::string_view cursor);
   [[nodiscard]] std::string Seal(const LogQuery& query, const TailPosition& position) const;

@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// Google's metrics, from samples. Pure: any thread. Source: spec lifecycle.md section 11.
+/// Computes Google's metrics from samples. Pure: any thread. Source: spec lifecycle.md section 11.
 namespace trainyard::metrics {
 
-/// What one attempt of one replica used up to a moment.
+/// What one attempt of one replica has used up to a moment.
 struct Sample {
   std::int64_t job_uid = 0;
   std::string task_name;  ///< "worker-replica-0"
@@ -48,28 +48,28 @@ struct Series {
   std::vector<Point> points;  ///< oldest first
 };
 
-/// What a sample says of a metric; nothing: it has no such figure. `before`: the same replica's sample
-/// before; null: there is none.
+/// The metric's value in a sample; nothing: the sample does not have it. `before`: the same replica's
+/// previous sample; null: there is none.
 [[nodiscard]] std::optional<Point> PointOf(const Metric& metric, const Sample* before, const Sample& now);
 
-/// One series for each replica whose samples have this figure. Accelerator figures exist only for replicas
-/// with accelerators, network figures only for those with a network of their own, figures of disks once it
-/// used one. @param samples of one job, in order of time for each replica.
+/// One series for each replica whose samples have this metric. Accelerator metrics exist only for replicas
+/// with accelerators, network metrics only for those with a network namespace, disk metrics once the replica
+/// used a disk. @param samples of one job, in order of time for each replica.
 [[nodiscard]] std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> samples);
 
-/// How much of its processors an attempt used between two of its samples, 0 to 1. Without a sample before,
-/// since its start, which is taken to be kFirstSampleAfter earlier.
+/// The part of its processors that an attempt used between two of its samples, 0 to 1. Without a previous
+/// sample: since its start, which is assumed to be kFirstSampleAfter earlier.
 inline constexpr std::chrono::seconds kFirstSampleAfter{1};
 [[nodiscard]] double CpuUtilization(const replica::v1::Usage* before, const replica::v1::Usage& now);
 
-/// Figures of a single sample; absent if it has none.
+/// Values of a single sample; absent if it has none.
 [[nodiscard]] std::optional<double> MemoryUtilization(const replica::v1::Usage& usage);
 [[nodiscard]] std::optional<double> AcceleratorUtilization(const replica::v1::Usage& usage);
 [[nodiscard]] std::optional<double> AcceleratorMemoryUtilization(const replica::v1::Usage& usage);
 
-/// The answer of Cloud Monitoring's projects.timeSeries.list: points newest first, resource `cloudml_job`.
+/// The response of Cloud Monitoring's projects.timeSeries.list: points newest first, resource `cloudml_job`.
 /// Pure: any thread. Source: the Monitoring API v3, ListTimeSeriesResponse; the labels are Google's and
-/// task_name. `incomplete`: why points are missing, which executionErrors says; empty: none are.
+/// task_name. `incomplete`: why points are missing, put into executionErrors; empty: none are.
 [[nodiscard]] std::string PrintSeries(const std::string& project, const std::string& job_id,
                                       std::span<const Series> series, std::string_view incomplete = {});
 

@@ -10,24 +10,25 @@
 
 namespace trainyard::metrics {
 
-/// Points of one series that may be asked for; at least kExtremesMin.
+/// The number of points per series that may be requested; at least kExtremesMin.
 inline constexpr std::size_t kThinnedPointsMax = 2'000;
-/// Of all series together, while samples come and in the end: with more, each has fewer.
+/// Limits for all series together, while samples are added and in the result: with more series, each has
+/// fewer points.
 inline constexpr std::size_t kThinnedHeldMax = 1'000'000;
 inline constexpr std::size_t kThinnedTogetherMax = 200'000;
 
-/// At most `points_max` (at least kExtremesMin) points, in their order. Of a gauge those that ExtremesOf
-/// keeps; of bytes neighbours as one with their sum. Pure.
+/// Reduces the points to at most `points_max` (at least kExtremesMin), in their order. For a gauge, keeps
+/// those of ExtremesOf; for bytes, adds up neighbours. Pure.
 [[nodiscard]] std::vector<Point> Thin(Metric::Kind kind, std::vector<Point> points, std::size_t points_max);
 
-/// Thinned series of any number of samples, in bounded memory. Pure; one thread at a time.
+/// Reduces series of any number of samples in bounded memory. Pure; one thread at a time.
 class SeriesThinner {
  public:
   SeriesThinner(std::vector<const Metric*> metrics, std::size_t points_max);
 
   /// In order of time for each replica.
   void Add(const Sample& sample);
-  /// By metric in the order given, then by task. Leaves nothing behind.
+  /// By metric in the order given, then by task. Empties the thinner.
   [[nodiscard]] std::vector<Series> Take();
 
  private:
@@ -36,7 +37,7 @@ class SeriesThinner {
 
   std::vector<const Metric*> metrics_;
   std::size_t points_max_;
-  std::size_t held_max_;  ///< of one series, before it is thinned
+  std::size_t held_max_;  ///< points of one series, before it is thinned
   std::size_t held_ = 0;
   std::map<Key, std::vector<Point>> points_;
   std::map<std::string, Sample> last_;  ///< by task

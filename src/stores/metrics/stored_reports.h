@@ -10,8 +10,8 @@
 #include "base/sqlite/database.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// Tables of metrics.db: what programs reported with cloudml-hypertune. Blocking; one thread at a time.
-/// Errors: of the database.
+/// Tables of metrics.db: the metrics that programs reported with cloudml-hypertune. Blocking; one thread at a
+/// time. Errors: of the database.
 namespace trainyard::metrics {
 
 /// Reports of all jobs together, at most 50 KB each. If there are more, those of the oldest jobs are deleted.
@@ -19,11 +19,11 @@ inline constexpr std::int64_t kReportsMax = 10'000;
 /// Reports in one answer.
 inline constexpr std::int64_t kReportsListedMax = 2'000;
 
-/// All that one attempt of a job reported under one tag.
+/// Everything that one attempt of a job reported under one tag.
 struct StoredReport {
-  std::int64_t job_uid = 0;  ///< of a trial the tuning job's
-  std::string trial_id;      ///< empty: of none
-  int attempt = 0;           ///< of the master
+  std::int64_t job_uid = 0;  ///< for a trial, that of the tuning job
+  std::string trial_id;      ///< empty: not a trial
+  int attempt = 0;           ///< the master's
   std::string tag;
   replica::v1::MetricReport report;
 };
@@ -38,18 +38,18 @@ CREATE TABLE reports(
   PRIMARY KEY(job_uid, trial_id, attempt, tag)) STRICT;
 )sql";
 
-/// Each replaces the one of its attempt and tag. Within the caller's transaction.
+/// Replaces the stored report of the same attempt and tag. Within the caller's transaction.
 [[nodiscard]] Status WriteReports(sqlite::Database& database, std::span<const StoredReport> reports);
-/// Which reports of a job.
+/// The wanted reports of a job.
 struct ReportQuery {
   std::int64_t job_uid = 0;
-  std::vector<std::string> trial_ids;  ///< "": those of no trial
+  std::vector<std::string> trial_ids;  ///< "": reports outside of trials
 };
 /// By trial as asked, tag and attempt; at most kReportsListedMax.
 [[nodiscard]] Result<std::vector<StoredReport>> ReadReports(sqlite::Database& database,
                                                             const ReportQuery& query);
 [[nodiscard]] Status EraseReports(sqlite::Database& database, std::span<const std::int64_t> job_uids);
-/// Deletes what is too much.
+/// Deletes the oldest jobs' reports beyond the limit.
 [[nodiscard]] Status PruneReports(sqlite::Database& database, std::int64_t reports_max);
 
 }  // namespace trainyard::metrics

@@ -18,20 +18,20 @@
 
 namespace trainyard::metrics {
 
-/// Samples are collected this long before they are written together; a crash may lose as much.
+/// Samples are collected this long and then written together; a crash may lose as much.
 inline constexpr std::chrono::seconds kWriteEvery{5};
-/// Samples that may wait. If there are more (the disk is full), the oldest are dropped.
+/// Limit on samples waiting to be written. If there are more (the disk is full), the oldest are dropped.
 inline constexpr std::size_t kWaitingMax = 20'000;
 
-/// Reports that may wait; further ones are left to the next time that they are sent.
+/// Limit on waiting reports; further ones are dropped until they are sent again.
 inline constexpr std::size_t kReportsWaitingMax = 5'000;
 
-/// Samples of a thinned answer that are read at once, about 10 ms; and how long one answer may read. Others
-/// have their turn in between.
+/// Samples of a thinned answer that are read at once, about 10 ms; and how long one answer may read. Other
+/// work runs in between.
 inline constexpr int kThinnedPageSamples = 5'000;
 inline constexpr std::chrono::seconds kThinnedTimeMax{5};
 
-/// Which series, and for whom they are printed.
+/// The wanted series, and the names to print them with.
 struct ThinnedQuery {
   std::string project;
   std::string job_id;
@@ -40,10 +40,10 @@ struct ThinnedQuery {
   std::chrono::steady_clock::duration time_max = kThinnedTimeMax;
 };
 
-/// What replicas use: the last sample of each in memory, all in metrics.db, written and read on a thread of
-/// its own; and what programs reported of themselves. A crash may lose a few seconds of samples, and of
-/// reports unless their attempt is alive then, which repeats them. Loop thread only. The destructor writes
-/// the samples that wait.
+/// The resource use of replicas: the last sample of each in memory, all in metrics.db, written and read on a
+/// separate thread; and the metrics that programs reported. A crash may lose a few seconds of samples, and of
+/// reports unless their attempt still runs and repeats them. Loop thread only. The destructor writes the
+/// samples that wait.
 class UsageHistory {
  public:
   /// Errors as UsageSamples::Open.
@@ -55,9 +55,9 @@ class UsageHistory {
   UsageHistory& operator=(const UsageHistory&) = delete;
 
   void Add(Sample sample);
-  /// Replaces what was reported by that attempt under that tag.
+  /// Replaces the earlier report of that attempt under that tag.
   void Put(StoredReport report);
-  /// The attempt has ended and no longer counts as living. Its stored samples stay.
+  /// Call when the attempt has ended: it no longer counts as running. Its stored samples stay.
   void Forget(std::int64_t job_uid, const std::string& task_name);
 
   /// One replica's last sample and the one before it, of the same attempt.
@@ -65,18 +65,18 @@ class UsageHistory {
     Sample now;
     std::optional<replica::v1::Usage> before;
   };
-  /// Absent while the current attempt has none.
+  /// Null while the current attempt has no sample.
   [[nodiscard]] const Latest* Find(std::int64_t job_uid, const std::string& task_name) const;
 
   /// Oldest first, the newest kSamplesListedMax. Errors: of the database.
   boost::asio::awaitable<Result<std::vector<Sample>>> List(SampleQuery query);
-  /// All samples of the query, however many, as thinned series in their JSON (PrintSeries). Read and printed
-  /// off the loop. After `time_max` no further page is read: the series end there, and executionErrors says
+  /// All samples of the query, however many, as thinned series in JSON (PrintSeries). Read and printed off
+  /// the loop. After `time_max` no further page is read: the series end there, and executionErrors says
   /// where, so that the client can ask for the rest. Errors: of the database.
   boost::asio::awaitable<Result<std::string>> PrintThinned(SampleQuery query, ThinnedQuery thinned);
-  /// As ReadReports, with what was reported just now.
+  /// As ReadReports, including reports that are not written yet.
   boost::asio::awaitable<Result<std::vector<StoredReport>>> ListReports(ReportQuery query);
-  /// Keeps a sample of the machine. Errors: of the database.
+  /// Stores a sample of the machine. Errors: of the database.
   boost::asio::awaitable<Status> AddMachine(MachineSample sample);
   /// Since that moment, oldest first. Errors: of the database.
   boost::asio::awaitable<Result<std::vector<MachineSample>>> ListMachine(SysTime begin);
@@ -91,13 +91,13 @@ class UsageHistory {
   void PutBack(const std::vector<StoredReport>& reports);
 
   const Clock& clock_;
-  UsageSamples samples_;  ///< on the pool's thread
+  UsageSamples samples_;  ///< used on the pool's thread
   std::vector<Sample> waiting_;
   std::map<std::tuple<std::int64_t, std::string, int, std::string>, StoredReport>
       waiting_reports_;  ///< by job, trial, attempt, tag
   std::map<std::pair<std::int64_t, std::string>, Latest> latest_;
   std::optional<SysTime> pruned_;
-  bool failing_ = false;  ///< reported once
+  bool failing_ = false;  ///< the failure was already logged
   Event added_;
   boost::asio::thread_pool pool_{1};
   TaskGroup tasks_;

@@ -18,7 +18,7 @@ namespace trainyard::metrics {
 inline constexpr std::chrono::days kSamplesKept{42};
 /// If there are more, the oldest are deleted. About 100 MB.
 inline constexpr std::int64_t kSamplesMax = 1'000'000;
-/// Samples in one answer: the newest of those asked for.
+/// Samples in one answer: the newest ones that match.
 inline constexpr int kSamplesListedMax = 10'000;
 
 struct SampleQuery {
@@ -36,7 +36,7 @@ class UsageSamples {
   [[nodiscard]] static Result<UsageSamples> Open(const std::string& path,
                                                  std::int64_t samples_max = kSamplesMax);
 
-  /// All or none.
+  /// Stores all or none.
   [[nodiscard]] Status Add(const std::vector<Sample>& samples) { return Write(samples, {}); }
   [[nodiscard]] Status Write(const std::vector<Sample>& samples, std::span<const StoredReport> reports);
   [[nodiscard]] Result<std::vector<StoredReport>> Reports(const ReportQuery& query) {
@@ -44,7 +44,7 @@ class UsageSamples {
   }
   /// In order of time.
   [[nodiscard]] Result<std::vector<Sample>> List(const SampleQuery& query);
-  /// Where a reading goes on: behind this sample.
+  /// The place from which to continue reading: after this sample.
   struct Position {
     std::int64_t time_ns = 0;
     std::int64_t sample_id = 0;
@@ -53,10 +53,10 @@ class UsageSamples {
     std::vector<Sample> samples;  ///< in order of time
     Position last;                ///< of the last one
   };
-  /// The samples behind a position, at most `count`; fewer: there are no more.
+  /// The samples after a position, at most `count`; fewer: there are no more.
   [[nodiscard]] Result<Page> List(const SampleQuery& query, Position after, int count);
   [[nodiscard]] Status AddMachine(const MachineSample& sample);
-  /// Since that moment, in order of time.
+  /// The samples since that moment, in order of time.
   [[nodiscard]] Result<std::vector<MachineSample>> ListMachine(SysTime begin);
   /// Deletes samples older than kSamplesKept, and the oldest of everything beyond the limits.
   [[nodiscard]] Status Prune(SysTime now);

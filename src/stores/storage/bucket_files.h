@@ -24,18 +24,20 @@
 
 namespace trainyard::storage {
 
-/// An object opened for reading. `file` keeps the contents of this version, whatever happens to the name.
+/// An object opened for reading. `file` keeps the contents of this version even if the object is replaced or
+/// deleted.
 struct OpenedObject {
-  v1::Object resource;  ///< without checksums when the file is new to us: see HasChecksums
+  v1::Object resource;  ///< without checksums if the server has not read the file yet: see HasChecksums
   UniqueFd file;
   FileStamp stamp;
 };
 [[nodiscard]] bool HasChecksums(const v1::Object& resource);
 
-/// What a write that may begin has to know at its end.
+/// The state of a write between its begin and its end.
 struct BegunWrite {
-  UniqueFd bucket;           ///< held: a bucket of the same name that is made meanwhile is another one
-  std::int64_t present = 0;  ///< bytes of the object of that name
+  UniqueFd
+      bucket;  ///< open directory: a bucket of the same name that is created meanwhile is a different one
+  std::int64_t present = 0;  ///< bytes of the existing object of that name
 };
 
 /// Buckets and objects as names: the directory DATA/buckets and the records in DATA/objects.db, kept in step.
@@ -52,8 +54,8 @@ class BucketFiles {
   [[nodiscard]] static Result<BucketFiles> Open(const BucketOptions& options, const Clock& clock);
 
   [[nodiscard]] Result<v1::Bucket> InsertBucket(v1::Bucket bucket);
-  /// Creates the bucket if the options say so; else kNotFound with a text that says what to do. A bucket of
-  /// the real Cloud Storage is assumed to exist.
+  /// Creates the bucket if the options allow it; otherwise kNotFound with a text that says what to do. A
+  /// bucket of the real Cloud Storage is assumed to exist.
   [[nodiscard]] Result<v1::Bucket> EnsureBucket(const std::string& name);
   [[nodiscard]] Result<v1::Bucket> GetBucket(const std::string& name, const Conditions& when = {});
   /// In order. May take long: any thread.
@@ -63,8 +65,9 @@ class BucketFiles {
   [[nodiscard]] Result<v1::Bucket> EditBucket(const std::string& name, const BucketEdit& edit,
                                               const Conditions& when);
 
-  /// Deleting takes four steps, of which CheckEmpty and the clearing may take long. A write in the meantime
-  /// aborts it: kAborted, with the text of NotEmpty. Step one: does it exist, and may it be deleted?
+  /// Deletion takes four steps, of which CheckEmpty and the clearing may take long. A write in the meantime
+  /// aborts it: kAborted, with the text of NotEmpty. The first step checks that the bucket exists and may be
+  /// deleted.
   [[nodiscard]] Status CheckDeletable(const std::string& name, const Conditions& when);
   /// Any thread.
   [[nodiscard]] Status CheckEmpty(const std::string& name) const;
@@ -74,7 +77,7 @@ class BucketFiles {
 
   [[nodiscard]] Result<OpenedObject> OpenObject(const std::string& bucket, const std::string& object,
                                                 const Conditions& when);
-  /// Stores checksums of files that the server did not write; skips files that changed since.
+  /// Stores checksums of files that the server did not write; skips files that have changed meanwhile.
   [[nodiscard]] Status KeepChecksums(std::span<const OpenedObject> hashed);
   /// May take long: any thread.
   [[nodiscard]] Result<NamePage> ListNames(const std::string& bucket, const NameQuery& query) const;
@@ -82,18 +85,20 @@ class BucketFiles {
   [[nodiscard]] Result<std::vector<v1::Object>> Describe(const std::string& bucket,
                                                          std::span<const std::string> objects);
 
-  /// What can be refused before the bytes arrive: ensures the bucket, checks the name, fields and conditions.
-  /// @param moves  it is another object's bytes, which need no room: see Place.
+  /// Checks everything that can be checked before the bytes arrive: ensures that the bucket exists, and
+  /// checks the name, fields and conditions.
+  /// @param moves  the bytes are those of another object and need no extra space: see Place.
   [[nodiscard]] Result<BegunWrite> BeginWrite(const v1::Object& resource, const Conditions& when,
                                               bool moves = false);
-  /// Makes a synced file the object `resource.bucket()/resource.name()`; other fields that clients set are
-  /// taken over. `bucket`: BegunWrite's. kNotFound: it was deleted meanwhile.
-  /// @param moved_from  the object of the same bucket whose bytes these are: it goes in the same step, so no
-  ///        quota is asked. kAborted: it is not that version any more.
+  /// Makes a synced file the object `resource.bucket()/resource.name()` with the other fields that clients
+  /// can set. `bucket`: BegunWrite's. kNotFound: it was deleted meanwhile.
+  /// @param moved_from  the object of the same bucket whose bytes these are: it is deleted in the same step,
+  /// so no
+  ///        quota is checked. kAborted: it is no longer that version.
   [[nodiscard]] Result<v1::Object> Place(StagedFile& staged, v1::Object resource, const Conditions& when,
                                          const UniqueFd& bucket, const v1::Object* moved_from = nullptr);
-  /// The same of a resumable upload, whose record becomes complete in the same transaction. kNotFound: it
-  /// ended meanwhile, as with its bucket.
+  /// The same for a resumable upload, whose record becomes complete in the same transaction. kNotFound: it
+  /// ended meanwhile, for example with its bucket.
   [[nodiscard]] Result<v1::Object> Place(StagedFile& staged, const UploadRecord& upload);
   [[nodiscard]] Result<v1::Object> Edit(const std::string& bucket, const std::string& object,
                                         const ObjectEdit& edit, const Conditions& when);

@@ -10,7 +10,7 @@
 namespace trainyard::storage {
 
 /// The buckets of this server that a service account may read, and which of them it may not write. Writing as
-/// files means creating, replacing and deleting objects. Both outlive the call. Loop thread.
+/// files means creating, replacing and deleting objects. The references must outlive the call. Loop thread.
 boost::asio::awaitable<replica::v1::BucketRights> BucketRightsOf(Buckets& buckets,
                                                                  const identity::Identities& identities,
                                                                  std::string service_account);

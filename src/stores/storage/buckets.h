@@ -35,13 +35,13 @@ class BucketFiles;
 class StagedFile;
 class Uploads;
 
-/// An object's contents: `file` keeps the contents of this version, whatever happens to the name.
+/// An object's contents: `file` keeps the contents of this version even if the object is replaced or deleted.
 struct ReadableObject {
   v1::Object resource;  ///< without checksums where they are not known yet
   UniqueFd file;        ///< offset 0; resource.size() bytes
 };
 
-/// An object being uploaded. Leaves nothing behind if it is destroyed without Buckets::Finish. Loop thread
+/// An object being uploaded. If it is destroyed without Buckets::Finish, nothing is left of it. Loop thread
 /// only.
 class ObjectWriter {
  public:
@@ -84,25 +84,27 @@ struct ComposeSource {
   Conditions when;
 };
 
-/// Where the buckets are.
+/// The location and rules of the buckets.
 struct BucketOptions {
-  std::filesystem::path data;  ///< holds buckets/, uploads/ and objects.db; made if needed
-  bool create_on_use = true;   ///< EnsureBucket makes buckets
+  std::filesystem::path data;  ///< contains buckets/, uploads/ and objects.db; created if needed
+  bool create_on_use = true;   ///< EnsureBucket creates buckets
   /// Buckets whose directories are elsewhere on the machine, by name: the operator's choice (`--bucket-dir`).
   std::map<std::string, std::filesystem::path> elsewhere = {};
   /// Buckets of the real Cloud Storage (`--real-bucket`): this server does not serve buckets of these names.
   std::set<std::string> real = {};
-  std::shared_ptr<ByteMeter> meter = {};  ///< shared with who reads it; null: bytes are not counted
-  /// The project that a bucket belongs to. Any thread, for an instant; null: all are one project's.
+  std::shared_ptr<ByteMeter> meter = {};  ///< shared with its readers; null: bytes are not counted
+  /// The project that a bucket belongs to. Called on any thread, must not block; null: all belong to one
+  /// project.
   std::function<std::string(const std::string& bucket)> project_of = {};
-  /// Whether the disk of the bucket has room for more; asked before bytes are written. Any thread, for an
-  /// instant; null: always.
+  /// Whether the bucket's disk has space left; called before bytes are written. Called on any thread, must
+  /// not block; null: always.
   std::function<Status(const std::string& bucket)> check_space = {};
-  const Clock* expiry_clock = nullptr;  ///< by which unfinished uploads end; null: the one of everything else
+  const Clock* expiry_clock =
+      nullptr;  ///< the clock by which unfinished uploads expire; null: the general one
 };
 
 /// Buckets and objects: directories and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop
-/// thread only; blocking work goes to the pool `files` (bytes) and to threads of its own (names and records,
+/// thread only; blocking work goes to the pool `files` (bytes) and to internal threads (names and records,
 /// lists, checksums), so that names change one after another, and conditions are checked in the same step as
 /// the change.
 ///
@@ -118,8 +120,8 @@ class Buckets {
                                                              asio::thread_pool& files);
   ~Buckets();
 
-  /// Creates the bucket if it does not exist and the options say so; else kNotFound with a text that says
-  /// what to do.
+  /// Creates the bucket if it does not exist and the options allow it; otherwise kNotFound with a text that
+  /// says what to do.
   asio::awaitable<Result<v1::Bucket>> EnsureBucket(std::string name);
   asio::awaitable<Result<v1::Bucket>> InsertBucket(v1::Bucket bucket);
   asio::awaitable<Result<v1::Bucket>> GetBucket(std::string name, Conditions when = {});
@@ -127,7 +129,7 @@ class Buckets {
   /// By name. @param page_token  "" or that of the page before.
   asio::awaitable<Result<v1::Buckets>> ListBuckets(std::string prefix, std::string page_token,
                                                    std::size_t results_max);
-  /// All names, in order, one reading of a folder. Some may be of no bucket.
+  /// All names, in order, from one reading of the directory. Some may not be buckets.
   asio::awaitable<Result<std::vector<std::string>>> BucketNames();
   /// kAborted: not empty.
   asio::awaitable<Status> DeleteBucket(std::string name, Conditions when);
@@ -145,14 +147,14 @@ class Buckets {
   asio::awaitable<Result<v1::Object>> Edit(std::string bucket, std::string object, ObjectEdit edit,
                                            Conditions when = {});
 
-  /// @param resource  bucket, which is ensured, name and what a client may set; md5_hash and crc32c are
-  /// compared with what comes. `when` is checked now and again by Finish.
+  /// @param resource  bucket (which is created if needed), name and the fields that a client may set;
+  /// md5_hash and crc32c are compared with the received bytes. `when` is checked now and again by Finish.
   asio::awaitable<Result<ObjectWriter>> BeginWrite(v1::Object resource, Conditions when = {});
-  /// Makes the object visible, in place of one of that name.
+  /// Makes the object visible, replacing one of the same name.
   asio::awaitable<Result<v1::Object>> Finish(ObjectWriter writer);
 
   asio::awaitable<Result<v1::Object>> Copy(Transfer transfer);
-  /// To another name in its bucket.
+  /// Renames an object within its bucket.
   asio::awaitable<Result<v1::Object>> Move(Transfer transfer);
   /// @param destination  its checksums are ignored.
   /// @param sources  1 to kComposeSourcesMax.
@@ -160,11 +162,11 @@ class Buckets {
                                               Conditions when, bool deletes_sources);
   static constexpr std::size_t kComposeSourcesMax = 32;
 
-  /// Whether an upload makes its bucket.
+  /// Whether an upload creates its bucket.
   [[nodiscard]] bool creates_on_use() const noexcept;
-  /// The pool for bytes, for whoever reads an object piece by piece.
+  /// The pool for bytes, for reading an object piece by piece.
   [[nodiscard]] asio::thread_pool& files() noexcept;
-  /// Uploads that survive a lost connection and the server.
+  /// Uploads that survive a lost connection and a restart of the server.
   [[nodiscard]] Uploads& uploads() noexcept;
 
  private:

@@ -14,13 +14,13 @@
 
 namespace trainyard::storage {
 
-/// A write under way, which counts while this lives.
+/// A write under way. Counts as long as this lives.
 struct CountedWrite {
   BegunWrite begun;
   UnfinishedWrites::Counting counting;
 };
 
-/// BucketFiles::BeginWrite, counted. @param pool  the thread of `names`.
+/// BucketFiles::BeginWrite, and counts the write. @param pool  the thread of `names`.
 asio::awaitable<Result<CountedWrite>> BeginCounted(BucketFiles& names, asio::thread_pool& pool, v1::Object to,
                                                    Conditions when, bool moves = false);
 

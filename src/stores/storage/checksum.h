@@ -11,8 +11,7 @@ typedef struct evp_md_ctx_st EVP_MD_CTX;
 
 namespace trainyard::storage {
 
-/// An object's checksums as the API words them: base64 of the 16 bytes, base64 of the big-endian 32-bit
-/// value.
+/// An object's checksums in the API's form: base64 of the 16 bytes, base64 of the big-endian 32-bit value.
 struct Digests {
   std::string md5_hash;
   std::string crc32c;
@@ -28,7 +27,7 @@ class Checksum {
   Checksum& operator=(Checksum&&) noexcept = default;
 
   void Update(std::string_view bytes);
-  /// Of the bytes so far; more may follow.
+  /// The checksums of the bytes so far; more may follow.
   [[nodiscard]] Digests Get() const;
 
  private:

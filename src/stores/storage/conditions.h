@@ -11,8 +11,7 @@ namespace trainyard::storage {
 /// Preconditions of a call about an object (or its absence). Checked in the same step as
 /// the change.
 struct Conditions {
-  std::optional<std::int64_t>
-      generation;  ///< this version and no other: kNotFound if it is not the present one
+  std::optional<std::int64_t> generation;  ///< only this version: kNotFound if it is not the present one
   std::optional<std::int64_t> if_generation_match;  ///< 0: there must be no such object
   std::optional<std::int64_t> if_generation_not_match;
   std::optional<std::int64_t> if_metageneration_match;
@@ -22,7 +21,7 @@ struct Conditions {
   friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 
-/// The version that is there now.
+/// The version that exists now.
 struct Version {
   std::int64_t generation = 0;
   std::int64_t metageneration = 0;
@@ -36,10 +35,10 @@ struct Version {
 /// "Request preconditions"; RFC 9110 section 13.1.
 [[nodiscard]] Status CheckConditions(const Conditions& conditions, const std::optional<Version>& present);
 
-/// Whether a "...NotMatch" did not hold: 304 in the API, where the other conditions make a 412.
+/// Whether a "...NotMatch" failed: 304 in the API, where other failed conditions are 412.
 [[nodiscard]] bool IsNotModified(const Error& error);
 
-/// Removes the conditions that make a 304 and returns them alone.
+/// Removes the conditions whose failure is a 304 from `conditions` and returns them.
 [[nodiscard]] Conditions TakeNotMatch(Conditions& conditions);
 
 }  // namespace trainyard::storage

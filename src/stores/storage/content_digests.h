@@ -12,15 +12,15 @@
 
 namespace trainyard::storage {
 
-/// SHA-256 of objects, which the API does not know: of the version that was opened, read once while it is
-/// kept. Loop thread.
+/// SHA-256 of objects, which the API does not provide: of the version that was opened. The results of the
+/// last kKeptMax objects are cached. Loop thread.
 class ContentDigests {
  public:
   static constexpr std::size_t kKeptMax = 4096;
   /// Both outlive it.
   struct Pools {
-    asio::thread_pool& small;  ///< reads a file of up to a slice
-    asio::thread_pool& large;  ///< slice by slice
+    asio::thread_pool& small;  ///< reads files of up to one slice
+    asio::thread_pool& large;  ///< reads larger files slice by slice
   };
   explicit ContentDigests(Pools pools) : pools_(pools) {}
 
@@ -34,8 +34,8 @@ class ContentDigests {
   std::map<Key, std::string> kept_;
 };
 
-/// Of the object's contents now: 64 lower-case hexadecimal digits. Errors as Buckets::OpenRead; kAborted: it
-/// changed while it was read.
+/// The digest of the object's present contents: 64 lower-case hexadecimal digits. Errors as
+/// Buckets::OpenRead; kAborted: it changed while it was read.
 asio::awaitable<Result<std::string>> Sha256Of(Buckets& buckets, std::string bucket, std::string object);
 
 }  // namespace trainyard::storage

@@ -12,8 +12,8 @@
 
 struct stat;
 
-/// File operations under one bucket's directory. Every step goes by beneath.h, so nothing outside the
-/// directory is ever reached and symbolic links are neither followed nor objects. Blocking; the functions
+/// File operations under one bucket's directory. Every step goes through beneath.h, so nothing outside the
+/// directory is ever reached; symbolic links are not followed and are not objects. Blocking; the functions
 /// that change names are called by one thread only.
 namespace trainyard::storage {
 
@@ -27,26 +27,26 @@ struct FileStamp {
 [[nodiscard]] FileStamp StampOf(const struct stat& status) noexcept;
 [[nodiscard]] Result<FileStamp> StampOf(int descriptor);
 
-/// The object's file for reading. kNotFound: there is none, or what lies there is no regular file.
+/// Opens the object's file for reading. kNotFound: there is none, or it is not a regular file.
 [[nodiscard]] Result<UniqueFd> OpenObject(int bucket, const ObjectPath& path);
 
 /// Moves a file (already synced) to its place, replacing what was there, and syncs every directory that
-/// changed. Makes directories; a file in a directory's way moves to its DisplacedName. kFailedPrecondition: a
-/// symbolic link or special file is in the way; kResourceExhausted: the disk is full. On error the file stays
-/// where it was.
+/// changed. Creates directories; a file that is where a directory is needed moves to its DisplacedName.
+/// kFailedPrecondition: a symbolic link or special file is in the way; kResourceExhausted: the disk is full.
+/// On error the file stays where it was.
 [[nodiscard]] Status PlaceFile(int bucket, const ObjectPath& path, int source_folder,
                                const std::string& source_name);
 
 /// Removes the object's file and then the directories that became empty, never the bucket. A displaced file
 /// whose directory is gone gets its ordinary name back. kNotFound: there is none.
 [[nodiscard]] Status RemoveFile(int bucket, const ObjectPath& path);
-/// The same for many, with one sync for each directory. Says for each whether it was there. After an error
-/// some may be gone.
+/// The same for many, with one sync for each directory. Returns for each whether it existed. After an error
+/// some may be deleted.
 [[nodiscard]] Result<std::vector<bool>> RemoveFiles(int bucket, std::span<const ObjectPath> paths);
 
 /// Objects written by the server are readable by every replica, whatever user its program runs as: an image's
-/// USER reads it through /gcs. The mode is set, because the server's umask is for its other files. Other
-/// accounts of the machine are kept out by the data directory's own mode.
+/// USER reads it through /gcs. The mode is set explicitly because the server's umask is meant for its other
+/// files. Other accounts of the machine are kept out by the data directory's own mode.
 inline constexpr mode_t kObjectMode = 0644;
 inline constexpr mode_t kFolderMode = 0755;
 

@@ -15,8 +15,8 @@ namespace trainyard::storage {
 
 /// A pattern of object names: `*` any characters but '/', `**` any, a double star between slashes also
 /// nothing at all ("a", two stars, "b" as path segments match "a/b"), `?` one character but '/', `[abc]`,
-/// `[a-z]`, `[!a]`,
-/// `{one,two}`, and `\` before a character that stands for itself. Characters are code points.
+/// `[a-z]`, `[!a]`, `{one,two}`, and `\` before a character to match it literally. Characters are code
+/// points.
 ///
 /// Matching never backtracks (RE2): a name takes one pass, however many stars the pattern has. Pure: any
 /// thread. Source: Cloud Storage's page "List objects and prefixes using glob".
@@ -30,9 +30,9 @@ class Glob {
   static constexpr std::size_t kStatesMax = 2048;
 
   [[nodiscard]] bool Matches(std::string_view name) const;
-  /// The work of Matches for the name: characters, times one for every 64 characters of the pattern.
+  /// The cost of Matches for the name: its characters, times one for every 64 characters of the pattern.
   [[nodiscard]] std::size_t WorkOf(std::string_view name) const { return name.size() * weight_; }
-  /// What all names that match begin with.
+  /// The common prefix of all names that match.
   [[nodiscard]] const std::string& literal_head() const noexcept { return literal_head_; }
 
  private:

@@ -18,10 +18,10 @@ namespace trainyard::storage {
 
 namespace asio = boost::asio;
 
-/// Computes the checksums of files that were not uploaded, and stores them in the records. It has two threads
-/// of its own, one for files up to a slice and one for larger ones, slice by slice: uploads and small files
-/// never wait for a large one. A call for a large file that is being read waits for that read. Loop thread;
-/// the destructor waits for the slices under way.
+/// Computes the checksums of files that were not uploaded, and stores them in the records. It has two
+/// threads, one for files up to a slice and one for larger ones, slice by slice: uploads and small files
+/// never wait for a large one. A call for a large file that is already being read waits for that read. Loop
+/// thread; the destructor waits for the slices under way.
 class Hasher {
  public:
   /// Both outlive it. @param names_pool  the thread of `names`.
@@ -30,7 +30,7 @@ class Hasher {
 
   /// kAborted: the file changed while it was read.
   asio::awaitable<Result<OpenedObject>> WithChecksums(OpenedObject opened);
-  /// Of many small files. All or nothing.
+  /// Computes the checksums of many small files. All or nothing.
   asio::awaitable<Result<std::vector<OpenedObject>>> HashSmall(std::vector<OpenedObject> opened);
 
   /// The thread for large files, also for copying and joining them in slices.

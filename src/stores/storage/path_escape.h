@@ -7,9 +7,8 @@
 
 namespace trainyard::storage {
 
-/// Where an object lies under its bucket's directory: directories from the outside in, then the file. No
-/// component is empty,
-/// ".", "..", longer than kComponentBytesMax or holds a '/'.
+/// The path of an object under its bucket's directory: directories from the outside in, then the file. No
+/// component is empty, ".", "..", longer than kComponentBytesMax or contains a '/'.
 struct ObjectPath {
   std::vector<std::string> folders;
   std::string file;
@@ -18,11 +17,11 @@ struct ObjectPath {
 
 /// All escaped names under a bucket begin with this; all others are ordinary names.
 inline constexpr std::string_view kEscapeMark = ".%";
-/// Longest component that EscapeObject makes; what is left of the file system's 255 is room for
+/// Longest component that EscapeObject makes; the rest of the file system's 255 bytes is left for
 /// DisplacedName.
 inline constexpr std::size_t kComponentBytesMax = 248;
 
-/// Object name to path: one to one. Each segment between slashes is a component of the same name, but for
+/// Object name to path: one to one. Each segment between slashes is a component of the same name, except:
 /// - the empty segment                 ".%empty"     (the object "a/" is the file a/.%empty)
 /// - "." and ".."                      ".%dot", ".%dotdot"
 /// - a segment that begins with ".%"   ".%name." and the segment
@@ -32,7 +31,7 @@ inline constexpr std::size_t kComponentBytesMax = 248;
 /// docs/adr/0003-buckets-are-folders.md.
 [[nodiscard]] ObjectPath EscapeObject(std::string_view object);
 
-/// The name beside a directory under which the object of the directory's own name lies: ".%file.NAME".
+/// The file name of an object whose own name is that of a directory in the same place: ".%file.NAME".
 [[nodiscard]] std::string DisplacedName(std::string_view component);
 
 /// What one directory entry contributes to object names.
@@ -44,8 +43,8 @@ struct EntryName {
   friend bool operator==(const EntryName&, const EntryName&) = default;
 };
 
-/// Inverse of the escape for one entry. Absent when EscapeObject never makes that entry (an unknown ".%"
-/// name, or one that needed no escape), or it is not UTF-8: such a file is not an object.
+/// Inverse of the escape for one entry. Absent if EscapeObject never makes that entry (an unknown ".%" name,
+/// or one that needed no escape), or it is not UTF-8: such a file is not an object.
 [[nodiscard]] std::optional<EntryName> DecodeEntry(std::string_view entry);
 
 }  // namespace trainyard::storage

@@ -21,7 +21,7 @@ struct ObjectRecord {
   v1::Object resource;  ///< without checksums while they are not known
 };
 
-/// A resumable upload that survives the server. Its bytes are the file of this id in the uploads directory.
+/// A resumable upload that survives a restart. Its bytes are the file of this id in the uploads directory.
 struct UploadRecord {
   std::string id;
   std::int64_t expires_ns = 0;  ///< since the epoch
@@ -42,8 +42,8 @@ class Records {
   /// which one is valid.
   [[nodiscard]] Result<std::vector<ObjectRecord>> FindObjects(const std::string& bucket,
                                                               const std::string& object);
-  /// Adds a record and drops the object's others, but the one whose stamp is `present`. The upload that it
-  /// came by, if any, is put in the same transaction.
+  /// Adds a record and deletes the object's others, except the one whose stamp is `present`. The upload that
+  /// it came from, if any, is stored in the same transaction.
   [[nodiscard]] Status PutObject(const ObjectRecord& record, const std::optional<FileStamp>& present,
                                  const UploadRecord* upload = nullptr);
   /// The same for many, in one transaction.
@@ -54,7 +54,7 @@ class Records {
 
   [[nodiscard]] Result<std::optional<v1::Bucket>> FindBucket(const std::string& name);
   [[nodiscard]] Status PutBucket(const v1::Bucket& bucket);
-  /// With all of its objects' records.
+  /// Also drops its objects' records.
   [[nodiscard]] Status DropBucket(const std::string& name);
 
   [[nodiscard]] Result<std::optional<UploadRecord>> FindUpload(const std::string& id);

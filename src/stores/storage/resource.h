@@ -14,24 +14,24 @@
 /// thread. Source: discovery storage v1.
 namespace trainyard::storage {
 
-/// What a client asks of a new bucket. kInvalidArgument: the name, or a field that this server would have to
-/// ignore.
+/// Checks a client's request for a new bucket. kInvalidArgument: the name, or a field that this server would
+/// have to ignore.
 [[nodiscard]] Status ValidateNewBucket(const v1::Bucket& bucket);
-/// The same of an object's resource on insert, copy, compose and update. Output fields may be there and are
-/// not looked at.
+/// The same for an object's resource on insert, copy, compose and update. Output fields may be set and are
+/// ignored.
 [[nodiscard]] Status ValidateNewObject(const v1::Object& object);
 
 /// Removes settings that say "off" (versioning not enabled, no retention, an empty list of rules): that is
 /// how the server behaves anyway, so clients may send them.
 void DropNeutral(v1::Bucket& bucket);
 
-/// Puts back what no edit changes: name, place and the output fields.
+/// Restores what no edit changes: name, location and the output fields.
 void RestoreFixed(const v1::Bucket& present, v1::Bucket& changed);
 
 /// Fills in a bucket's output fields and defaults.
 void CompleteBucket(v1::Bucket& bucket, SysTime created);
 
-/// What of `sent` a client may set, with the output fields of a new version.
+/// The fields of `sent` that a client may set, with the output fields of a new version.
 struct NewVersion {
   std::int64_t generation = 0;
   SysTime now;
@@ -40,7 +40,7 @@ struct NewVersion {
 };
 [[nodiscard]] v1::Object CompleteObject(v1::Object sent, const NewVersion& version);
 
-/// The resource of a file that nobody uploaded: version and times are its modification time.
+/// The resource of a file that was not uploaded: version and times are its modification time.
 [[nodiscard]] v1::Object DiscoveredObject(const std::string& bucket, const std::string& object,
                                           const FileStamp& stamp);
 
@@ -55,11 +55,11 @@ void AdvanceMetageneration(v1::Bucket& bucket, SysTime now);
 /// Buckets have no generation: 0.
 [[nodiscard]] Version VersionOf(const v1::Bucket& bucket);
 
-/// Changes what a client may change of an object: a pure function, called on another thread. Its error is
-/// returned and nothing is changed.
+/// Changes the editable fields of an object: a pure function, called on another thread. Its error is returned
+/// and nothing is changed.
 using ObjectEdit = std::function<Status(v1::Object& object)>;
 
-/// The same of a bucket. What a client may not change is put back afterwards.
+/// The same for a bucket. Fields that a client may not change are restored afterwards.
 using BucketEdit = std::function<Status(v1::Bucket& bucket)>;
 
 }  // namespace trainyard::storage

@@ -18,14 +18,14 @@ namespace trainyard::storage {
 /// was called.
 class StagedFile {
  public:
-  /// @param uploads  the uploads directory; must stay open. kAlreadyExists never: `id` is new.
+  /// @param uploads  the uploads directory; must stay open. Never kAlreadyExists: `id` is new.
   [[nodiscard]] static Result<StagedFile> Create(int uploads, std::string id);
   /// Opens the file of an upload that a previous server began. kNotFound: there is none. The destructor keeps
   /// it. Its checksums are computed by Reread, which must have read all of it before any other call.
   [[nodiscard]] static Result<StagedFile> Reopen(int uploads, std::string id);
   [[nodiscard]] Status Reread(std::uint64_t offset, std::uint64_t length);
 
-  /// Another name for an object's file, which moves to a new name without being read. Absent: the file system
+  /// Makes another name for an object's file, which is renamed without being read. Absent: the file system
   /// has no hard links, or does not allow this one.
   [[nodiscard]] static Result<std::optional<StagedFile>> Link(int uploads, std::string id, int descriptor,
                                                               std::uint64_t length, Digests digests);
@@ -38,11 +38,11 @@ class StagedFile {
   [[nodiscard]] Status Append(std::string_view bytes);
   /// Appends another file's bytes.
   [[nodiscard]] Status AppendFile(int descriptor, std::uint64_t offset, std::uint64_t length);
-  /// As AppendFile, into a file that gets nothing else; the kernel copies, so nothing is read or hashed.
+  /// As AppendFile, for a file that is filled only this way; the kernel copies, so nothing is read or hashed.
   [[nodiscard]] Status CopySlice(int descriptor, std::uint64_t offset, std::uint64_t length);
   /// After the last CopySlice: sets the source's known checksums. kAborted: not `length` bytes were copied.
   [[nodiscard]] Status FinishCopy(std::uint64_t length, Digests digests);
-  /// What was appended survives a power cut.
+  /// When it returns, the appended bytes survive a power cut.
   [[nodiscard]] Status Sync();
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
@@ -50,7 +50,7 @@ class StagedFile {
   [[nodiscard]] Result<FileStamp> Stamp() const { return StampOf(file_.get()); }
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] int uploads() const noexcept { return uploads_; }
-  /// The destructor leaves the file where it is.
+  /// Makes the destructor leave the file where it is.
   void Keep() noexcept { kept_ = true; }
 
  private:

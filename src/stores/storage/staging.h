@@ -17,24 +17,26 @@ namespace trainyard::storage {
 
 struct BucketOptions;
 
-/// The files of writes under way, DATA/uploads, and what they count for. What takes the records is for the
-/// thread of BucketFiles, whose they are; the rest for any thread.
+/// The files of unfinished writes, DATA/uploads, and how they count in the quota. Functions that take the
+/// records: on the thread of BucketFiles, which owns them; the rest on any thread.
 class Staging {
  public:
   Staging(const BucketOptions& options, const Clock& clock, UniqueFd folder);
 
-  /// Removes what writes of an earlier server left, but resumable uploads that are still valid: they count.
+  /// Removes what writes of a previous server left, except resumable uploads that are still valid: they
+  /// count.
   /// @param present  the bytes of the object that has the upload's name.
   [[nodiscard]] Status Sweep(Records& records,
                              const std::function<std::int64_t(const v1::Object& object)>& present);
-  /// Removes a resumable upload, or all of a bucket.
+  /// Removes a resumable upload, or all of a bucket's.
   [[nodiscard]] Status End(Records& records, const std::string& id);
   [[nodiscard]] Status EndAllOf(Records& records, const std::string& bucket);
 
   [[nodiscard]] Status CheckSpace(const std::string& bucket) const;
-  /// Before `bytes` are written to the staged file of this id: is there room on the disk and in the quota?
+  /// Call before `bytes` are written to the staged file of this id: checks that the disk and the quota have
+  /// space for them.
   [[nodiscard]] Status Grow(const std::string& id, const std::string& bucket, std::uint64_t bytes);
-  /// Grow, and the bytes.
+  /// Grow, then writes the bytes.
   [[nodiscard]] Status Append(StagedFile& staged, const std::string& bucket, std::string_view bytes);
 
   [[nodiscard]] UnfinishedWrites& writes() noexcept { return writes_; }

@@ -26,7 +26,7 @@
 
 namespace trainyard::storage {
 
-/// A directory of its own that goes with it.
+/// A temporary directory that the destructor removes.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -42,7 +42,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// The system's time and what a test adds to it. Read on the loop and on the names' thread.
+/// The system's time plus what a test adds to it. Read on the loop and on the thread for names.
 class ShiftedClock final : public Clock {
  public:
   [[nodiscard]] SysTime Now() const override {
@@ -70,7 +70,7 @@ class Storage {
     buckets_.reset();
   }
 
-  /// Runs beside what is awaited next, which then also awaits its end.
+  /// Starts work that runs together with the next Await, which also waits for its end.
   template <class T>
   void Begin(asio::awaitable<T> work, std::optional<T>& result) {
     asio::co_spawn(loop_, Store(std::move(work), result), asio::detached);

@@ -19,30 +19,30 @@
 
 namespace trainyard::storage {
 
-/// The writes under way: the bytes that each holds in DATA/uploads, which count in the quota of the bucket's
-/// project, and how many resumable uploads a project has. An object and all that is to replace it count as
-/// the larger of both, so that what fills a quota can be replaced, and what is on disk is never more than
-/// twice the quota. Knows names only, no files. Any thread.
+/// The unfinished writes: the bytes of each in DATA/uploads, which count in the quota of the bucket's
+/// project, and how many resumable uploads a project has. For one name, the larger of the object and its
+/// unfinished replacements counts, so that an object can be replaced although the quota is full, and never
+/// more than twice the quota is on disk. Knows names only, no files. Any thread.
 class UnfinishedWrites {
  public:
   /// Resumable uploads that a project may have at a time.
   static constexpr std::size_t kUploadsMax = 1000;
-  /// At that limit, the upload that was idle for longest gives way, if it was for this long.
+  /// At that limit, the upload that was idle for longest is ended, if it was idle for this long.
   static constexpr std::chrono::hours kIdle{1};
 
   struct Rules {
     std::shared_ptr<ByteMeter> meter{};                                ///< null: no quota limits bytes
-    std::function<std::string(const std::string& bucket)> project_of;  ///< null: all are one project's
+    std::function<std::string(const std::string& bucket)> project_of;  ///< null: all belong to one project
   };
   explicit UnfinishedWrites(Rules rules) : rules_(std::move(rules)) {}
 
-  /// Where a write goes.
+  /// The destination of a write.
   struct Target {
     std::string bucket;
     std::string object;
     auto operator<=>(const Target&) const = default;
   };
-  /// A write of one request: it ends with this.
+  /// A write of one request: its destructor ends the write.
   class Counting {
    public:
     Counting(UnfinishedWrites& writes, std::string id) : writes_(&writes), id_(std::move(id)) {}
@@ -60,24 +60,25 @@ class UnfinishedWrites {
   };
   /// `present`, here and below: the bytes of the object that has the target's name now.
   [[nodiscard]] Counting Begin(std::string id, Target target, std::int64_t present);
-  /// A resumable upload of an earlier server.
+  /// Registers a resumable upload of a previous server.
   void Restore(const std::string& id, Target target, std::int64_t present, std::int64_t bytes,
                SysTime last_used);
-  /// A new resumable upload. @return the one that gives way, for the caller to end. kResourceExhausted: the
-  /// project has kUploadsMax and none is idle.
+  /// Registers a new resumable upload. @return the one that the caller must end instead. kResourceExhausted:
+  /// the project has kUploadsMax and none is idle.
   [[nodiscard]] Result<std::optional<std::string>> BeginUpload(const std::string& id, Target target,
                                                                std::int64_t present, SysTime now);
-  /// Before bytes are written, or, with fewer than none, where they could not be. kResourceExhausted: the
-  /// quota. kAborted: the write has ended.
+  /// Call before bytes are written, or with a negative number if they could not be written.
+  /// kResourceExhausted: the quota. kAborted: the write has ended.
   [[nodiscard]] Status Grow(const std::string& id, std::int64_t more, SysTime now);
-  /// May it become an object of `size` bytes? It may not count on what it held: an earlier server's uploads
-  /// can be more than the quota allows. kResourceExhausted: the quota. kAborted: the write has ended.
+  /// Checks the quota for an object of `size` bytes. The bytes that the write already has are not taken for
+  /// granted: a previous server's uploads can exceed the quota. kResourceExhausted: the quota. kAborted: the
+  /// write has ended.
   [[nodiscard]] Status CheckPlace(const std::string& id, std::int64_t present, std::int64_t size);
-  /// It has become the object, which counts in its place.
+  /// The write has become the object, which is counted instead.
   void Placed(const std::string& id, std::int64_t present, std::int64_t size);
-  /// The object of that name is gone; what was to replace it counts from now on.
+  /// The object of that name was deleted; unfinished replacements count fully from now on.
   void Removed(const Target& target, std::int64_t size);
-  /// Its bytes are gone. Ending it twice is no error.
+  /// The write's bytes were removed. Ending it twice is no error.
   void End(const std::string& id);
 
  private:
@@ -87,7 +88,7 @@ class UnfinishedWrites {
     bool is_upload = false;
     SysTime last_used{};
   };
-  /// All the writes to one name.
+  /// All unfinished writes to one name.
   struct Replacing {
     std::int64_t present = 0;
     std::int64_t bytes = 0;
@@ -99,7 +100,7 @@ class UnfinishedWrites {
     std::map<Target, Replacing> replacing;
   };
   [[nodiscard]] std::string ProjectOf(const std::string& bucket) const;
-  /// Both count the difference.
+  /// Both update the counts by the difference.
   void Change(State& state, const Target& target, const std::function<void(Replacing&)>& change) const;
   void Add(State& state, const std::string& id, Write write, std::int64_t present) const;
   void Erase(State& state, std::map<std::string, Write>::iterator write) const;

@@ -24,12 +24,12 @@ namespace asio = boost::asio;
 class BucketFiles;
 class StagedFile;
 
-/// Resumable uploads. Each is a record and a file under DATA/uploads, so it survives a restart. It is of one
-/// bucket, and for a bucket of any other name there is no such upload. It ends with Finish, Cancel, with its
-/// bucket, after kUploadLifetime, or where the project has too many (UnfinishedWrites). Loop thread only.
+/// Resumable uploads. Each is a record and a file under DATA/uploads, so it survives a restart. It belongs to
+/// one bucket and is not found through another one. It ends with Finish, Cancel, when its bucket is deleted,
+/// after kUploadLifetime, or when the project has too many (UnfinishedWrites). Loop thread only.
 ///
 ///            Start          Take, Append ...          Finish
-///    (none) -------> open <----------------> open ------------> done (answers its object until it expires)
+///    (none) -------> open <----------------> open ------------> done (returns its object until it expires)
 class Uploads {
  public:
   /// All outlive the Uploads.
@@ -47,26 +47,26 @@ class Uploads {
   asio::awaitable<Result<std::string>> Start(v1::Object resource, Conditions when,
                                              std::optional<std::uint64_t> total);
 
-  /// The right to append, until another request takes it (a client that lost its connection comes back on a
-  /// new one).
+  /// The right to append, until another request takes it (a client that lost its connection returns on a new
+  /// one).
   struct Turn {
     std::string id;
     std::uint64_t number = 0;
     std::uint64_t received = 0;          ///< bytes that are durable
     std::optional<std::uint64_t> total;  ///< as announced
     bool complete = false;               ///< all bytes are there: call Finish
-    bool may_replace = false;            ///< it began with the right to replace an object
-    std::optional<v1::Object> done;      ///< finished: the object
+    bool may_replace = false;            ///< it began with permission to replace an object
+    std::optional<v1::Object> done;      ///< set once the upload is finished: the object
   };
   /// kNotFound: no such upload, or it has ended. kUnavailable: bytes of the previous turn are still being
   /// written; try again.
   asio::awaitable<Result<Turn>> Take(std::string id, std::string bucket);
   /// kAborted: another turn was taken. kResourceExhausted: the disk is full; bytes received before are kept.
   asio::awaitable<Status> Append(Turn turn, std::string bytes);
-  /// The bytes that came so far, durable.
+  /// Makes the bytes received so far durable, and returns their number.
   asio::awaitable<Result<std::uint64_t>> Sync(Turn turn);
   /// Makes the object visible. @param sent  md5_hash and crc32c to compare with, or empty. kInvalidArgument:
-  /// they differ; the upload is over.
+  /// they differ, and the upload has ended.
   asio::awaitable<Result<v1::Object>> Finish(Turn turn, v1::Object sent);
   asio::awaitable<Status> Cancel(std::string id, std::string bucket);
 

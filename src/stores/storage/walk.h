@@ -16,11 +16,11 @@ namespace trainyard::storage {
 using Visit = std::function<std::optional<std::string>(const std::string& object)>;
 
 /// Visits the objects of a bucket in the order of their names' bytes, from `from` on, as long as names begin
-/// with `prefix`. Reads only directories that can hold such names. Files that are no objects (symbolic links,
-/// names that the escape never makes) are skipped. Blocks.
+/// with `prefix`. Reads only directories that can contain such names. Files that are not objects (symbolic
+/// links, names that the escape never makes) are skipped. Blocks.
 ///
 /// @param entries_max  after reading so many files and directories it ends before the next directory.
-/// @return where it ended for that reason: a name to continue from, after `from`.
+/// @return the place where it ended for that reason: a name to continue from, after `from`.
 [[nodiscard]] Result<std::optional<std::string>> WalkObjects(
     int bucket, std::string prefix, std::string from, const Visit& visit,
     std::size_t entries_max = std::numeric_limits<std::size_t>::max());
@@ -44,12 +44,12 @@ struct NamePage {
   friend bool operator==(const NamePage&, const NamePage&) = default;
 };
 
-/// One page. A page may be short if it takes long: after kPageWorkMax it ends with a token, and clients
-/// continue with that. kInvalidArgument: the page token is not one of ours, or the glob is malformed. Source:
-/// discovery, objects.list.
+/// Lists one page. A page that takes long ends after kPageWorkMax with a token, from which clients continue.
+/// kInvalidArgument: the page token is not one of ours, or the glob is malformed. Source: discovery,
+/// objects.list.
 [[nodiscard]] Result<NamePage> ListNames(int bucket, const NameQuery& query);
-/// In units of Glob::WorkOf, about 0.1 s; half a second for the costliest patterns. A name that is looked at
-/// counts kNameWork besides.
+/// In units of Glob::WorkOf, about 0.1 s; half a second for the costliest patterns. Each name that is read
+/// costs kNameWork in addition.
 inline constexpr std::size_t kPageWorkMax = 20'000'000;
 inline constexpr std::size_t kNameWork = 100;
 

@@ -47,7 +47,7 @@ class GroupCommit {
                                                                         boost::asio::use_awaitable);
   }
 
-  /// The writer thread, for reads that must not run beside a commit.
+  /// The writer thread, for reads that must not run at the same time as a commit.
   [[nodiscard]] boost::asio::thread_pool& thread() noexcept { return state_->thread; }
 
  private:
@@ -65,7 +65,7 @@ class GroupCommit {
     }
   };
 
-  // Shared with what is posted to the loop: that may run after the destructor.
+  // Shared with the tasks posted to the loop, which may run after the destructor.
   struct State : std::enable_shared_from_this<State> {
     State(boost::asio::io_context& the_loop, std::size_t the_group_max, CommitFunction the_commit)
         : loop(the_loop), group_max(the_group_max), commit(std::move(the_commit)) {}

@@ -18,35 +18,35 @@ namespace trainyard::store {
 /// kAborted.
 [[nodiscard]] Error StaleRevision(const JobRecord& after);
 
-/// What is unique in a project: the job's id, or "JOB/TRIAL", which is no job's id.
+/// The unique key within a project: the job's id, or "JOB/TRIAL", which cannot be a job's id.
 [[nodiscard]] std::string UniqueName(const JobRecord& record);
 [[nodiscard]] std::string UniqueName(std::string_view job_id, std::string_view trial_id);
 
-/// Aborts if the event is not the one that made this revision: that is a bug.
+/// Aborts if the event does not belong to this revision: that is a bug.
 void CheckEventMatches(const JobRecord& after, const Event& event);
 
 /// Fills in what only the store knows: the event's seq and, in a Created event, the uid of its record.
 void CompleteEvent(Event& event, std::int64_t uid, std::int64_t seq);
 
-/// Tokens of a project's job list: the page begins below this uid. An empty token is the first page.
+/// Tokens of a project's job list: the page begins below this uid. An empty token means the first page.
 [[nodiscard]] std::string SealJobPageToken(const PageTokenKey& key, std::string_view project,
                                            std::int64_t uid);
 [[nodiscard]] Result<std::int64_t> OpenJobPageToken(const PageTokenKey& key, std::string_view project,
                                                     std::string_view token);
 
-/// A place in the order of all changes of a store. Every change has a number, greater than those before; what
-/// was restored from a backup counts on in a lineage of its own.
+/// A position in the order of all changes of a store. Every change has a number, greater than those before; a
+/// store restored from a backup continues the numbers in a new lineage.
 struct ChangePlace {
   std::int64_t number = 0;
   std::int64_t lineage = 0;
 };
 [[nodiscard]] std::string SealResumeToken(const PageTokenKey& key, std::string_view project,
                                           ChangePlace place);
-/// The number to go on after. `last`: the store's last change. Errors as JobStore::Changed.
+/// The number after which to continue. `last`: the store's last change. Errors as JobStore::Changed.
 [[nodiscard]] Result<std::int64_t> OpenResumeToken(const PageTokenKey& key, std::string_view project,
                                                    std::string_view token, ChangePlace last);
 
-/// The change of what is filed under UniqueName.
+/// The change for a key made by UniqueName.
 [[nodiscard]] JobChange ChangeOf(std::string_view unique_name);
 
 }  // namespace trainyard::store

@@ -29,7 +29,7 @@ struct JobPage {
   int looked_at = 0;            ///< set by SelectJobs: how many jobs it looked at
 };
 
-/// That a job of a project changed, or one of its trials. What it is now, Get says; kNotFound: it was
+/// A job of a project, or one of its trials, that changed. Get returns its present state; kNotFound: it was
 /// deleted.
 struct JobChange {
   std::string job_id;
@@ -37,24 +37,25 @@ struct JobChange {
   friend bool operator==(const JobChange&, const JobChange&) = default;
 };
 
-/// Changes of a project's jobs, the oldest first. A job that changed again is in it once, at its last change.
+/// Changes of a project's jobs, oldest first. A job that changed again is listed once, at its last change.
 struct ChangePage {
   std::vector<JobChange> changes;
-  std::string resume_token;  ///< what happened later is after it; as the one asked with if there is nothing
-  bool more = false;         ///< there are later changes already
+  std::string
+      resume_token;   ///< later changes come after it; equal to the requested one if there are no changes
+  bool more = false;  ///< there are more changes already
 };
 
-/// ErrorInfo::reason of a resume token that this store cannot go on from: list the jobs again.
+/// ErrorInfo::reason of a resume token from which this store cannot continue: list the jobs again.
 inline constexpr std::string_view kListAgain = "LIST_AGAIN";
 
-/// A finished job, as whoever removes old ones sees it.
+/// What the removal of old jobs needs to know of a finished job.
 struct FinishedJob {
   std::int64_t uid = 0;
   SysTime end_time;
   friend bool operator==(const FinishedJob&, const FinishedJob&) = default;
 };
 
-/// Which finished jobs are wanted: those that ended before `before`, and later than this one in the order of
+/// The wanted finished jobs: those that ended before `before`, and that come after `after` in the order of
 /// (end time, uid).
 struct FinishedQuery {
   SysTime before = SysTime::max();
@@ -65,27 +66,27 @@ struct FinishedQuery {
 struct ChangePlace;
 
 /// Records and event logs of jobs in one SQLite file: durable when Commit (or a write outside of a group)
-/// returned. History costs nothing at start: only the unfinished jobs' index is read. Synchronous: runs on
-/// the caller's thread, one at a time (see Journal); a second store opened with OpenReader reads beside a
-/// writer. What is virtual fails in tests when they say so. job_store_conformance.h is the contract as a test
-/// suite.
+/// returned. The size of the history does not slow down the start: only the unfinished jobs' index is read.
+/// Synchronous: runs on the caller's thread, one at a time (see Journal); a second store opened with
+/// OpenReader can read while another writes. Functions are virtual so that tests can make them fail.
+/// job_store_conformance.h is the contract as a test suite.
 class JobStore {
  public:
-  /// Opens or creates the file; ":memory:" is one that nobody keeps. Errors as sqlite::Database::Open.
+  /// Opens or creates the file; ":memory:" is a temporary one. Errors as sqlite::Database::Open.
   [[nodiscard]] static Result<std::unique_ptr<JobStore>> Open(const std::string& path);
-  /// The same file, which a store from Open has made, for reading only. `lineage`: of the store's changes,
-  /// another one for each backup that the file was restored from; 0: from none.
+  /// Opens a file made by Open for reading only. `lineage`: identifies the store's sequence of changes,
+  /// different for each restored backup; 0: not restored.
   [[nodiscard]] static Result<std::unique_ptr<JobStore>> OpenReader(const std::string& path,
                                                                     std::int64_t lineage = 0);
   virtual ~JobStore();
   JobStore& operator=(JobStore&&) = delete;
 
-  /// A record with `trial` set is a trial: no job of the project, but one of the tuning job's that Trials
-  /// lists; its id is unique within that job.
+  /// A record with `trial` set is a trial: it is not a job of the project but one of the tuning job's Trials;
+  /// its id is unique within that job.
   ///
   /// Adds a job with its first event (revision 1) and returns its uid, which is never reused. The store fills
   /// in uid and revision of the record (also of the one within Created) and seq of the event. kAlreadyExists
-  /// with field "job.job_id" when the project has a job of that id, or had one.
+  /// with field "job.job_id" if the project has, or had, a job of that id.
   Result<std::int64_t> Create(const JobRecord& record, const Event& created);
 
   /// Stores the record after one more event, and the event. kAborted when the stored revision is not
@@ -99,7 +100,7 @@ class JobStore {
   /// in 1..kPageSizeMax.
   virtual Result<JobPage> List(std::string_view project, int page_size, std::string_view page_token);
 
-  /// The projects that have jobs (no trials), the one with the newest job first, at most `count`.
+  /// The projects that have jobs (trials do not count), the one with the newest job first, at most `count`.
   Result<std::vector<std::string>> RecentProjects(int count);
 
   /// Trials of a tuning job with uid > after_uid, by uid (the order of their creation), at most `count`.
@@ -114,56 +115,56 @@ class JobStore {
 
   /// Events of a job with seq > after_seq, in order.
   Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq);
-  /// The first `count` of them.
+  /// The first `count` of these events.
   Result<std::vector<Event>> EventPage(std::int64_t uid, std::int64_t after_seq, int count);
 
-  /// What changed after the token was given, at most `count` changes. A token outlives restarts and copies of
-  /// the store. kInvalidArgument with field "resume_token": no store gave it, or for another project.
-  /// kFailedPrecondition with reason kListAgain: this store does not have what came before it, because it was
-  /// restored from an older backup.
+  /// The changes after the token was issued, at most `count`. A token outlives restarts and copies of the
+  /// store. kInvalidArgument with field "resume_token": no store issued it, or for another project.
+  /// kFailedPrecondition with reason kListAgain: this store lacks earlier changes, because it was restored
+  /// from an older backup.
   virtual Result<ChangePage> Changed(std::string_view project, std::string_view resume_token, int count);
 
-  /// The token of now. A list that is read later has all that happened before it.
+  /// The token of the present state. A list that is read later includes everything that happened before it.
   Result<std::string> ResumeToken(std::string_view project);
 
-  /// Finished jobs, no trials, the one that ended first before the others.
+  /// Finished jobs (no trials), the one that ended first at the front.
   Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query);
 
-  /// Removing a job takes two steps, so that what others keep of it can go between them, and a killed server
-  /// goes on where it was. The first: no Get and no List finds the job any more; its name stays taken for
-  /// ever, as in the original. Jobs that have not ended, trials, and unknown ones are passed over. Returns
-  /// how many are being removed now.
+  /// Removing a job takes two steps, so that its data elsewhere can be removed between them, and a killed
+  /// server continues where it was. The first step: Get and List no longer find the job; its name is never
+  /// free again, as in Google's service. Jobs that have not ended, trials, and unknown ones are skipped.
+  /// Returns how many are being removed now.
   Result<std::int64_t> BeginRemoval(std::span<const std::int64_t> uids);
 
   /// Jobs between the two steps, by uid, at most `count`.
   Result<std::vector<std::int64_t>> Removing(int count);
 
   /// The second step: deletes records and events of these jobs and of their trials, at most `rows_max` rows
-  /// in one call. Returns how many: fewer than rows_max means that nothing is left of them but the names.
-  /// Jobs that are not being removed are passed over.
+  /// in one call. Returns how many: fewer than rows_max means that only the names are left. Jobs that are not
+  /// being removed are skipped.
   Result<std::int64_t> EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max);
 
-  /// Group commit: what is written between Begin and Commit is durable together or not at all. A failing
-  /// Create or Append in between leaves no trace and does not harm the others. kResourceExhausted when the
-  /// disk is full.
+  /// Group commit: what is written between Begin and Commit becomes durable together or not at all. A Create
+  /// or Append that fails in between changes nothing and does not affect the others. kResourceExhausted if
+  /// the disk is full.
   virtual Status Begin();
   virtual Status Commit();
-  /// Forgets what was written since Begin.
+  /// Discards what was written since Begin.
   void Rollback();
 
   /// The newest jobs and trials of all projects, at most `count`.
   [[nodiscard]] Result<std::vector<JobRecord>> Newest(int count);
 
-  /// The largest number that a job was given, also of those that are gone; 0: none was.
+  /// The largest number that a job was given, including removed jobs; 0: there was none.
   [[nodiscard]] Result<std::int64_t> LastUid();
-  /// From now on numbers are larger than this one.
+  /// Makes all later numbers larger than this one.
   [[nodiscard]] Status SkipUids(std::int64_t last);
 
   /// For tests: how SQLite runs the statements that must not scan, one "QUERY PLAN" line each.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans();
 
  protected:
-  /// Outside of a group.
+  /// Not while a group is open.
   JobStore(JobStore&& other) noexcept;
 
  private:
@@ -181,7 +182,7 @@ class JobStore {
   std::int64_t lineage_ = 0;
   std::unique_ptr<Statements> statements_;
   std::optional<sqlite::Transaction> group_;
-  /// SQLite rolled the open group back by itself: nothing of it can be committed.
+  /// SQLite rolled the open group back by itself: nothing in it can be committed.
   std::optional<Error> lost_;
 };
 

@@ -25,7 +25,7 @@ MATCHER_P(EqualsMessage, expected, "") {
   return false;
 }
 
-/// A job as jobs.create stores it: no uid, no revision.
+/// A job as jobs.create stores it first: no uid, no revision.
 inline JobRecord NewJob(const std::string& project, const std::string& job_id) {
   JobRecord record;
   record.set_project(project);
@@ -36,7 +36,7 @@ inline JobRecord NewJob(const std::string& project, const std::string& job_id) {
   return record;
 }
 
-/// A trial of a tuning job, as it is stored first.
+/// A trial of a tuning job as it is stored first.
 inline JobRecord NewTrial(const JobRecord& tuning, const std::string& trial_id) {
   JobRecord record = NewJob(tuning.project(), tuning.job().job_id());
   record.mutable_trial()->set_tuning_uid(tuning.uid());

@@ -14,11 +14,10 @@
 
 namespace trainyard::store {
 
-/// The job store as the loop uses it. Writes go to one thread that commits them in groups and posts ONE
-/// completion per group to the loop; reads go to a second connection on a thread of their own. Called on the
-/// loop thread only. The destructor finishes the writes under way, then joins both threads. A write whose
-/// commit failed (full disk) reports the error to every caller of the group, and nothing of the group is
-/// stored.
+/// The job store for the loop. Writes go to one thread that commits them in groups and posts ONE completion
+/// per group to the loop; reads go to a second connection on another thread. Loop thread only. The destructor
+/// finishes the writes under way, then joins both threads. If a commit fails (full disk), every caller of the
+/// group gets the error, and nothing of the group is stored.
 class Journal {
  public:
   /// `writer` and `reader` may be the same store; both outlive the journal.
@@ -34,15 +33,14 @@ class Journal {
   boost::asio::awaitable<Result<std::int64_t>> BeginRemoval(std::vector<std::int64_t> uids);
   boost::asio::awaitable<Result<std::int64_t>> EraseRemoved(std::vector<std::int64_t> uids,
                                                             std::int64_t rows_max);
-  /// What the work reads from the store, on the reader's thread: `journal.Read([id](JobStore& jobs) { return
-  /// jobs.Get(id); })`.
+  /// Runs `work` on the reader's thread: `journal.Read([id](JobStore& jobs) { return jobs.Get(id); })`.
   template <class Work>
   auto Read(Work work) {
     return OnPool(reads(), [&store = reader(), work = std::move(work)]() mutable { return work(store); });
   }
 
-  /// Calls the observer on the loop after each write that Changed may tell of. `project`: of its job; empty:
-  /// of any. It replaces the previous observer, and must not block.
+  /// Calls the observer on the loop after each write that Changed may report. `project`: that of the job;
+  /// empty: of any. A new observer replaces the previous one. It must not block.
   void OnChange(std::function<void(const std::string& project)> observer);
 
  private:

@@ -12,30 +12,31 @@
 
 namespace trainyard::store {
 
-/// The values of jobs' secrets: beside the records, never in them. One file a job, mode 0600 in a folder of
-/// mode 0700, from before the job is created until it ends. Files are small and written by one thread of its
-/// own. Loop thread only.
+/// The values of jobs' secrets: in separate files, never in the jobs' records. One file per job, mode 0600 in
+/// a directory of mode 0700, from before the job is created until it ends. Files are small and written by a
+/// separate thread. Loop thread only.
 class SecretStore {
  public:
-  using Values = std::map<std::string, std::string>;  ///< by name; no value has a NUL
+  using Values = std::map<std::string, std::string>;  ///< by name; a value never contains a NUL
 
-  /// Makes the folder. Blocking.
+  /// Creates the directory. Blocking.
   [[nodiscard]] static Result<std::unique_ptr<SecretStore>> Open(std::string folder);
 
-  /// Writes the values durably, before the job has a uid, under a name that its record tells: letters, digits
-  /// and '-'. Then Keep or Drop. kAborted: something is staged under that name.
+  /// Writes the values durably before the job has a uid, under a name that its record also has: letters,
+  /// digits and '-'. Then call Keep or Drop. kAborted: something is staged under that name.
   boost::asio::awaitable<Status> Stage(std::string name, Values values);
-  /// From now on they are the job's.
+  /// Assigns the staged values to the job.
   boost::asio::awaitable<Status> Keep(std::string name, std::int64_t job_uid);
   boost::asio::awaitable<void> Drop(std::string name);
 
-  /// kNotFound: the job has none.
+  /// The values of a job's secrets. kNotFound: the job has none.
   boost::asio::awaitable<Result<Values>> Read(std::int64_t job_uid);
-  /// Nothing for a job that has none.
+  /// Deletes the values of a job; does nothing if it has none.
   boost::asio::awaitable<Status> Remove(std::int64_t job_uid);
-  /// What a former server left, before anything is staged. `jobs`: those that go on, and the names that
-  /// theirs were staged under. What was staged and not kept becomes theirs; what belongs to no job of them is
-  /// removed: it ended while no server was there, or was never created.
+  /// Cleans up after a previous server; call before anything is staged. `jobs`: the unfinished jobs, and the
+  /// names under which their values were staged. Values that were staged but not kept are assigned to their
+  /// job; those that belong to none of these jobs are deleted: the job ended while no server was running, or
+  /// was never created.
   boost::asio::awaitable<Status> TakeOver(std::map<std::int64_t, std::string> jobs);
 
  private:
@@ -44,7 +45,7 @@ class SecretStore {
   [[nodiscard]] std::string StagedPath(const std::string& name) const;
 
   std::string folder_;
-  std::set<std::string> staged_;  ///< and neither kept nor dropped
+  std::set<std::string> staged_;  ///< neither kept nor dropped yet
   boost::asio::thread_pool files_{1};
 };
 

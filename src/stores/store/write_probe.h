@@ -11,8 +11,8 @@ class Database;
 
 namespace trainyard::store {
 
-/// Finds out whether the jobs' database can be written now: a transaction that changes nothing and is synced
-/// as any other. Blocking, one thread; a connection of its own.
+/// Checks whether the jobs' database can be written now: by a transaction that changes nothing but is synced
+/// as any other. Blocking, one thread; with a separate connection.
 class WriteProbe {
  public:
   explicit WriteProbe(std::string path);
@@ -20,7 +20,7 @@ class WriteProbe {
   WriteProbe& operator=(const WriteProbe&) = delete;
   ~WriteProbe();
 
-  /// Errors as a create would get them: a full disk, a lock that does not end, a read-only file system.
+  /// Errors as a create would get them: a full disk, a lock that is not released, a read-only file system.
   [[nodiscard]] Status Try();
 
  private:

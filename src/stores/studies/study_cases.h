@@ -10,11 +10,11 @@
 #include "stores/studies/study_store.h"
 #include "trainyard/ml/v1/study.pb.h"
 
-/// The use cases on a store, each a transaction that is durable when it returns. Blocking: on the thread of
-/// the store. Errors, beside those of the rules and the store: kNotFound with field "name" or "parent".
+/// The operations on a store, each a transaction that is durable when it returns. Blocking: on the thread of
+/// the store. Errors, besides those of the rules and the store: kNotFound with field "name" or "parent".
 namespace trainyard::studies {
 
-inline constexpr int kSuggestionsMax = 1000;                ///< of one request
+inline constexpr int kSuggestionsMax = 1000;                ///< per request
 inline constexpr std::chrono::days kOperationsKeptFor{30};  ///< once they are done
 
 /// kAlreadyExists; as ValidateStudyId and ValidateConfig.
@@ -31,7 +31,7 @@ inline constexpr std::chrono::days kOperationsKeptFor{30};  ///< once they are d
 [[nodiscard]] Result<ml::v1::ListTrialsResponse> ListTrials(StudyStore& store, const StudyName& study);
 [[nodiscard]] Result<ml::v1::ListOptimalTrialsResponse> ListOptimalTrials(StudyStore& store,
                                                                           const StudyName& study);
-/// A study that was COMPLETED has points left again.
+/// A study that was COMPLETED has more points again.
 [[nodiscard]] Status DeleteTrial(StudyStore& store, const TrialName& name);
 [[nodiscard]] Result<ml::v1::Trial> AddMeasurement(StudyStore& store, const TrialName& name,
                                                    const ml::v1::AddTrialMeasurementRequest& asked,

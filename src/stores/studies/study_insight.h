@@ -9,7 +9,7 @@
 
 namespace trainyard::studies {
 
-/// Of which state a study is: another one after each write or deletion of a trial.
+/// Identifies a state of a study: a different one after each write or deletion of a trial.
 struct StudyRevision {
   std::int64_t uid = 0;
   std::int64_t changes = 0;  ///< the highest revision of its trials
@@ -17,14 +17,14 @@ struct StudyRevision {
   friend bool operator==(const StudyRevision&, const StudyRevision&) = default;
 };
 
-/// What tuning::InsightOf takes, and the trials that were told to stop.
+/// The arguments of tuning::InsightOf, and the trials that were told to stop.
 struct StudyEvidence {
   tuning::StudySpec spec;
   std::vector<tuning::Trial> trials;
   std::vector<tuning::Insight::Stopped> stopped;
 };
 
-/// Both blocking: on the thread of the store. kNotFound with field "name".
+/// Both are blocking: on the thread of the store. kNotFound with field "name".
 [[nodiscard]] Result<StudyRevision> ReadRevision(StudyStore& store, const StudyName& name);
 /// kInternal: a trial does not belong to the study.
 [[nodiscard]] Result<StudyEvidence> ReadEvidence(StudyStore& store, const StudyName& name);

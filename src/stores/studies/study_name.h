@@ -24,7 +24,8 @@ struct StudyName {
 /// STUDY/trials/ID.
 struct TrialName {
   StudyName study;
-  std::int64_t id = 0;  ///< from 1; 0 if the request's path has no number there: no such trial
+  std::int64_t id =
+      0;  ///< from 1; 0 if the request's path has no number there, which is then no existing trial
 
   [[nodiscard]] std::string ToString() const { return study.ToString() + "/trials/" + std::to_string(id); }
 };
@@ -33,14 +34,14 @@ struct TrialName {
 struct OperationName {
   std::string project;
   std::string location;
-  std::int64_t id = 0;  ///< from 1; 0 names none
+  std::int64_t id = 0;  ///< from 1; 0: no operation
 
   [[nodiscard]] std::string ToString() const {
     return "projects/" + project + "/locations/" + location + "/operations/" + std::to_string(id);
   }
 };
 
-/// A positive number without signs or zeros in front, as the service prints ids; else 0.
+/// A positive number without sign or leading zeros, as the service prints ids; otherwise 0.
 [[nodiscard]] inline std::int64_t ParseId(std::string_view text) noexcept {
   std::int64_t id = 0;
   if (text.empty() || text.front() < '1' || text.front() > '9') return 0;

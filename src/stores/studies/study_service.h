@@ -24,11 +24,11 @@ namespace trainyard::studies {
 
 class StudyWork;
 
-/// Studies as the API has them: see study_cases.h and study_operations.h for what each method does and its
+/// The API's methods on studies: see study_cases.h and study_operations.h for what each method does and its
 /// errors. Answers are durable. Suggestions are computed off the loop: one at a time for each study, in the
-/// order of the requests, several studies in parallel; the operation itself is answered at once. Loop thread
-/// only. Operations that are not done when it is destroyed are continued by the next service on the same
-/// file.
+/// order of the requests, several studies in parallel; the operation itself is returned immediately. Loop
+/// thread only. Operations that are unfinished when it is destroyed are continued by the next service on the
+/// same file.
 class StudyService {
  public:
   /// `clock` outlives it. Errors as StudyStore::Open.
@@ -53,7 +53,7 @@ class StudyService {
   boost::asio::awaitable<Result<std::string>> ListTrials(StudyName study);
   boost::asio::awaitable<Result<std::string>> ListOptimalTrials(StudyName study);
   boost::asio::awaitable<Status> DeleteTrial(TrialName name);
-  /// What its insight is computed of, and whether there may be another one: see study_insight.h.
+  /// The data for a study's insight, and the state that tells whether it has changed: see study_insight.h.
   boost::asio::awaitable<Result<StudyRevision>> Revision(StudyName study);
   boost::asio::awaitable<Result<StudyEvidence>> Evidence(StudyName study);
   boost::asio::awaitable<Result<ml::v1::Trial>> AddMeasurement(TrialName name,
@@ -65,8 +65,8 @@ class StudyService {
   boost::asio::awaitable<Result<longrunning::Operation>> Suggest(StudyName study,
                                                                  ml::v1::SuggestTrialsRequest asked);
   boost::asio::awaitable<Result<longrunning::Operation>> CheckEarlyStopping(TrialName name);
-  /// Waits up to half a second for one that is not done: clients poll at once, and then only after a second
-  /// or more.
+  /// If the operation is unfinished, waits for it up to half a second: clients poll immediately, and then
+  /// only after a second or more.
   boost::asio::awaitable<Result<longrunning::Operation>> GetOperation(OperationName name);
   boost::asio::awaitable<Status> CancelOperation(OperationName name);
 
@@ -75,14 +75,14 @@ class StudyService {
   void Enqueue(const StoredOperation& operation);
   boost::asio::awaitable<void> RunStudy(std::int64_t study_uid);
   boost::asio::awaitable<Status> RunOperation(std::int64_t study_uid, std::int64_t id);
-  /// False: run it again. Errors: those of the store.
+  /// False: the operation must run again. Errors: those of the store.
   boost::asio::awaitable<Result<bool>> TryOperation(std::int64_t study_uid, std::int64_t id);
   std::shared_ptr<StudyWork> WorkFor(const OperationTask& task);
 
   boost::asio::any_io_executor loop_;
   const Clock& clock_;
-  StudyStore store_;                                         ///< on the thread of writer_
-  StudyStore reader_;                                        ///< on the thread of readers_
+  StudyStore store_;                                         ///< used on the thread of writer_
+  StudyStore reader_;                                        ///< used on the thread of readers_
   std::map<std::int64_t, std::deque<std::int64_t>> queues_;  ///< operations by study; the first one runs
   /// One event for each operation in queues_, set when it leaves the queue. Shared with the waiting calls.
   std::map<std::int64_t, std::shared_ptr<Event>> ends_;

@@ -15,9 +15,9 @@
 namespace trainyard::studies {
 
 struct StoredStudy {
-  std::int64_t uid = 0;  ///< never reused: a later study of the same name has another one
+  std::int64_t uid = 0;  ///< never reused: a later study of the same name gets another one
   std::uint64_t seed = 0;
-  std::int64_t deletions = 0;  ///< of trials, so far
+  std::int64_t deletions = 0;  ///< deletions of trials so far
   int next_trial = 1;          ///< ids of trials are never reused
   ml::v1::Study study;
 };
@@ -45,8 +45,8 @@ struct StoredOperation {
 };
 
 /// Studies, trials and operations in one SQLite file. Plain reads and writes, no rules. Writes that belong
-/// together go between Begin() and Commit(). One thread at a time; a second thread uses a store of its own,
-/// from OpenReader. Errors: as sqlite::SqliteError; kDataLoss for a row that cannot be read.
+/// together go between Begin() and Commit(). One thread at a time; a second thread uses another store, from
+/// OpenReader. Errors: as sqlite::SqliteError; kDataLoss for a row that cannot be read.
 class StudyStore {
  public:
   [[nodiscard]] static Result<StudyStore> Open(const std::string& path);
@@ -77,7 +77,7 @@ class StudyStore {
   /// Each write of a trial gets a revision higher than all others of the study, so that a reader can ask for
   /// what changed since.
   struct Changes {
-    std::int64_t revision = 0;  ///< of the newest; `after` if there is none
+    std::int64_t revision = 0;  ///< of the newest one; `after` if there is none
     std::vector<StoredTrial> trials;
   };
   /// The highest one; 0 without trials.
@@ -88,9 +88,9 @@ class StudyStore {
   [[nodiscard]] Status AddOperation(StoredOperation& operation);
   [[nodiscard]] Status PutOperation(const StoredOperation& operation);
   [[nodiscard]] Result<std::optional<StoredOperation>> FindOperation(std::int64_t id);
-  /// Those that are not done, in the order in which they were made.
+  /// The unfinished operations, in the order in which they were made.
   [[nodiscard]] Result<std::vector<StoredOperation>> PendingOperations();
-  /// Deletes finished operations that are older.
+  /// Deletes finished operations that ended before this time.
   [[nodiscard]] Status DropOperations(SysTime created_before);
 
  private:

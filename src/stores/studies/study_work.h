@@ -10,12 +10,13 @@
 namespace trainyard::studies {
 
 /// The tuner of one study with all its trials, kept between suggestions. Only saves time: one that is rebuilt
-/// from the store suggests the same. One thread at a time.
+/// from the store makes the same suggestions. One thread at a time.
 class StudyWork {
  public:
   explicit StudyWork(const StoredStudy& study);
 
-  /// What of the store is known: see StudyStore::TrialsChanged. After a deletion, start with a new one.
+  /// The trials of the store that are included: see StudyStore::TrialsChanged. After a deletion, start with a
+  /// new one.
   [[nodiscard]] std::int64_t revision() const noexcept { return revision_; }
   [[nodiscard]] std::int64_t deletions() const noexcept { return deletions_; }
 
@@ -24,13 +25,13 @@ class StudyWork {
 
   struct Suggestions {
     std::vector<tuning::Point> points;
-    bool last = false;  ///< no further point is left after these
+    bool last = false;  ///< no further points are left after these
   };
   /// @param made_before  as Tuner::Suggest
   [[nodiscard]] Suggestions Suggest(int count, int made_before);
 
-  /// Whether the study's stopping rule says so; never without a rule or with several metrics. The trial is
-  /// one that Update() added.
+  /// Whether the study's stopping rule applies to the trial; never without a rule or with several metrics.
+  /// The trial must be one that Update() added.
   [[nodiscard]] bool ShouldStop(int trial) const;
 
   [[nodiscard]] const tuning::StudySpec& spec() const noexcept { return tuner_.spec(); }

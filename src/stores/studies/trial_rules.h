@@ -20,8 +20,8 @@ namespace trainyard::studies {
 
 inline constexpr int kMeasurementsMax = 10'000;  ///< of one trial
 
-/// A trial that a user adds: REQUESTED, so that a client who asks for a suggestion gets it, unless the
-/// request says ACTIVE (the user evaluates it) or brings its result (COMPLETED). kInvalidArgument with the
+/// A trial that a user adds: REQUESTED, so that a client that asks for a suggestion gets it, unless the
+/// request says ACTIVE (the user evaluates it) or includes its result (COMPLETED). kInvalidArgument with the
 /// field: parameters as PointOf, measurements as AddMeasurement, COMPLETED without a result, another state.
 [[nodiscard]] Result<ml::v1::Trial> MakeTrial(const tuning::StudySpec& spec, const ml::v1::Trial& asked,
                                               SysTime now);
@@ -29,17 +29,17 @@ inline constexpr int kMeasurementsMax = 10'000;  ///< of one trial
 /// Assigns a REQUESTED trial to a client.
 void Assign(ml::v1::Trial& trial, const std::string& client_id, SysTime now);
 
-/// Adds a measurement where its (steps, elapsed time) belongs, in place of one that has the same. Without an
-/// elapsed time it is the time since the trial's start. A REQUESTED trial becomes ACTIVE: somebody evaluates
-/// it. kFailedPrecondition: the trial is COMPLETED, or has kMeasurementsMax; kInvalidArgument with the field:
-/// no metrics, a metric without name or value or given twice, a negative step count or time.
+/// Adds a measurement in the order of (steps, elapsed time), replacing one with the same. Without an elapsed
+/// time it is the time since the trial's start. A REQUESTED trial becomes ACTIVE: a client evaluates it.
+/// kFailedPrecondition: the trial is COMPLETED, or has kMeasurementsMax; kInvalidArgument with the field: no
+/// metrics, a metric without name or value or given twice, a negative step count or time.
 [[nodiscard]] Status AddMeasurement(ml::v1::Trial& trial, const ml::v1::AddTrialMeasurementRequest& asked,
                                     SysTime now);
 
-/// Ends the trial: infeasible, with the measurement that is given, or with the last one that has each of the
-/// study's metrics. kFailedPrecondition: it is COMPLETED, or there is no such measurement; kInvalidArgument
-/// with the field: a final measurement that lacks one of the study's metrics, a reason for a trial that is
-/// not infeasible.
+/// Ends the trial: infeasible, with the given measurement, or with the last one that has each of the study's
+/// metrics. kFailedPrecondition: it is COMPLETED, or there is no such measurement; kInvalidArgument with the
+/// field: a final measurement without one of the study's metrics, a reason for a trial that is not
+/// infeasible.
 [[nodiscard]] Status Complete(const tuning::StudySpec& spec, ml::v1::Trial& trial,
                               const ml::v1::CompleteTrialRequest& asked, SysTime now);
 

@@ -4,25 +4,25 @@
 #include "rules/tuning/study.h"
 #include "trainyard/ml/v1/study.pb.h"
 
-/// Trials of the API as the tuner sees them, and back. Pure: any thread.
+/// Converts trials between the API's form and the tuner's. Pure: any thread.
 namespace trainyard::studies {
 
 /// Sets the trial's parameters: those active at this point, in the order of the configuration. kInternal: the
-/// point is not in the space.
+/// point is not in the search space.
 [[nodiscard]] Status SetParameters(const tuning::Space& space, const tuning::Point& point,
                                    ml::v1::Trial& trial);
 
-/// The point of a trial that a user made. kInvalidArgument with field "trial.parameters[0]...": an unknown or
-/// repeated name, a value of another type or out of bounds, a parameter that is not active with its parent's
-/// value; with field "trial.parameters": a missing parameter.
+/// The point of a trial that a user added. kInvalidArgument with field "trial.parameters[0]...": an unknown
+/// or repeated name, a value of another type or out of bounds, a parameter that is not active with its
+/// parent's value; with field "trial.parameters": a missing parameter.
 [[nodiscard]] Result<tuning::Point> PointOf(const tuning::Space& space, const ml::v1::Trial& trial);
 
-/// A measurement's value of each of the study's metrics; NaN: not reported.
+/// The values of the study's metrics in a measurement; NaN: not reported.
 [[nodiscard]] std::vector<double> ValuesOf(const tuning::StudySpec& spec,
                                            const ml::v1::Measurement& measurement);
 
-/// The trial for the tuner. Without a finite value of each metric at its end it counts as infeasible. Errors
-/// as PointOf.
+/// The trial in the tuner's form. Without a finite value of each metric at its end it counts as infeasible.
+/// Errors as PointOf.
 ///
 /// @param stopped  it was told to stop before it ended, so its values are not final.
 [[nodiscard]] Result<tuning::Trial> ToTuning(const tuning::StudySpec& spec, const ml::v1::Trial& trial,

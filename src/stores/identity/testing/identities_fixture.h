@@ -24,12 +24,12 @@ class SettableClock final : public Clock {
   SysTime now{std::chrono::seconds{1'700'000'000}};
 };
 
-/// Identities on a file of their own.
+/// Identities on a temporary file.
 class IdentitiesTest : public testing::Test {
  protected:
   IdentitiesTest() { Restart(); }
 
-  /// Anew, from what the file has.
+  /// Opens them again from the file.
   void Restart() {
     identities_.reset();
     auto opened = Identities::Open(loop_.get_executor(), clock_,
@@ -66,7 +66,7 @@ class IdentitiesTest : public testing::Test {
     return made ? made->text : "";
   }
   Result<Login> Check(const std::string& token) { return Ask(identities_->Check(token, own_)); }
-  /// Why a credential is refused; empty: it is not.
+  /// Why a credential is refused; empty: it is accepted.
   std::string Refusal(const std::string& token) {
     const Result<Login> login = Check(token);
     if (login) return "";

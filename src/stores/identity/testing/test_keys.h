@@ -8,7 +8,7 @@
 
 namespace trainyard::identity {
 
-/// A key that is made once a process: making one takes long.
+/// A key made once per process: making one takes long.
 inline const RsaPrivateKey& TestKey() {
   static const RsaPrivateKey kKey = [] {
     Result<RsaPrivateKey> key = RsaPrivateKey::Generate();

@@ -29,8 +29,7 @@ class AuditLog {
   static constexpr std::chrono::milliseconds kRetryAfter{1'000};
   static constexpr int kNobodyAtOnce = 200;
   static constexpr std::chrono::seconds kNobodyEvery{10};
-  static constexpr std::chrono::seconds kSayEvery{
-      60};  ///< how often the log says how many were left out, and that the disk refuses
+  static constexpr std::chrono::seconds kSayEvery{60};  ///< for reports of missing entries
   /// If the clock is turned back by less than this, times in the log continue from the last one.
   static constexpr std::chrono::hours kTurnedBackMax{1};
 

@@ -13,9 +13,8 @@
 namespace trainyard::backup {
 
 struct KnownJobs {
-  std::int64_t uid_max = 0;  ///< the largest in logs.db and among the attempts
-  std::string
-      newest{};  ///< "p/census_1": the job with the largest number in logs.db, under the name it has there
+  std::int64_t uid_max = 0;    ///< the largest in logs.db and among the attempts
+  std::string newest{};        ///< the job with that number in logs.db: "p/census_1"
   int attempts = 0;            ///< directories of attempts
   bool had_databases = false;  ///< another database exists, and the jobs' database is always created first
   std::string last_backup{};   ///< directory of the last backup

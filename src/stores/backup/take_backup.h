@@ -13,10 +13,9 @@
 namespace trainyard::backup {
 
 struct BackupOptions {
-  std::string data;    ///< the data directory, absolute
-  std::string folder;  ///< the directory for the backup, absolute
-  std::map<std::string, std::string>
-      bucket_dirs{};  ///< buckets outside of the data directory: name -> directory
+  std::string data;                                  ///< the data directory, absolute
+  std::string folder;                                ///< the directory for the backup, absolute
+  std::map<std::string, std::string> bucket_dirs{};  ///< buckets elsewhere: name -> directory
   bool with_bucket_dirs = false;
   bool copy_objects = false;  ///< no hard links
   std::string program_version{};

@@ -36,8 +36,7 @@ class Identities {
   struct Options {
     std::string path;             ///< DATA/access.db
     std::string default_project;  ///< the project of buckets for which none was recorded
-    /// The projects of existing jobs: called once, for a data directory from before project numbers were
-    /// stored.
+    /// The projects of existing jobs: called once, if numbers of projects were not stored yet.
     std::function<Result<std::vector<std::string>>()> projects_of_jobs{};
   };
   /// Blocks. `clock` outlives it.
@@ -52,16 +51,14 @@ class Identities {
   /// What a Bearer token proves: an opaque one ("ty_..."), or a JWT signed by a service account's key (spec
   /// access.md section 3; `own_audiences`: URLs that mean this server, see jwt_rules.h; they outlive the
   /// call). kUnauthenticated with the reason: unknown, expired, revoked, malformed, its key or account is
-  /// disabled. kUnavailable: too many signatures are waiting to be verified. Does not wait for opaque tokens
-  /// and JWTs seen before.
+  /// disabled. kUnavailable: too many signatures wait. No wait for opaque tokens and known JWTs.
   boost::asio::awaitable<Result<Login>> Check(std::string token, std::span<const std::string> own_audiences);
   /// Checks an opaque token only; takes less than 50 us.
   [[nodiscard]] Result<Login> CheckToken(std::string_view token);
   /// Checks the token in a session's cookie: only a token that was made for a browser is valid there.
   [[nodiscard]] Result<Login> CheckSession(std::string_view token);
 
-  /// Whether Check would still return a login that it returned before. True for logins that did not come from
-  /// it.
+  /// Whether Check would still return a login that it returned before. Always true for other logins.
   [[nodiscard]] bool StillHolds(const Login& login) const;
 
   using NewToken = identity::NewToken;
@@ -73,8 +70,7 @@ class Identities {
   /// is disabled, or kExchangesMax; kResourceExhausted: kTokensMax of the principal.
   boost::asio::awaitable<Result<MadeToken>> MakeToken(NewToken wanted);
   static constexpr int kTokensMax = 1'000;  ///< unexpired ones per principal, not counting exchanged ones
-  /// Per principal and original credential (a token that was not exchanged itself, or a key). The oldest is
-  /// dropped.
+  /// Per principal and original credential (a key or an unexchanged token). The oldest is dropped.
   static constexpr int kExchangedMax = 1'000;
   /// The tokens of one principal, or all ("").
   [[nodiscard]] std::vector<v1::Token> Tokens(std::string_view principal) const;
@@ -108,8 +104,7 @@ class Identities {
   /// What tells it from a later account with the same e-mail: its unique id, or kNoAccount. Empty for a
   /// project's service agent, which is always the same.
   [[nodiscard]] std::string AccountId(std::string_view email) const;
-  /// Whether the account for which AccountId was called still exists. `account_id` is empty if it was not
-  /// called yet.
+  /// Whether the account for which AccountId was called still exists. Empty id: it was not called yet.
   [[nodiscard]] bool IsAccount(std::string_view email, std::string_view account_id) const;
   /// Also deletes its keys, tokens and bindings. kFailedPrecondition: it is the last administrator.
   boost::asio::awaitable<Status> DeleteServiceAccount(std::string email);
@@ -137,9 +132,8 @@ class Identities {
 
   // --- policies --------------------------------------------------------------------------------------------
 
-  /// The policy of the installation, a project, a bucket or a service account (never of a job), with its
-  /// etag; empty if none was set. For a bucket without one: the rights of its project's basic roles (spec
-  /// access.md section 9).
+  /// The policy of the installation, a project, a bucket or a service account (never a job) with its etag;
+  /// empty if never set, but for a bucket then that of its project's basic roles (spec access.md section 9).
   [[nodiscard]] iam::v1::Policy Policy(const iam::Resource& resource) const;
   /// kAborted: the etag is not the stored one. kInvalidArgument: iam::CheckPolicy, or the last administrator.
   boost::asio::awaitable<Result<iam::v1::Policy>> SetPolicy(iam::Resource resource,
@@ -149,16 +143,14 @@ class Identities {
   boost::asio::awaitable<Status> AddBinding(iam::Resource resource, std::string role, std::string member,
                                             StillMay still_may = {});
 
-  /// Whether policies of the resource and of its parents give the permission. For a job, those of the
-  /// installation and the project are checked; the job's own policy is in its record (access::Authority
-  /// checks it).
+  /// Whether policies of the resource and of its parents give the permission. A job's own policy is not
+  /// checked: it is in the job's record (access::Authority checks it).
   [[nodiscard]] bool Grants(std::string_view principal, std::string_view permission,
                             const iam::Resource& resource) const;
   /// Whether the principal has any role on the resource or a parent of it.
   [[nodiscard]] bool Knows(std::string_view principal, const iam::Resource& resource) const;
 
-  /// Whether a basic role (owner, editor, viewer) is bound to the principal on the project or the
-  /// installation.
+  /// Whether a basic role (owner, editor, viewer) is bound to the principal on the project or installation.
   [[nodiscard]] bool HasBasicRole(std::string_view principal, std::string_view role,
                                   std::string_view project) const;
 
@@ -170,8 +162,7 @@ class Identities {
   /// The bucket was deleted: its policy is deleted, too.
   boost::asio::awaitable<Status> ForgetBucket(std::string bucket);
 
-  /// A project's number, which never changes. Once ProjectNumbers::kKeptMax projects have one, further
-  /// numbers are not stored and identify nobody.
+  /// A project's number, which never changes. Beyond ProjectNumbers::kKeptMax, one that identifies nobody.
   [[nodiscard]] std::int64_t NumberOf(std::string_view project);
   /// The same for read-only calls: nothing is written for a project that no record names.
   [[nodiscard]] std::int64_t ShownNumber(std::string_view project);

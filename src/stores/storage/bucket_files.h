@@ -24,8 +24,7 @@
 
 namespace trainyard::storage {
 
-/// An object opened for reading. `file` keeps the contents of this version even if the object is replaced or
-/// deleted.
+/// An object opened for reading. `file` keeps this version's contents, even if it is replaced or deleted.
 struct OpenedObject {
   v1::Object resource;  ///< without checksums if the server has not read the file yet: see HasChecksums
   UniqueFd file;
@@ -35,8 +34,7 @@ struct OpenedObject {
 
 /// The state of a write between its begin and its end.
 struct BegunWrite {
-  UniqueFd
-      bucket;  ///< open directory: a bucket of the same name that is created meanwhile is a different one
+  UniqueFd bucket;           ///< open, so that a new bucket of the same name is not mistaken for it
   std::int64_t present = 0;  ///< bytes of the existing object of that name
 };
 
@@ -66,8 +64,7 @@ class BucketFiles {
                                               const Conditions& when);
 
   /// Deletion takes four steps, of which CheckEmpty and the clearing may take long. A write in the meantime
-  /// aborts it: kAborted, with the text of NotEmpty. The first step checks that the bucket exists and may be
-  /// deleted.
+  /// aborts it: kAborted, with the text of NotEmpty. Step one: the bucket exists and may be deleted.
   [[nodiscard]] Status CheckDeletable(const std::string& name, const Conditions& when);
   /// Any thread.
   [[nodiscard]] Status CheckEmpty(const std::string& name) const;
@@ -85,16 +82,14 @@ class BucketFiles {
   [[nodiscard]] Result<std::vector<v1::Object>> Describe(const std::string& bucket,
                                                          std::span<const std::string> objects);
 
-  /// Checks everything that can be checked before the bytes arrive: ensures that the bucket exists, and
-  /// checks the name, fields and conditions.
+  /// Checks what can be checked before the bytes arrive: ensures the bucket; checks name, fields, conditions.
   /// @param moves  the bytes are those of another object and need no extra space: see Place.
   [[nodiscard]] Result<BegunWrite> BeginWrite(const v1::Object& resource, const Conditions& when,
                                               bool moves = false);
   /// Makes a synced file the object `resource.bucket()/resource.name()` with the other fields that clients
   /// can set. `bucket`: BegunWrite's. kNotFound: it was deleted meanwhile.
-  /// @param moved_from  the object of the same bucket whose bytes these are: it is deleted in the same step,
-  /// so no
-  ///        quota is checked. kAborted: it is no longer that version.
+  /// @param moved_from  the object of the same bucket whose bytes these are: it is deleted in the same
+  ///        step, so no quota is checked. kAborted: it is no longer that version.
   [[nodiscard]] Result<v1::Object> Place(StagedFile& staged, v1::Object resource, const Conditions& when,
                                          const UniqueFd& bucket, const v1::Object* moved_from = nullptr);
   /// The same for a resumable upload, whose record becomes complete in the same transaction. kNotFound: it

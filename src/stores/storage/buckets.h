@@ -93,14 +93,12 @@ struct BucketOptions {
   /// Buckets of the real Cloud Storage (`--real-bucket`): this server does not serve buckets of these names.
   std::set<std::string> real = {};
   std::shared_ptr<ByteMeter> meter = {};  ///< shared with its readers; null: bytes are not counted
-  /// The project that a bucket belongs to. Called on any thread, must not block; null: all belong to one
-  /// project.
+  /// The project of a bucket. Called on any thread, must not block; null: all belong to one project.
   std::function<std::string(const std::string& bucket)> project_of = {};
   /// Whether the bucket's disk has space left; called before bytes are written. Called on any thread, must
   /// not block; null: always.
   std::function<Status(const std::string& bucket)> check_space = {};
-  const Clock* expiry_clock =
-      nullptr;  ///< the clock by which unfinished uploads expire; null: the general one
+  const Clock* expiry_clock = nullptr;  ///< for unfinished uploads; null: the general clock
 };
 
 /// Buckets and objects: directories and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop

@@ -33,8 +33,7 @@ class Staging {
   [[nodiscard]] Status EndAllOf(Records& records, const std::string& bucket);
 
   [[nodiscard]] Status CheckSpace(const std::string& bucket) const;
-  /// Call before `bytes` are written to the staged file of this id: checks that the disk and the quota have
-  /// space for them.
+  /// Call before `bytes` are written to this staged file: is there space on the disk and in the quota?
   [[nodiscard]] Status Grow(const std::string& id, const std::string& bucket, std::uint64_t bytes);
   /// Grow, then writes the bytes.
   [[nodiscard]] Status Append(StagedFile& staged, const std::string& bucket, std::string_view bytes);

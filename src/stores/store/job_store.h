@@ -40,9 +40,8 @@ struct JobChange {
 /// Changes of a project's jobs, oldest first. A job that changed again is listed once, at its last change.
 struct ChangePage {
   std::vector<JobChange> changes;
-  std::string
-      resume_token;   ///< later changes come after it; equal to the requested one if there are no changes
-  bool more = false;  ///< there are more changes already
+  std::string resume_token;  ///< the position after these changes
+  bool more = false;         ///< there are more changes already
 };
 
 /// ErrorInfo::reason of a resume token from which this store cannot continue: list the jobs again.

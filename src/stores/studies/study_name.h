@@ -24,8 +24,7 @@ struct StudyName {
 /// STUDY/trials/ID.
 struct TrialName {
   StudyName study;
-  std::int64_t id =
-      0;  ///< from 1; 0 if the request's path has no number there, which is then no existing trial
+  std::int64_t id = 0;  ///< from 1; 0: not a number, so there is no such trial
 
   [[nodiscard]] std::string ToString() const { return study.ToString() + "/trials/" + std::to_string(id); }
 };

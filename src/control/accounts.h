@@ -6,21 +6,22 @@
 
 namespace trainyard::control {
 
-/// Service accounts as jobs know them: an e-mail can be a deleted account's and later another one's, which
-/// their unique ids tell apart. Loop thread.
+/// What jobs need to know of service accounts: a deleted account's e-mail can later belong to a new one,
+/// which has another unique id. Loop thread.
 struct Accounts {
-  /// Its unique id, or what means that there is none of that e-mail now. Null: ids are not kept.
+  /// The account's unique id, or a value for "there is no account of that e-mail now". Null: ids are not
+  /// stored.
   std::function<std::string(std::string_view email)> id_of{};
-  /// Whether the account that had this id is still there. Empty: a record from before ids were kept. Null:
+  /// Whether the account that had this id still exists. Empty id: a record from before ids were stored. Null:
   /// always.
   std::function<bool(std::string_view email, std::string_view id)> is{};
 
-  /// The id that is kept of a principal or a policy's member; empty: it is no service account.
+  /// The id to store for a principal or a policy's member; empty: not a service account.
   [[nodiscard]] std::string IdOf(std::string_view member) const;
-  /// The member, or what Google writes of an account that is gone: "deleted:serviceAccount:E?uid=ID". It is
-  /// nobody.
+  /// The member, or Google's notation for a deleted account: "deleted:serviceAccount:E?uid=ID". That one has
+  /// no rights.
   [[nodiscard]] std::string Shown(const std::string& member, std::string_view id) const;
-  /// As Shown, of an e-mail that a job runs as.
+  /// As Shown, for the e-mail that a job runs as.
   [[nodiscard]] std::string ShownEmail(const std::string& email, std::string_view id) const;
 };
 

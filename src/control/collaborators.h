@@ -34,7 +34,7 @@ namespace trainyard::control {
 struct ImageRegistries;
 class RegistryTurns;
 
-/// What the control loop works with. All outlive it; all are used on the loop thread.
+/// The objects that the control loop works with. All outlive it; all are used on the loop thread.
 struct Collaborators {
   boost::asio::any_io_executor loop;
   store::Journal& journal;
@@ -46,26 +46,27 @@ struct Collaborators {
   struct Kept {
     storage::Buckets* buckets = nullptr;     ///< null: there are no trials
     store::SecretStore* secrets = nullptr;   ///< null: jobs with secrets are refused
-    metrics::UsageHistory* usage = nullptr;  ///< null: figures of replicas are not kept
+    metrics::UsageHistory* usage = nullptr;  ///< null: the resource use of replicas is not stored
   } kept{};
   struct Images {
     const ImageRegistries* registries = nullptr;  ///< null: no job has images
-    RegistryTurns* turns = nullptr;               ///< JobService's own
+    RegistryTurns* turns = nullptr;               ///< set by JobService
   } images{};
   struct Bounds {
-    const placement::Quotas* quotas = nullptr;  ///< null: nobody has any
-    ProjectBytes* bytes = nullptr;              ///< null: what projects keep is not counted
-    /// Whether the disk has room for one more job: kResourceExhausted if not. Null: always.
+    const placement::Quotas* quotas = nullptr;  ///< null: there are no quotas
+    ProjectBytes* bytes = nullptr;              ///< null: the bytes of projects are not counted
+    /// Whether the disk has space for one more job: kResourceExhausted if not. Null: always.
     std::function<Status()> check_space{};
-    /// Whether the disk has room for a replica that starts now; an error is one sentence. Null: always.
+    /// Whether the disk has space for a replica that starts now; an error is one sentence. Null: always.
     std::function<Status()> may_begin{};
   } bounds{};
   struct Hooks {
     /// The buckets that the job's programs may use. Null: every program may use all.
     std::function<boost::asio::awaitable<replica::v1::BucketRights>(const v1::JobRecord& job)> buckets_of{};
-    /// Called when the reason why a job (or a trial of it) waits is another one. Null: nobody wants to know.
+    /// Called when the reason why a job (or a trial of it) waits has changed. May be null.
     std::function<void(const v1::JobRecord& job)> on_wait_changed{};
-    /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
+    /// The runtime version that suits the resources that a job was granted; empty: keep its present one.
+    /// Null: always empty.
     std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};
   } hooks{};
   cluster::NumberOf number_of = cluster::HashedNumber;

@@ -8,26 +8,27 @@
 #include "rules/iam/policy_index.h"
 #include "trainyard/control/v1/record.pb.h"
 
-/// What the job itself gives to principals, beside what its project gives: its policy. Who creates a job is
-/// bound to roles/ml.jobOwner there, as long as nobody takes the binding out (docs/adr/0059). Any thread that
-/// may ask `accounts`. Source: spec access.md section 9.
+/// Rights that a job's own policy gives to principals, in addition to its project's policy. The creator is
+/// bound to roles/ml.jobOwner there, unless that binding was removed (docs/adr/0059). Any thread that may use
+/// `accounts`. Source: spec access.md section 9.
 namespace trainyard::control {
 
-/// As it is kept, with its creator if it was never set; whoever is a deleted account is shown as one.
+/// The stored policy, with the job's creator if it was never set; deleted accounts are marked as such.
 [[nodiscard]] iam::v1::Policy PolicyOf(const v1::JobRecord& job, const Accounts& accounts);
 
-/// What setIamPolicy makes of it. Errors as iam::PolicyAfter.
+/// The event that setIamPolicy records. Errors as iam::PolicyAfter.
 [[nodiscard]] Result<v1::Event::PolicySet> PolicySetOf(const v1::JobRecord& job,
                                                        const iam::v1::SetIamPolicyRequest& request,
                                                        const Accounts& accounts);
 
 struct JobStanding {
-  bool is_granted = false;  ///< the permission
+  bool is_granted = false;  ///< the job's policy gives the permission
   bool is_seen = false;     ///< the principal has some role on the job
 };
 struct Asker {
   std::string_view principal;
-  /// It may see the project's jobs by a role on the project or above: a creator who may not has nothing.
+  /// It may see the project's jobs by a role on the project or above: without that, even the creator has no
+  /// rights.
   bool is_member = false;
   const iam::PolicyIndex::HasBasicRole& has_basic_role;
 };

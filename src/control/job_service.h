@@ -27,39 +27,40 @@
 
 namespace trainyard::control {
 
-/// projects.jobs of the ml v1 API: the use cases. Who looks after the jobs is the registry, who hears the
-/// supervisors the gateway. Loop thread only. The destructor stops looking after jobs; what runs, runs on,
-/// and the next server takes it over.
+/// projects.jobs of the ml v1 API: the use cases. The registry manages the unfinished jobs, the gateway
+/// receives from the supervisors. Loop thread only. The destructor stops managing jobs; running attempts
+/// continue, and the next server takes them over.
 class JobService {
  public:
   using ListQuery = JobListQuery;
 
-  /// `accelerator_quota`: what the unfinished jobs of one project may hold; types without a number have no
-  /// limit.
+  /// `accelerator_quota`: the accelerators that the unfinished jobs of one project may have together; types
+  /// without a number have no limit.
   JobService(Collaborators outside, JobMaker& maker, jobs::AcceleratorCounts accelerator_quota = {});
   JobService(const JobService&) = delete;
   JobService& operator=(const JobService&) = delete;
 
-  /// As RecoverJobs (recovery.h). Once, before anything else: what changes jobs waits until it has succeeded.
+  /// As RecoverJobs (recovery.h). Call it once, before anything else: calls that change jobs wait until it
+  /// has succeeded.
   boost::asio::awaitable<Status> Recover();
 
-  /// `creator`: the principal that asks; empty: nobody was asked who it is.
-  /// Durable when it returns. Errors: everything that JobMaker refuses; kAlreadyExists with field
-  /// "job.job_id"; kResourceExhausted beyond the accelerator quota or another one (job_quotas.h).
+  /// `creator`: the calling principal; empty: there is no authentication. Durable when it returns. Errors:
+  /// everything that JobMaker refuses; kAlreadyExists with field "job.job_id"; kResourceExhausted beyond the
+  /// accelerator quota or another one (job_quotas.h).
   boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job,
                                                      Creator creator = {});
-  /// What Create would say, with all that is wrong (JobMaker::Check); nothing is made. Errors: of the store.
+  /// All errors that Create would report (JobMaker::Check); creates nothing. Errors: of the store.
   boost::asio::awaitable<Result<v1::JobCheck>> Check(std::string project, ml::v1::Job job,
                                                      Creator creator = {});
   boost::asio::awaitable<Result<ml::v1::Job>> Get(wire::JobName name);
   /// As JobListing::List.
   boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> List(ListQuery query);
-  /// `update_mask` names labels, etag or both; only what it names counts. Labels are replaced as a whole. The
-  /// etag of a job changes with every event of its life.
-  /// kAborted: the body's etag is not the job's. Source: spec api.md section 7.
+  /// `update_mask` names labels, etag or both; other fields are ignored. Labels are replaced as a whole. The
+  /// etag of a job changes with every event of the job. kAborted: the body's etag is not the job's. Source:
+  /// spec api.md section 7.
   boost::asio::awaitable<Result<ml::v1::Job>> Patch(wire::JobName name, ml::v1::Job patch,
                                                     std::string update_mask);
-  /// What the API does not show of the job: why it waits, how its replicas are. kNotFound.
+  /// What the API does not show of the job: why it waits, the state of its replicas. kNotFound.
   boost::asio::awaitable<Result<v1::JobStatus>> Describe(wire::JobName name);
   /// Recorded when it returns. Does nothing for a job that has ended or is being cancelled (gcloud's help).
   boost::asio::awaitable<Status> Cancel(wire::JobName name);
@@ -71,42 +72,42 @@ class JobService {
                                                             iam::v1::SetIamPolicyRequest request,
                                                             Creator asker);
 
-  /// The attempt whose shell is asked for; errors as control::ShellTarget (web_access.h), and kNotFound.
+  /// The attempt whose shell is requested; errors as control::ShellTarget (web_access.h), and kNotFound.
   boost::asio::awaitable<Result<engine::AttemptRef>> ShellTarget(wire::JobName name, std::string task_name,
                                                                  std::string token);
   boost::asio::awaitable<Result<shell::Terminal>> OpenShell(engine::AttemptRef attempt,
                                                             shell::TerminalSize size);
 
-  /// Stops the replica ("worker-replica-0") and starts it again, as the maintenance of its machine would.
+  /// Stops the replica ("worker-replica-0") and starts it again, as maintenance of its machine would.
   /// Recorded when it returns. Errors as MaintenanceOf, and kNotFound.
   boost::asio::awaitable<Status> Maintain(wire::JobName name, std::string task_name);
 
-  /// Whether the attempt is one that the installation started and whose end is not recorded.
+  /// Whether the attempt was started by this installation and its end is not recorded.
   boost::asio::awaitable<bool> Lives(std::string attempt_id);
 
-  /// The machine that the attempt has. Nothing: as Lives.
+  /// The instance data of the attempt. Nothing: the attempt is not running (Lives).
   boost::asio::awaitable<std::optional<Instance>> InstanceOf(std::string attempt_id);
 
-  /// All that is recorded of the job. kNotFound.
+  /// The job's complete record. kNotFound.
   boost::asio::awaitable<Result<v1::JobRecord>> Record(wire::JobName name);
   /// The projects that have jobs, the one with the newest job first, at most kRecentProjectsMax.
   boost::asio::awaitable<Result<std::vector<std::string>>> RecentProjects();
   static constexpr int kRecentProjectsMax = 1'000;
   [[nodiscard]] Figures Count() const;
-  /// Every job and trial that has not ended.
+  /// The runners of all jobs and trials that have not ended.
   [[nodiscard]] const RunnerRegistry& registry() const noexcept { return registry_; }
   void ForEachUnfinished(const std::function<void(const v1::JobRecord&)>& visit) const;
 
   [[nodiscard]] const Accounts& accounts() const noexcept { return outside_.accounts; }
   /// Jobs as rows, counts and timelines.
   [[nodiscard]] JobTables& tables() noexcept { return tables_; }
-  /// What changes among them.
+  /// Changes of jobs, for clients that watch them.
   [[nodiscard]] JobWatches& watches() noexcept { return watches_; }
-  /// Trials of tuning jobs, and what they tell.
+  /// Trials of tuning jobs, and insights from them.
   [[nodiscard]] TuningJobs& tuning() noexcept { return registry_.tuning(); }
   /// Deletes jobs that have ended.
   [[nodiscard]] JobRemoval& removal() noexcept { return removal_; }
-  /// For the supervisors' connections.
+  /// Receives from the supervisors' connections.
   [[nodiscard]] ReplicaGateway& gateway() noexcept { return gateway_; }
 
  private:
@@ -121,7 +122,7 @@ class JobService {
   Collaborators outside_;
   JobMaker& maker_;
   jobs::AcceleratorCounts accelerator_quota_;
-  std::list<const v1::JobRecord*> creating_;  ///< being written, without a runner yet
+  std::list<const v1::JobRecord*> creating_;  ///< being stored, without a runner yet
   std::int64_t created_ = 0;                  ///< since this server started
   Event recovered_;
   RegistryTurns registry_turns_;

@@ -20,19 +20,19 @@
 
 namespace trainyard::curves {
 
-/// What jobs' programs measured of themselves: the use cases of control/v1/curves.proto. A job's event files
-/// are read with the rights of the account that the job runs as: who may create a job somewhere need not be
-/// allowed to read there. Loop thread only.
+/// The metrics that jobs' programs measured: the use cases of control/v1/curves.proto. A job's event files
+/// are read with the rights of the account that the job runs as: a principal that may create jobs in a bucket
+/// need not have the right to read there. Loop thread only.
 class JobCurves {
  public:
-  /// What it works with: all outlive it.
+  /// The objects it works with: all outlive it.
   struct Outside {
     control::JobService& jobs;
     storage::Buckets& buckets;
     metrics::UsageHistory& reports;
-    /// Whether that account may list and read the bucket's objects. Empty: nobody is asked who they are.
+    /// Whether that account may list and read the bucket's objects. Null: there is no authentication.
     std::function<bool(const std::string& service_account, const std::string& bucket)> may_read{};
-    /// As whom its programs ask for things. Where may_read is.
+    /// The account as which the job's programs make requests. Set together with may_read.
     std::function<std::string(const control::v1::JobRecord& job)> account_of{};
   };
   JobCurves(boost::asio::any_io_executor loop, Outside outside);
@@ -41,14 +41,14 @@ class JobCurves {
   boost::asio::awaitable<Result<v1::ScalarList>> ListScalars(wire::JobName name);
   boost::asio::awaitable<Result<v1::SummaryList>> ListSummaries(wire::JobName name);
 
-  /// Whether who asks may see that job of the project.
+  /// Whether the caller may see that job of the project.
   using MaySee = std::function<boost::asio::awaitable<bool>(std::string job_id)>;
-  /// The JSON of ScalarCurves. A job that is not there, or may not be seen, has no points. Errors as
+  /// The JSON of ScalarCurves. A job that does not exist, or may not be seen, has no points. Errors as
   /// CheckQuery.
   boost::asio::awaitable<Result<std::string>> QueryScalars(std::string project, v1::ScalarQuery query,
                                                            MaySee may_see);
 
-  /// Which image or text.
+  /// Names an image or text.
   struct SummaryName {
     measurement::SeriesName series;
     std::int64_t step = 0;
@@ -56,7 +56,7 @@ class JobCurves {
   /// kNotFound: there is no such job or summary. Errors as curves::ReadSummary.
   boost::asio::awaitable<Result<SummaryBytes>> ReadSummary(wire::JobName name, SummaryName summary);
 
-  /// For other work on long answers.
+  /// The thread for other work on long answers.
   [[nodiscard]] boost::asio::thread_pool& thread() noexcept { return kept_.thread(); }
 
  private:

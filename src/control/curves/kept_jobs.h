@@ -23,38 +23,39 @@
 
 namespace trainyard::curves {
 
-/// Where the event files of a job are.
+/// The location of a job's event files.
 struct JobPlace {
   std::int64_t uid = 0;
   wire::ObjectUri folder{};    ///< with a slash at its end; no bucket: none may be read
   bool splits_trials = false;  ///< it is a tuning job
-  SysTime created;             ///< files written before are of another job with that folder
+  SysTime created;             ///< files written earlier belong to another job with the same directory
 };
 
-/// A job that nobody asked about for so long is forgotten.
+/// A job that was not asked about for so long is forgotten.
 inline constexpr std::chrono::seconds kForgottenAfter{60};
-/// A job's folder is listed again at most as often.
+/// A job's directory is listed again at most this often.
 inline constexpr std::chrono::milliseconds kListedEvery{500};
-/// One question waits at most so long for bytes to be read; the next question goes on from there.
+/// One request waits at most this long for bytes to be read; the next request continues from there.
 inline constexpr std::chrono::seconds kReadTimeMax{2};
-/// And so long for another question about the same job.
+/// How long a request waits for another request about the same job.
 inline constexpr std::chrono::seconds kTurnWaitMax{15};
-/// Read at once, before others have a turn on the thread.
+/// Bytes read at a time, before other work gets its turn on the thread.
 inline constexpr std::uint64_t kSliceBytes = std::uint64_t{4} << 20;
-/// What is known of all jobs together. Beyond it the job that was asked about longest ago is forgotten.
+/// Limit for the data of all jobs together. Beyond it the least recently used job is forgotten.
 inline constexpr std::size_t kBytesHeldMax = std::size_t{200} << 20;
-/// Names of event files of one job. One more than are read: Gathered says then that it is not complete.
+/// Limit on names of event files of one job. One more than are read: then Gathered says that it is
+/// incomplete.
 inline constexpr std::size_t kFilesKnownMax = measurement::kFilesReadMax + 1;
-/// Jobs that are kept at once.
+/// Limit on cached jobs.
 inline constexpr std::size_t kJobsHeldMax = 200;
 
-/// The jobs that somebody looks at, with what their event files said so far. Loop thread only; files are read
-/// on a thread of its own. The buckets outlive it, calls must have ended.
+/// Cache of recently viewed jobs, with what their event files contained so far. Loop thread only; files are
+/// read on a separate thread. The buckets outlive it; calls must have ended before it is destroyed.
 class KeptJobs {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// Of all jobs together, and of each.
+  /// For all jobs together (bytes), and for each job (files).
   struct Limits {
     std::size_t bytes;
     std::size_t files;
@@ -64,38 +65,39 @@ class KeptJobs {
   KeptJobs(const KeptJobs&) = delete;
   KeptJobs& operator=(const KeptJobs&) = delete;
 
-  /// What is known of a job, brought up to date.
+  /// The state of a job's data after an update.
   struct Seen {
     const measurement::Gathered& gathered;
-    bool reading = false;   ///< not everything is read yet
-    std::size_t older = 0;  ///< event files from before the job
+    bool reading = false;   ///< more is left to be read
+    std::size_t older = 0;  ///< event files that are older than the job
   };
-  /// Runs on the thread of its own, with the job to itself.
+  /// Runs on the separate thread, with exclusive access to the job.
   using Use = std::function<void(const Seen& seen)>;
-  /// Curves that come from elsewhere: those of trials.
+  /// Curves from another source: those that trials reported.
   struct Reported {
     std::vector<std::pair<measurement::SeriesName, measurement::Columns>> curves;
-    ReportsKnown before;  ///< as KnownReports() said
+    ReportsKnown before;  ///< as returned by KnownReports()
     ReportsKnown now;
-    bool is_at_end = true;  ///< no trials are left behind them
+    bool is_at_end = true;  ///< there are no further trials after these
   };
   [[nodiscard]] ReportsKnown KnownReports(std::int64_t uid) const;
 
-  /// Reads what is new, then calls `use`. What cannot be read is tried again with the next question.
-  /// kUnavailable: others are asking about the same job for too long.
-  /// Nothing is read after `deadline`: what is known is seen, and that there is more.
+  /// Reads what is new, then calls `use`. What cannot be read is retried by the next request. kUnavailable:
+  /// other requests about the same job take too long. Nothing is read after `deadline`: then `use` gets what
+  /// is known, with `reading` set.
   boost::asio::awaitable<Status> Ask(JobPlace place, Reported reported, Use use,
                                      TimePoint deadline = TimePoint::max());
-  /// For other work on curves.
+  /// The thread for other work on curves.
   [[nodiscard]] boost::asio::thread_pool& thread() noexcept { return thread_; }
 
-  /// How many jobs are kept now.
+  /// The number of cached jobs.
   [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
-  /// Forgets the jobs that nobody has asked about since that moment.
+  /// Forgets the jobs that were not asked about since that moment.
   void ForgetBefore(TimePoint moment);
-  /// The next question about any job lists its folder, however short ago that was done.
+  /// Makes the next request about any job list its directory, even if that was done recently.
   void ListAgain();
-  /// Forgets what nobody asks about for kForgottenAfter, until it is cancelled. Its owner runs it.
+  /// Forgets jobs that were not asked about for kForgottenAfter; runs until it is cancelled. The owner runs
+  /// it.
   boost::asio::awaitable<void> ForgetForEver();
 
  private:
@@ -113,8 +115,8 @@ class KeptJobs {
   boost::asio::any_io_executor loop_;
   storage::Buckets& buckets_;
   const Limits limits_;
-  std::map<std::int64_t, JobPtr> jobs_;  ///< by uid; shared with the questions under way
-  Event kept_;                           ///< there are jobs
+  std::map<std::int64_t, JobPtr> jobs_;  ///< by uid; shared with the requests under way
+  Event kept_;                           ///< set while there are jobs
   boost::asio::thread_pool thread_{1};
 };
 

@@ -6,7 +6,7 @@
 
 namespace trainyard::curves {
 
-/// The JSON of protobuf's own mapping, in one line, many times as fast as its printer: columns of numbers are
+/// JSON as protobuf's own printer makes it, on one line, but many times as fast: columns of numbers are
 /// printed in their shortest form. Pure: any thread.
 [[nodiscard]] std::string PrintCurves(const control::v1::ScalarCurves& curves);
 

@@ -5,19 +5,19 @@
 
 namespace trainyard::curves {
 
-/// Trials whose reports are read for one question.
+/// Trials whose reports are read for one request.
 inline constexpr std::size_t kTrialsReadMax = 1'000;
 
-/// How far the reports of a job's trials are known. Trials by their uid.
+/// How far the reports of a job's trials were read. Trials are given by their uid.
 struct ReportsKnown {
-  std::int64_t until = 0;  ///< all up to this one have ended, and are read: they do not change
-  std::int64_t next = 0;   ///< the last round ended behind this one, with trials left; 0: it did not
+  std::int64_t until = 0;  ///< all trials up to this one have ended and are read: they do not change any more
+  std::int64_t next = 0;   ///< the last round ended after this one, with trials left; 0: none were left
   friend bool operator==(const ReportsKnown&, const ReportsKnown&) = default;
 };
 
-/// Which trials one question reads: some behind those that do not change, the next question goes on from
-/// there, and after the last one it begins again. So a first trial that runs for days hides no later one.
-/// Pure. One thread at a time.
+/// Chooses the trials that one request reads: some after those that do not change any more; the next request
+/// continues from there, and after the last trial it begins again. So a first trial that runs for days does
+/// not delay later ones. Pure. One thread at a time.
 class ReportRound {
  public:
   explicit ReportRound(ReportsKnown known)
@@ -25,7 +25,7 @@ class ReportRound {
         at_(known.next > known.until ? known.next : known.until),
         is_first_(at_ == known.until) {}
 
-  /// The trials behind this one are next.
+  /// The next trials are those after this one.
   [[nodiscard]] std::int64_t after() const noexcept { return at_; }
   [[nodiscard]] bool IsFull() const noexcept { return read_ >= kTrialsReadMax; }
   /// In order of their uids.
@@ -35,7 +35,7 @@ class ReportRound {
     is_first_ = is_first_ && has_ended;
     if (is_first_) known_.until = trial;
   }
-  /// What is known now. `is_at_end`: there are no trials behind after().
+  /// The progress so far. `is_at_end`: there are no trials after after().
   [[nodiscard]] ReportsKnown Known(bool is_at_end) const {
     return {.until = known_.until, .next = is_at_end ? 0 : at_};
   }
@@ -43,7 +43,7 @@ class ReportRound {
  private:
   ReportsKnown known_;
   std::int64_t at_;
-  bool is_first_;  ///< all from `until` on have ended so far
+  bool is_first_;  ///< all after `until` have ended so far
   std::size_t read_ = 0;
 };
 

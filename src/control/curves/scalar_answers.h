@@ -7,15 +7,15 @@
 #include "rules/measurement/gathered.h"
 #include "trainyard/control/v1/curves.pb.h"
 
-/// Curves as the API has them. Pure: any thread.
+/// Converts curves to the API's form. Pure: any thread.
 namespace trainyard::curves {
 
 namespace v1 = control::v1;
 
-/// In one list.
+/// Limits of one list.
 inline constexpr std::size_t kSeriesListedMax = 5'000;
 inline constexpr std::size_t kSummariesListedMax = 1'000;
-/// In one query: jobs; names; points of each curve, without a number and at most; points of all curves
+/// Limits of one query: jobs; names; points of each curve, by default and at most; points of all curves
 /// together.
 inline constexpr std::size_t kJobsMax = 50;
 inline constexpr int kNamesMax = 1'000;
@@ -32,7 +32,7 @@ void ListSeries(const measurement::Gathered& gathered, const std::string& job_id
 /// Adds images and texts.
 void ListSummaries(const measurement::Gathered& gathered, const wire::JobName& job, v1::SummaryList& list);
 
-/// Fills in the part of the curve that the query (checked) wants; leaves it empty if it is not there.
+/// Fills in the part of the curve that the query (checked) asks for; leaves it empty if there is none.
 void FillCurve(const measurement::Gathered& gathered, const v1::ScalarQuery& query,
                v1::ScalarCurves::Curve& curve);
 

@@ -5,9 +5,9 @@
 
 namespace trainyard::control {
 
-/// Makes a new job's record one that runs the algorithm: what the API shows of it (jobs::SetAlgorithm), a
-/// remark that says what stands for the image, a note where its machines have more GPUs than it uses, or a
-/// TPU, which it does without. Pure: any thread.
+/// Makes the record of a new job one that runs the algorithm: sets what the API shows of it
+/// (jobs::SetAlgorithm), a remark that says what runs instead of the image, and a note if its machines have
+/// more GPUs than the algorithm uses, or a TPU, which it does not use. Pure: any thread.
 void UseAlgorithm(const algorithms::v1::Algorithm& algorithm, v1::JobRecord& record);
 
 }  // namespace trainyard::control

@@ -9,22 +9,22 @@
 
 namespace trainyard::control {
 
-/// Who creates a job, and what they may use for it. Loop thread; lives as long as the call.
+/// The caller that creates a job, and what it may use for it. Loop thread; lives as long as the call.
 struct Creator {
-  std::string principal{};  ///< "user:ann@example.com"; empty: nobody was asked who they are
-  /// Success, or the refusal that is the answer (iam::Refusal). Null: everything.
+  std::string principal{};  ///< "user:ann@example.com"; empty: there is no authentication
+  /// Success, or the refusal to answer with (iam::Refusal). Null: everything is allowed.
   std::function<boost::asio::awaitable<Status>(std::string permission, iam::Resource resource)> require{};
-  /// Whether the login and all that was required still hold. Null: they do.
+  /// Whether the login and all required permissions are still valid. Null: they are.
   std::function<boost::asio::awaitable<bool>()> still_may{};
 
-  /// The refusal names the field of the job that brought the resource.
+  /// The refusal names the job's field that names the resource.
   boost::asio::awaitable<Status> Require(std::string permission, iam::Resource resource,
                                          std::string field) const;
-  /// kUnauthenticated: not still_may.
+  /// kUnauthenticated if still_may says no.
   [[nodiscard]] boost::asio::awaitable<Status> CheckStillMay() const;
 };
 
-/// Whose buckets are. Null functions: nobody's. Loop thread.
+/// The owners of buckets. If a function is null, buckets have no owner. Loop thread.
 struct BucketOwners {
   std::function<std::string(const std::string& bucket)> project_of{};
   std::function<boost::asio::awaitable<Status>(std::string bucket, std::string project)> set_project{};

@@ -19,45 +19,48 @@
 #include "rules/jobs/images.h"
 #include "trainyard/control/v1/record.pb.h"
 
-/// What images are now, asked of their registries (docs/adr/0033-a-registry-that-does-not-answer.md).
+/// Looks up the present versions of images in their registries
+/// (docs/adr/0033-a-registry-that-does-not-answer.md).
 namespace trainyard::control {
 
 struct Collaborators;
 
-/// For all images of a job together, while its client waits.
+/// Time limit for all images of a job together, while its client waits.
 inline constexpr std::chrono::seconds kImageLookUpMax{2};
-/// The same for one image of a job that waits in the queue.
+/// Time limit for one image of a job that waits in the queue.
 inline constexpr std::chrono::seconds kQueuedLookUpMax{15};
-/// The same for an image on this machine: an archive is read to its end, a daemon packs the whole image.
+/// Time limit for an image on this machine: an archive is read to its end, a daemon packs the whole image.
 inline constexpr std::chrono::minutes kLocalLookUpMax{10};
 
-/// What an image is now; blocks, at most the time given (image::ResolveImage).
+/// The present version of an image; blocks, at most for the given time (image::ResolveImage).
 using ImageResolver = std::function<Result<image::ResolvedImage>(
     const std::string& image, std::chrono::milliseconds timeout, const std::stop_token& stop)>;
-/// What an image was when it was last pulled under that name, if it is still here (image::FindPulled).
+/// The version of an image that was last pulled under that name, if it is still here (image::FindPulled).
 using PulledImageFinder = std::function<std::optional<image::ResolvedImage>(const std::string& image)>;
 
-/// Who knows images. The pools outlive it.
+/// How images are looked up. The pools outlive it.
 struct ImageRegistries {
-  ImageResolver resolve;  ///< null: this installation runs no containers; never changed but from null
+  ImageResolver resolve;  ///< null: no containers here; only changes from null to another
   PulledImageFinder find_pulled;
-  /// Which registry answers for an image; with a colon at its end: what does on this machine. Does not block.
+  /// The registry that serves an image; a name that ends with a colon: the program on this machine that has
+  /// it. Does not block.
   std::function<std::string(const std::string& image)> registry_of;
-  /// Whether the server would show a registry its own credentials for an image. Blocks. Null: it has none.
+  /// Whether the server would use its own credentials with a registry for this image. Blocks. Null: it has
+  /// none.
   std::function<bool(const std::string& image)> uses_credentials{};
-  boost::asio::thread_pool* at_create = nullptr;  ///< for look-ups that a client waits for
-  boost::asio::thread_pool* queued = nullptr;     ///< for those of waiting jobs, which may take longer
-  /// Looks for what runs containers again; afterwards there is `resolve`, else the answer says in a sentence
-  /// what is lacking. Null: nothing will change. Loop thread.
+  boost::asio::thread_pool* at_create = nullptr;  ///< for look-ups while a client waits
+  boost::asio::thread_pool* queued = nullptr;     ///< for look-ups of waiting jobs, which may take longer
+  /// Looks again for a program that runs containers; afterwards `resolve` is set, or the result is a sentence
+  /// that says what is missing. Null: nothing will change. Loop thread.
   std::function<boost::asio::awaitable<std::string>()> look_for_containers{};
 };
 
-/// One queued look-up at a time for each registry, and for this machine: one that is dead or slow holds the
-/// jobs that have its images, and one thread. Loop thread only.
+/// Allows one queued look-up at a time for each registry, and for this machine: a dead or slow registry only
+/// delays the jobs that use its images, and takes one thread. Loop thread only.
 class RegistryTurns {
  public:
   explicit RegistryTurns(boost::asio::any_io_executor loop) : loop_(std::move(loop)) {}
-  /// Until the next call, or for as long as somebody waits there or has a turn.
+  /// Valid until the next call, or for as long as a caller waits there or has a turn.
   [[nodiscard]] Turns& At(const std::string& registry);
 
  private:
@@ -65,39 +68,39 @@ class RegistryTurns {
   std::map<std::string, Turns> turns_;
 };
 
-/// What a look-up of some images has come to.
+/// The result of looking up images.
 struct ImagesFound {
   struct Refusal {
     std::string image;
     Error error;  ///< kInvalidArgument, kFailedPrecondition or the server's own, with a whole sentence
   };
-  std::vector<v1::ImageRecord> images;  ///< as asked, up to one that is refused; unresolved: nobody answered
-  std::vector<std::string> notes;       ///< where a pulled image stands for one that nobody answers for
-  std::optional<Refusal> refusal;       ///< an image that cannot be had
+  std::vector<v1::ImageRecord> images;  ///< in the order asked, up to a refused one; unresolved: no answer
+  std::vector<std::string> notes;       ///< that a pulled image is used because its registry does not answer
+  std::optional<Refusal> refusal;       ///< an image that cannot be used
 };
 
 struct LookUpOptions {
-  std::function<std::chrono::milliseconds()> timeout;  ///< for the next image, which begins now
-  bool may_be_pulled = false;  ///< a pulled image stands for one whose registry does not answer
+  std::function<std::chrono::milliseconds()> timeout;  ///< for the next image, whose look-up begins now
+  bool may_be_pulled = false;                          ///< use a pulled image if the registry does not answer
 };
 
-/// Looks the images up, one after the other. Blocks: for a pool.
+/// Looks the images up, one after the other. Blocks: run it on a pool.
 [[nodiscard]] ImagesFound FindImages(const ImageRegistries& registries,
                                      const std::vector<std::string>& images, const LookUpOptions& options,
                                      const std::stop_token& stop);
 
-/// Looks up what the images of one queued job are, for its runner. Loop thread only.
+/// Looks up the images of one queued job, for its runner. Loop thread only.
 class QueuedLookUp {
  public:
-  /// All outlive it. `wake` is set when `seen` has changed.
+  /// All outlive it. Sets `wake` when it has changed `seen`.
   QueuedLookUp(const Collaborators& outside, jobs::ImageObservation& seen, Event& wake);
   ~QueuedLookUp() { Stop(); }
   QueuedLookUp(const QueuedLookUp&) = delete;
   QueuedLookUp& operator=(const QueuedLookUp&) = delete;
 
-  /// One look-up of what is unresolved: jobs::ResolveImages. One at a time; its owner has it in a task.
+  /// One look-up of the unresolved images: jobs::ResolveImages. One at a time; the owner runs it in a task.
   boost::asio::awaitable<void> Run(v1::JobRecord job);
-  /// What runs is ended, and nothing more is looked up: the task ends soon.
+  /// Stops the look-up under way and starts no other: the task ends soon.
   void Stop() { stop_.request_stop(); }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace trainyard::control {
 
-/// The virtual machine that a replica was on the original, as Google's metadata server and its TPU API
-/// describe it: what is true of the replica here, in their words.
+/// The virtual machine that Google would run the replica on, in the terms of Google's metadata server and TPU
+/// API: the replica's data here, in that form.
 struct Instance {
   /// The TPU that the replica's program uses.
   struct Tpu {
@@ -21,19 +21,20 @@ struct Instance {
 
   std::string project;
   std::int64_t project_number = 0;
-  std::string service_account;  ///< as whom its programs ask for things
+  std::string service_account;  ///< the account as which its programs make requests
   std::string account_id;       ///< JobRecord.service_account_id
   std::string zone;             ///< cluster::ZoneOf the job's region
   std::string name;             ///< the replica's host name
   std::uint64_t id = 0;         ///< the same for all attempts of a replica; below 2^63, as clients expect
-  std::string machine_type;     ///< that the job asks for
+  std::string machine_type;     ///< the one that the job asks for
   std::string address;          ///< numeric; empty: not known yet
-  std::string runtime_version;  ///< empty: it runs an image
-  std::optional<Tpu> tpu{};     ///< nothing: none was given
+  std::string runtime_version;  ///< empty: it runs a container image
+  std::optional<Tpu> tpu{};     ///< absent: it was granted no TPU
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
-/// As whom the job's programs ask for things: the account that it names, else its project's. Pure.
+/// The account as which the job's programs make requests: the one that it names, otherwise its project's.
+/// Pure.
 [[nodiscard]] std::string ServiceAccountOf(const v1::JobRecord& job, const cluster::NumberOf& number_of);
 
 /// Pure: any thread. Source: spec environment.md sections 4 and 11.

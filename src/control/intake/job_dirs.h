@@ -10,16 +10,16 @@
 
 namespace trainyard::control {
 
-/// Where the files of a new job are to be: the bucket of its jobDir. Loop thread only.
+/// The location of a new job's files: ensures the bucket of its jobDir. Loop thread only.
 class JobDirs {
  public:
   /// Both outlive it.
   JobDirs(storage::Buckets& buckets, const BucketOwners& owners) : buckets_(buckets), owners_(owners) {}
 
-  /// What becomes of a bucket that there is not, where the operator wants such buckets made.
+  /// What to do about a missing bucket, if the operator allows creating it.
   enum class Absent { kMake, kOnlySay };
-  /// The record has a note or a remark then. kPermissionDenied, kNotFound with field "job_dir". Nothing for a
-  /// job without jobDir.
+  /// Adds a note or a remark to the record if the bucket is missing. kPermissionDenied, kNotFound with field
+  /// "job_dir". Does nothing for a job without jobDir.
   boost::asio::awaitable<Status> Ensure(v1::JobRecord& record, const Creator& creator, Absent absent);
 
  private:

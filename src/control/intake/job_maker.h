@@ -28,33 +28,34 @@
 
 namespace trainyard::control {
 
-/// Turns a request into a job's record: every check that jobs.create makes, in the documented order
-/// (jobs/validate.h), then what has to be looked up: the runtime version, the packages, the images, the
-/// buckets. Nothing is stored. Loop thread only.
+/// Turns a request into a job's record: every check of jobs.create, in the documented order
+/// (jobs/validate.h), then the look-ups: the runtime version, the packages, the images, the buckets. Stores
+/// nothing. Loop thread only.
 class JobMaker {
  public:
-  /// What runs containers.
+  /// The program that runs containers.
   struct Containers {
     bool are_here = false;
-    std::string lacking{};  ///< a sentence: why not, and what would change it
+    std::string lacking{};  ///< a sentence: why there is none, and what would change that
   };
   struct Policy {
     std::string runtime_default;  ///< for a job that names neither runtime version nor image
     environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
     std::vector<ImageRuntime> images{};  ///< the operator's
     std::vector<std::string>
-        mapped_images{};                    ///< patterns (jobs::MatchesImage) of images that others stand for
-    environment::AvailablePythons pythons;  ///< what this machine has, as far as is known
-    /// Looks at what it has now; blocks. Asked where a job would not get what it names. Null: nothing
-    /// changes.
+        mapped_images{};  ///< patterns (jobs::MatchesImage) of images that are replaced by others
+    environment::AvailablePythons pythons;  ///< what this machine has, as last seen
+    /// Looks at what it has now; blocks. Called if a job would not get the version that it names. Null:
+    /// nothing changes.
     std::function<environment::AvailablePythons()> look_at_pythons{};
     placement::Capacity capacity;
-    placement::DevicePool devices;  ///< all that the machine has
-    /// Which engine a gang asks for room, as quotas name it. Null: this machine, placement::kLocalEngine.
+    placement::DevicePool devices;  ///< all devices of the machine
+    /// The engine from which a gang requests resources, under its name in quotas. Null: this machine,
+    /// placement::kLocalEngine.
     std::function<std::string_view(const placement::Gang& gang)> engine_of{};
-    const ImageRegistries* registries = nullptr;  ///< null: no job has images; they look for containers again
+    const ImageRegistries* registries = nullptr;  ///< null: no job has images
     Containers containers{};
-    boost::asio::thread_pool* lookups = nullptr;  ///< where look_at_pythons runs; outlives the maker
+    boost::asio::thread_pool* lookups = nullptr;  ///< the pool for look_at_pythons; outlives the maker
     BucketOwners bucket_owners{};
     cluster::NumberOf number_of = cluster::HashedNumber;
     Accounts accounts{};
@@ -69,34 +70,33 @@ class JobMaker {
 
   struct Made {
     v1::JobRecord record;
-    jobs::Secrets secrets;                              ///< the record does not have them
-    placement::QuotaDemand demand{};                    ///< of the job, or of one trial of it
+    jobs::Secrets secrets;                              ///< they are not in the record
+    placement::QuotaDemand demand{};                    ///< for the job, or for one trial of it
     std::string_view engine = placement::kLocalEngine;  ///< Policy::engine_of
   };
   /// Errors: kInvalidArgument, kFailedPrecondition, and kPermissionDenied or kNotFound for what `creator` may
-  /// not use (its packages, its job-dir, its service account, images of this machine, credentials of
-  /// registries), with the field as the
-  /// API names it.
+  /// not use (packages, job-dir, service account, images of this machine, credentials of registries), with
+  /// the field under its API name.
   boost::asio::awaitable<Result<Made>> Make(std::string project, ml::v1::Job job, Creator creator = {});
 
-  /// What Make would say, with all that is wrong: what the rules find, or if they find nothing, what each
-  /// look-up does. Nothing is made, no bucket either.
+  /// The errors that Make would report, all of them: those of the rules, or if there are none, those of each
+  /// look-up. Creates nothing, not even a bucket.
   struct Checked {
     jobs::Violations violations;
     std::vector<std::string> not_asked;  ///< sentences: what could not be looked up
-    Made made;  ///< the record's job, notes and remarks tell what there would be; without the rest if a rule
-                ///< is broken
+    Made made;  ///< job, notes and remarks of the record show what would be created; incomplete if a rule is
+                ///< broken
   };
   boost::asio::awaitable<Checked> Check(std::string project, ml::v1::Job job, Creator creator);
 
   /// The interpreters that this machine has now.
   boost::asio::awaitable<environment::AvailablePythons> LookAtPythons();
 
-  /// What suits the room that a job has got: with GPUs the GPU variant of its runtime version, if there is
-  /// one that can be built. Empty: what it has. Pure.
+  /// The runtime version that suits the granted resources: with GPUs the GPU variant of its runtime version,
+  /// if there is one that can be built. Empty: keep the present one. Pure.
   [[nodiscard]] std::string RuntimeFor(const v1::JobRecord& job, const engine::Grant& grant) const;
 
-  /// The rules for labels alone: what jobs.patch may change.
+  /// Checks only the rules for labels: what jobs.patch may change.
   [[nodiscard]] Status CheckLabels(const ml::v1::Job& job) const;
 
  private:
@@ -108,18 +108,18 @@ class JobMaker {
   [[nodiscard]] Status CheckFits(const v1::JobRecord& record, const placement::Gang& gang) const;
   [[nodiscard]] bool HasGpus() const;
   struct Start {
-    const algorithms::v1::Algorithm* algorithm = nullptr;  ///< null: a program of its own
+    const algorithms::v1::Algorithm* algorithm = nullptr;  ///< null: it runs the user's program
     jobs::RoleImages containers;
   };
   boost::asio::awaitable<void> LookForWhatRuns(const ml::v1::Job& job);
   [[nodiscard]] Start StartOf(const ml::v1::Job& validated) const;
-  /// What Make and Check do with what they find.
+  /// What Make and Check do with errors.
   struct Way {
-    std::function<Status(Status)> found;  ///< of each step: an error that it returns ends the steps
+    std::function<Status(Status)> found;  ///< gets each step's result; an error from it ends the steps
     JobDirs::Absent absent = JobDirs::Absent::kMake;
-    const ImageRegistries* registries = nullptr;  ///< asked for images; null: no job has images
+    const ImageRegistries* registries = nullptr;  ///< used to look up images; null: no job has images
   };
-  /// The steps after the rules, in the documented order. Fills in all of `made` but the secrets.
+  /// The steps after the rules, in the documented order. Fills in all of `made` except the secrets.
   boost::asio::awaitable<Status> LookUp(std::string project, const ml::v1::Job& job, const Creator& creator,
                                         const Way& way, Made& made);
   [[nodiscard]] v1::JobRecord RecordOf(std::string project, const ml::v1::Job& job, const Start& start,
@@ -129,7 +129,7 @@ class JobMaker {
   boost::asio::awaitable<Status> CheckImages(const v1::JobRecord& record, const Creator& creator) const;
   boost::asio::awaitable<Status> LookUpPackage(v1::JobRecord& record, std::string uri,
                                                const Creator& creator);
-  /// The registries, which look-ups of Check ask at most once in a while. Null where there are none.
+  /// Registries that answer look-ups of Check from a cache. Null if there are none.
   [[nodiscard]] const ImageRegistries* RegistriesForChecks();
 
   storage::Buckets& buckets_;
@@ -138,13 +138,13 @@ class JobMaker {
   Policy policy_;
   JobDirs job_dirs_;
   jobs::ValidationContext context_;
-  std::shared_ptr<KeptLookUps> kept_look_ups_;  ///< with look-ups, which may outlive this
+  std::shared_ptr<KeptLookUps> kept_look_ups_;  ///< shared with look-ups, which may outlive this
   ImageRegistries registries_for_checks_;
 };
 
-/// Whether an error says something of the job; else what was asked could not be asked.
+/// Whether an error is about the job; otherwise the look-up itself failed.
 [[nodiscard]] bool IsVerdict(const Error& error);
-/// A sentence: that creating it may fail, too, for what could not be asked.
+/// A sentence: that creating the job may fail, too, because this look-up failed.
 [[nodiscard]] std::string NotAsked(const Error& error);
 
 }  // namespace trainyard::control

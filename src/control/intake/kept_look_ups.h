@@ -12,20 +12,19 @@
 
 namespace trainyard::control {
 
-/// What registries said of images a moment ago, for who looks at a job while it is being written: a form asks
-/// at each pause of its writer, and registries count what they are asked. Jobs that are made ask anew. Any
-/// thread.
+/// Caches answers of registries for Check: a form asks at each pause while a job is being written, and
+/// registries limit the number of requests. Create does not use it. Any thread.
 class KeptLookUps {
  public:
   static constexpr std::chrono::seconds kLife{30};
   static constexpr std::size_t kImagesMax = 256;
-  /// Who had less time than this, and was not answered, has learned nothing of the registry.
+  /// If a look-up had less time than this and got no answer, that is not cached.
   static constexpr std::chrono::milliseconds kTimeMin{1'000};
 
   /// `clock` outlives it.
   explicit KeptLookUps(const Clock& clock) : clock_(clock) {}
 
-  /// As `resolve`, or what it said within kLife, refusals and silence too. Blocks as it does.
+  /// As `resolve`, or its result within the last kLife, including refusals and timeouts. Blocks as it does.
   [[nodiscard]] Result<image::ResolvedImage> Resolve(const ImageResolver& resolve, const std::string& image,
                                                      std::chrono::milliseconds timeout,
                                                      const std::stop_token& stop);

@@ -16,8 +16,8 @@ namespace trainyard::control {
 
 /// How many requests a project may make in any 60 seconds: jobs.create, and all others of the ml API
 /// together. A sliding window each; a refused request does not count. Loop thread only. Memory: the times of
-/// the requests within the window; projects that have been quiet for a window are forgotten. Source: spec
-/// cluster.md section 10 (the original: 60 and 300).
+/// the requests within the window; projects without requests for one window are forgotten. Source: spec
+/// cluster.md section 10 (Google's: 60 and 300).
 class RequestQuota {
  public:
   enum class Kind { kCreate, kOther };
@@ -37,8 +37,8 @@ class RequestQuota {
   RequestQuota(const Clock& clock, Limits limits, cluster::NumberOf number_of = cluster::HashedNumber);
 
   struct Refusal {
-    Error error;                       ///< kResourceExhausted, worded as the original's front end did
-    std::chrono::seconds retry_after;  ///< when the next one is taken, at least 1
+    Error error;                       ///< kResourceExhausted, worded as Google's front end did
+    std::chrono::seconds retry_after;  ///< until the next request is accepted, at least 1
   };
   /// Takes one request; a refusal if the project has made too many.
   [[nodiscard]] std::optional<Refusal> Take(const std::string& project, Kind kind);
@@ -53,7 +53,7 @@ class RequestQuota {
   cluster::NumberOf number_of_;
   Projects creates_;
   Projects others_;
-  std::size_t projects_max_ = 0;  ///< look for quiet ones beyond that many
+  std::size_t projects_max_ = 0;  ///< look for projects without requests beyond that many
 };
 
 }  // namespace trainyard::control

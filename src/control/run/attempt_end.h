@@ -8,24 +8,24 @@
 #include "stores/logs/log_store.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What is done with an attempt whose supervisor has ended, or should have. Loop thread; `outside` outlives
-/// the calls.
+/// Handling of an attempt whose supervisor has ended, or should have. Loop thread; `outside` outlives the
+/// calls.
 namespace trainyard::control {
 
-/// How an attempt ends that was never started.
+/// The exit record of an attempt that was never started.
 [[nodiscard]] replica::v1::ExitRecord NotStarted(const Collaborators& outside,
                                                  replica::v1::ExitRecord::Cause cause, std::string why);
 
-/// After a start that failed: a supervisor that runs all the same must not meet the next attempt. Returns
-/// when nothing of it lives, however long that takes; true if it did live. `on_trouble` hears what keeps it
-/// from that, each time.
+/// Call after a failed start: if its supervisor runs nevertheless, it must not run at the same time as the
+/// next attempt. Returns when none of its processes is alive, however long that takes; true if there were
+/// any. `on_trouble` is told each time why that is delayed.
 boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, engine::AttemptRef attempt,
                                               std::function<void(std::string)> on_trouble);
 
 /// A supervisor that ended without being dismissed left its last lines and its exit record on disk, if it
-/// could: stores the lines from the first one on that is not stored, says in the log what is or may be
-/// missing, and returns the rest. An attempt that lives after all, or may, is waited for. Cause LOST when
-/// there is no record or it cannot be read. end_time of the exit is set; the chunks are stored and gone.
+/// could: stores the lines that are not stored yet, says in the log what is or may be missing, and returns
+/// the rest. If the attempt still runs, or may, waits for its end. Cause LOST if there is no record or it
+/// cannot be read. end_time of the exit is set; the chunks are stored and removed from the result.
 boost::asio::awaitable<engine::AttemptHost::Remains> CollectRemains(const Collaborators& outside,
                                                                     engine::AttemptRef attempt,
                                                                     logs::LogSource source);

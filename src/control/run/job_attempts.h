@@ -14,28 +14,28 @@
 
 namespace trainyard::control {
 
-/// The attempts of one job that live, may live, or have left something with their host: adopts those of a
-/// previous server, kills, collects what ended ones left, and forgets them once their end is recorded. Loop
-/// thread only. The destructor cancels what it waits for; attempts go on living.
+/// The attempts of one job that run, may run, or have left files with their host: adopts those of a previous
+/// server, kills them, collects what ended ones left, and removes that once their end is recorded. Loop
+/// thread only. The destructor cancels its own work; attempts continue to run.
 class JobAttempts {
  public:
-  /// Who decides about the job. `replica` is a position in the record.
+  /// The runner that decides about the job. `replica` is a position in the record.
   class Observer {
    public:
     virtual ~Observer() = default;
     /// The attempt is the replica's current one and its end is not recorded.
     [[nodiscard]] virtual bool IsOpen(int replica, int attempt) const = 0;
-    /// How the current attempt ended is known, and about to be recorded.
+    /// The end of the current attempt is known, and about to be recorded.
     [[nodiscard]] virtual bool IsEndSeen(int replica) const = 0;
     /// The supervisor of the current attempt is connected.
     [[nodiscard]] virtual bool IsAttached(int replica) const = 0;
-    /// What keeps the attempt from being looked after, one sentence; empty: nothing any more.
+    /// Why the attempt cannot be managed now, one sentence; empty: the problem is over.
     virtual void OnTrouble(int replica, int attempt, std::string why) = 0;
-    /// It was never started.
+    /// The attempt was never started.
     virtual void OnAbsent(int replica, int attempt) = 0;
-    /// It has ended, or is lost; all of its lines are stored.
+    /// The attempt has ended, or is lost; all of its lines are stored.
     virtual void OnRemains(int replica, int attempt, engine::AttemptHost::Remains remains) = 0;
-    /// Nothing of it is left.
+    /// Everything of an attempt was removed.
     virtual void OnForgotten() = 0;
   };
 
@@ -44,22 +44,22 @@ class JobAttempts {
 
   [[nodiscard]] bool empty() const noexcept { return known_.empty(); }
 
-  /// Finds out what became of the job's attempts of a previous server: `listed` are those that their host
-  /// still has, and every open one may be there.
+  /// Finds out the state of the job's attempts of a previous server: `listed` are those that their host still
+  /// has; any attempt without a recorded end may still run.
   void TakeOver(const std::vector<engine::AttemptRef>& listed);
-  /// Starts the replica's current attempt, or, without the secrets that it needs, reports its end. An error:
-  /// it is dead for certain; `is_clean`: nothing of it is there, and the same attempt may be started again
-  /// later.
+  /// Starts the replica's current attempt, or, if a secret that it needs is missing, reports its end. On an
+  /// error the attempt is certainly dead; `is_clean`: nothing of it is left, and the same attempt may be
+  /// started again later.
   struct Started {
     Status status;
     bool is_clean = false;
   };
   boost::asio::awaitable<Started> Start(int replica, int attempt);
-  /// Its supervisor is not connected any more.
+  /// The attempt's supervisor is no longer connected.
   void OnDetached(int replica, int attempt) { tasks_.Spawn(AwaitAttach({replica, attempt})); }
-  /// For a supervisor that does not do what it is told, or cannot be told.
+  /// For a supervisor that does not follow commands, or cannot be reached.
   void Kill(int replica, int attempt);
-  /// The supervisor has ended, and all of its attempt.
+  /// The supervisor and all processes of the attempt have ended.
   void OnGone(int replica, int attempt);
   /// The end of the attempt is in the job's record.
   void OnRecorded(int replica, int attempt);
@@ -74,9 +74,9 @@ class JobAttempts {
     bool gone = false;      ///< the supervisor has ended
     bool recorded = false;  ///< its exit is in the job's record
     bool forgetting = false;
-    bool awaited = false;  ///< AwaitAttach runs
+    bool awaited = false;  ///< AwaitAttach is running
     Trouble trouble{};
-    std::string killed{};  ///< why this server killed it, though its job had not ended
+    std::string killed{};  ///< why this server killed it before its job ended
   };
 
   Known& Add(int replica, int attempt);
@@ -100,7 +100,7 @@ class JobAttempts {
   const v1::JobRecord& job_;
   Observer& observer_;
   std::map<Key, Known> known_;
-  std::string said_refusal_;  ///< why a supervisor could not be started
+  std::string said_refusal_;  ///< the last logged reason why a supervisor could not be started
   TaskGroup tasks_;
 };
 

@@ -12,8 +12,8 @@
 
 namespace trainyard::control {
 
-/// One unfinished job's record, its log of events, and what the service says about them in the job's log. The
-/// only writer of the record while it lives. Loop thread only.
+/// One unfinished job's record, its event log, and the service's own lines in the job's log. The only writer
+/// of the record while it exists. Loop thread only.
 class JobHistory {
  public:
   using OnEvent = std::function<void(const v1::Event& event)>;
@@ -24,15 +24,15 @@ class JobHistory {
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
 
-  /// Appends one event: durable before it takes effect. Errors as jobs::Apply and of the store; nothing has
-  /// changed then, unless the store had taken a former event whose write it had reported as failed: that
-  /// one takes effect now.
+  /// Appends one event: durable before it takes effect. Errors as jobs::Apply and of the store; then nothing
+  /// has changed, except that an earlier event, whose write the store had reported as failed but did
+  /// complete, takes effect now.
   boost::asio::awaitable<Status> Record(v1::Event event);
 
-  /// What the job's former events still have to say.
+  /// Writes the log lines of earlier events that may not be in the log yet.
   void SayAgain(std::vector<jobs::ServiceLine> lines);
 
-  /// Writes the lines that are said until told to stop: the owner runs it for as long as the job lives.
+  /// Writes queued lines until cancelled: the owner runs it for as long as the job exists.
   boost::asio::awaitable<void> WriteLines() { return service_log_.Run(); }
 
  private:
@@ -44,7 +44,7 @@ class JobHistory {
   v1::JobRecord job_;
   ServiceLog service_log_;
   OnEvent on_event_;
-  bool end_said_ = false;  ///< the lines of Ended are in the service's log, the event may not be stored yet
+  bool end_said_ = false;  ///< the lines of Ended are logged, but the event may not be stored yet
 };
 
 }  // namespace trainyard::control

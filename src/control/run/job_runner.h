@@ -22,10 +22,10 @@
 
 namespace trainyard::control {
 
-/// Looks after one unfinished job: asks the rules what to do (rules/jobs/decide.h), does it, records each
-/// event before its effects, and asks again; sleeps while there is nothing to do. The only writer of the
-/// job's record while it lives. Loop thread only. The destructor cancels what it waits for; supervisors and
-/// their replicas go on living.
+/// Manages one unfinished job: asks the rules what to do (rules/jobs/decide.h), does it, records each event
+/// before its effects, and asks again; sleeps while there is nothing to do. The only writer of the job's
+/// record while it exists. Loop thread only. The destructor cancels its own work; supervisors and their
+/// replicas continue to run.
 class JobRunner final : private JobAttempts::Observer {
  public:
   /// `service_lines` is how many lines the job's events so far have produced.
@@ -34,32 +34,32 @@ class JobRunner final : private JobAttempts::Observer {
   JobRunner(const JobRunner&) = delete;
   JobRunner& operator=(const JobRunner&) = delete;
 
-  /// Of a trial: called after each of its events and each new report of its program. Before Start.
+  /// For a trial: called after each of its events and each new report of its program. Set it before Start.
   using OnChange = std::function<void(const JobRunner& trial)>;
   void Watch(OnChange on_change) { on_change_ = std::move(on_change); }
   /// What the trial's program has reported so far.
   [[nodiscard]] const replica::v1::MetricReport& report() const;
 
-  /// What a previous server's job still has to say in its log; before Start.
+  /// Log lines of a previous server that may not be in the job's log yet; call before Start.
   void SayAgain(std::vector<jobs::ServiceLine> lines) { records_.SayAgain(std::move(lines)); }
 
-  /// Starts looking after a job whose first event was just recorded. `on_done` is called once the job has
-  /// ended and nothing of it is left on this machine.
+  /// Starts managing a job whose first event was just recorded. `on_done` is called once the job has ended
+  /// and nothing of it is left on this machine.
   void Start(std::function<void()> on_done);
 
-  /// The same for a job of a previous server; `attempts` are those of it that an attempt host still has. What
-  /// lives is adopted, what has ended is collected, what was never started is started; nothing is while the
-  /// host can't tell.
+  /// The same for a job of a previous server; `attempts` are those that an attempt host still has. Running
+  /// ones are adopted, ended ones collected, and those never started are started; but none is started while
+  /// the host cannot tell its state.
   void TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done);
 
-  /// What it waits for ends soon, and nothing more is done: before the destructor of many.
+  /// Makes all waiting tasks end soon and starts nothing more: call it before many runners are destroyed.
   void Cancel() {
     attempts_.Cancel();
     look_up_.Stop();
     tasks_.Cancel();
   }
 
-  /// After on_done and before the destructor, if the loop is still running.
+  /// Call it after on_done and before the destructor, if the loop is still running.
   boost::asio::awaitable<void> Finish();
 
   /// As RecordLoop::Post.
@@ -69,23 +69,22 @@ class JobRunner final : private JobAttempts::Observer {
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
 
-  /// Why and where it waits for room; nothing if it doesn't.
+  /// Why and where it waits for resources; nothing if it does not.
   [[nodiscard]] std::optional<placement::Wait> WaitForRoom() const {
     return outside_.admissions.WaitOf(Reservation(seen_.asked_try));
   }
-  /// Why it does not run yet; nothing if it runs or has run.
+  /// Why it is not running yet; nothing if it runs or has run.
   [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const {
     return WaitingOf(job_, seen_, WaitForRoom(), outside_.settings.stop_grace);
   }
   [[nodiscard]] v1::JobStatus Describe() const;
 
-  /// Attempts that live or may.
+  /// The number of attempts that run or may run.
   [[nodiscard]] int CountLiving() const { return control::CountLiving(job_, seen_); }
 
-  // What supervisors and the attempt host report about the attempt of replica `replica` with number
-  // `attempt`.
+  // Reports of supervisors and the attempt host about the given attempt of a replica.
   void OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt, replica::v1::Phase phase);
-  /// Any frame but log lines.
+  /// Any frame except log lines.
   void OnFrame(engine::ReplicaLink& link, int replica, int attempt, engine::FromReplica frame);
   void OnClosed(const engine::ReplicaLink* link, int replica);
   void OnGone(int replica, int attempt) { attempts_.OnGone(replica, attempt); }
@@ -134,7 +133,7 @@ class JobRunner final : private JobAttempts::Observer {
   jobs::Observation seen_;
   std::vector<std::shared_ptr<engine::ReplicaLink>> links_;  ///< by replica; null while not connected
   WaitLog wait_log_;
-  std::unique_ptr<TrialWatch> trial_;  ///< null: it is no trial
+  std::unique_ptr<TrialWatch> trial_;  ///< null: the job is not a trial
   OnChange on_change_;
   JobAttempts attempts_;
   QueuedLookUp look_up_;

@@ -15,21 +15,20 @@ class UsageHistory;
 
 namespace trainyard::control {
 
-/// Why the job is QUEUED or PREPARING, maxWaitTime with it, or why it has not ended although it has
-/// succeeded; nothing otherwise. `queue`: what Admissions::WaitOf says. `stop_grace`: of the settings.
-/// Pure.
+/// Why the job is QUEUED or PREPARING, with maxWaitTime, or why it has not ended although it has succeeded;
+/// nothing otherwise. `queue`: the result of Admissions::WaitOf. `stop_grace`: of the settings. Pure.
 [[nodiscard]] std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
                                                      const std::optional<placement::Wait>& queue,
                                                      std::chrono::milliseconds stop_grace);
 
-/// Attempts that live or may. Pure.
+/// The number of attempts that run or may run. Pure.
 [[nodiscard]] int CountLiving(const v1::JobRecord& job, const jobs::Observation& seen);
 
-/// What this server knows of a job.
+/// What this server knows of a job besides its record.
 struct KnownOfJob {
-  const jobs::Observation* seen = nullptr;  ///< null: nobody looks after it any more
+  const jobs::Observation* seen = nullptr;  ///< null: the job has no runner any more
   std::optional<jobs::Waiting> waiting;
-  const metrics::UsageHistory* usage = nullptr;  ///< null: none is kept
+  const metrics::UsageHistory* usage = nullptr;  ///< null: none is stored
 };
 [[nodiscard]] v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known);
 

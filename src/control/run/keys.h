@@ -3,18 +3,18 @@
 #include <string>
 #include <string_view>
 
-/// Keys, and what is made with them. Pure: any thread.
+/// Keys, and message authentication codes. Pure: any thread.
 namespace trainyard::control {
 
-/// The installation's keys, one per purpose, so that what proves one thing proves nothing else. Functions of
-/// its secret, so they outlive a restart.
+/// The installation's keys, one per purpose, so that a proof made for one purpose is invalid for all others.
+/// Derived from its secret, so they survive a restart.
 struct Keys {
   std::string attempt;        ///< a supervisor's connection
   std::string metadata_host;  ///< a replica's name for the metadata server
   std::string access;         ///< access tokens
   std::string shell;          ///< webAccessUris
-  std::string session;        ///< what a browser shows beside its cookie
-  std::string ports;          ///< where the leases of ports begin; no proof of anything
+  std::string session;        ///< the value that a browser sends in addition to its cookie
+  std::string ports;          ///< where port leases begin; not used as a proof
 
   /// HMAC-SHA256 of the purpose's label under `secret`, which is 32 random bytes. Source: NIST SP 800-108
   /// section 4.1, with one block.

@@ -20,35 +20,36 @@ namespace trainyard::control {
 /// Position of the replica in the record; -1 if the job has no such replica. `task_name`: "worker-replica-0".
 [[nodiscard]] int FindReplica(const v1::JobRecord& job, std::string_view task_name);
 
-/// Which attempt that is, and where: on the node of the replica's slot.
+/// The attempt's id and its node: that of the replica's slot.
 [[nodiscard]] engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attempt);
 
-/// The gang of a job, as an engine sees it.
+/// The gang of a job, in an engine's form.
 [[nodiscard]] placement::Gang GangOf(const v1::JobRecord& job);
 
 /// "cmle-training-worker-0123456789-1".
 [[nodiscard]] std::string HostNameOf(const v1::JobRecord& job, int replica);
 
-/// Threads and processes of one replica: far above what trainers use, below what takes a machine down.
+/// Limit on threads and processes of one replica: far above what trainers use, below what would bring down a
+/// machine.
 inline constexpr int kReplicaPidsMax = 16'384;
 
-/// What follows the user's arguments: a trial's flags, then "--job-dir" and the job's (or the trial's) place,
+/// The arguments after the user's: a trial's flags, then "--job-dir" and the directory of the job (or trial),
 /// if it has one. Source: spec environment.md section 6, hyperparameter-tuning.md section 4.
 [[nodiscard]] std::vector<std::string> ServiceArgs(const v1::JobRecord& job);
 
-/// The job's part of what the supervisor of a replica's attempt is told; the attempt host adds the node's. A
-/// function of its arguments: made again after a restart it is the same.
+/// The job's part of the manifest for the supervisor of a replica's attempt; the attempt host adds the
+/// node's. Depends only on its arguments: after a restart it is the same.
 [[nodiscard]] replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord& job,
                                                  int replica, int attempt);
 
-/// Adds the values of the job's secrets, which are in no record. kNotFound: one of them is not there.
+/// Adds the values of the job's secrets, which are not in its record. kNotFound: one of them is missing.
 [[nodiscard]] Status AddSecrets(const jobs::Secrets& values, replica::v1::Manifest& manifest);
 
-/// The whole gang, for the barrier: where each replica said that it is; one that has ended and cannot say it
-/// any more, where its slot was.
+/// The addresses of the whole gang, for the barrier: as each replica reported it; for one that has ended and
+/// cannot report it any more, the address of its slot.
 [[nodiscard]] replica::v1::Cluster MakeCluster(const v1::JobRecord& job, const jobs::Observation& seen);
 
-/// Proves that a supervisor's connection is the attempt's, and nothing else: a MAC with a key of its own.
+/// Proves only that a supervisor's connection belongs to the attempt: a MAC with a separate key.
 [[nodiscard]] std::string AttemptToken(const Settings& settings, const std::string& attempt_id);
 /// Takes the same time wherever the token is wrong.
 [[nodiscard]] bool IsAttemptToken(const Settings& settings, const std::string& attempt_id,

@@ -13,30 +13,30 @@
 
 namespace trainyard::control {
 
-/// Orphaned attempts: nobody looks after their jobs any more, because the server was killed between the job's
-/// end and their removal. Loop thread only. The destructor stops the work; the next server goes on with it.
+/// Orphaned attempts: their jobs have no runner any more, because the server was killed between the job's end
+/// and their removal. Loop thread only. The destructor stops the work; the next server continues it.
 class Orphans {
  public:
-  /// An orphan, and what it still holds.
+  /// An orphan, and the resources that it still has.
   struct Orphan {
     engine::AttemptRef attempt;
     engine::AttemptHost::Holding holding;
   };
 
-  /// All outlive it. `wait`: from when an orphan is told to end until it is killed.
+  /// All outlive it. `wait`: the time between telling an orphan to end and killing it.
   Orphans(boost::asio::any_io_executor loop, engine::AttemptHosts hosts, engine::Admissions& admissions,
           std::chrono::milliseconds wait);
 
-  /// What the attempts hold, read from their host.
+  /// The resources of the attempts, read from their host.
   boost::asio::awaitable<std::vector<Orphan>> Find(std::vector<engine::AttemptRef> attempts);
 
-  /// Forgets those of the attempts that do not live, one after another; until then nobody else gets their
-  /// accelerators (from the turn of the call on). The host watches the living from now on: their supervisors
-  /// say Hello and are dismissed, then OnGone comes; or they are killed.
+  /// Removes those of the attempts that are not running, one after another; from the call on, their
+  /// accelerators are not given to others until then. The host watches running ones from now on: either their
+  /// supervisors connect and are dismissed, and OnGone follows; or they are killed.
   void Sweep(std::vector<Orphan> orphans);
   /// Its supervisor was told to end: it is killed if it does not.
   void OnHello(engine::AttemptRef attempt);
-  /// The attempt has ended and nobody looks after its job.
+  /// The attempt has ended and its job has no runner.
   void OnGone(engine::AttemptRef attempt);
 
  private:

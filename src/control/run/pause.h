@@ -8,7 +8,7 @@
 
 namespace trainyard::control {
 
-/// Waits, on the caller's executor, before something that failed is tried again. Unwinds when cancelled.
+/// Waits, on the caller's executor, before a failed step is retried. Unwinds when cancelled.
 inline boost::asio::awaitable<void> Pause(std::chrono::milliseconds duration) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, duration);
   co_await timer.async_wait(boost::asio::use_awaitable);

@@ -16,8 +16,8 @@
 
 namespace trainyard::control {
 
-/// The life of one unfinished job, of whatever kind: events of the API (cancel, patch) are recorded in their
-/// turn; else the owner decides, records and performs; then it sleeps until something wakes it. Loop thread
+/// The main loop of one unfinished job of any kind: events of the API (cancel, patch) are recorded in their
+/// turn; otherwise the owner decides, records and performs; then it sleeps until it is woken. Loop thread
 /// only.
 class RecordLoop {
  public:
@@ -29,24 +29,24 @@ class RecordLoop {
         wake_(outside.loop) {}
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return history_.job(); }
-  /// Whoever has seen something new sets it.
+  /// Set it after observing something new.
   [[nodiscard]] Event& wake() noexcept { return wake_; }
   /// As JobHistory.
   void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
   boost::asio::awaitable<void> WriteLines() { return history_.WriteLines(); }
 
-  /// Durable when it returns; errors as jobs::Apply and of the store. To cancel a job that has ended or is
+  /// Durable when it returns; errors as jobs::Apply and of the store. Cancelling a job that has ended or is
   /// being cancelled does nothing.
   /// @param revision  kAborted if the job has another one when the event's turn comes.
   boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision);
-  /// As JobHistory::Record; says in the server's log that it failed, and that it is tried again.
+  /// As JobHistory::Record; if it fails, the server's log says so, and that it is retried.
   boost::asio::awaitable<Status> Record(v1::Event event);
 
   struct Turn {
-    bool performed = false;              ///< there was something to do but to wait
-    std::optional<SysTime> wake_time{};  ///< of one that performed nothing: when to look again at the latest
+    bool performed = false;              ///< it did something other than wait
+    std::optional<SysTime> wake_time{};  ///< if it did nothing: when to decide again at the latest
   };
-  /// `take_turn` decides by the record, whose times are without jumps of the clock, and performs.
+  /// `take_turn` decides by the record, whose times are corrected for jumps of the clock, and performs.
   boost::asio::awaitable<void> Run(
       std::function<bool()> is_over,
       std::function<boost::asio::awaitable<Turn>(const v1::JobRecord& job, SysTime now)> take_turn);
@@ -65,7 +65,7 @@ class RecordLoop {
   const Collaborators& outside_;
   JobHistory history_;
   Event wake_;
-  std::deque<std::shared_ptr<Posted>> posted_;  ///< shared: who posted may be cancelled (its client is gone)
+  std::deque<std::shared_ptr<Posted>> posted_;  ///< shared: the caller may be cancelled (its client is gone)
   Trouble recording_;
 };
 

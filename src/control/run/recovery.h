@@ -9,7 +9,7 @@
 namespace trainyard::control {
 
 /// Takes over the jobs of a previous server: none is started twice, no log line is missing or doubled.
-/// Attempts of ended jobs that were not forgotten are, in the background. Once, before anything else changes
+/// Attempts left by ended jobs are removed in the background. Call it once, before anything else changes
 /// jobs. Loop thread; everything outlives the call. Errors: a store or the attempt host cannot be read.
 boost::asio::awaitable<Status> RecoverJobs(Collaborators& outside, RunnerRegistry& registry,
                                            Orphans& orphans);

@@ -13,11 +13,11 @@
 
 namespace trainyard::control {
 
-/// Where supervisors and the attempt host are heard: stores log lines, acknowledges them, and hands every
-/// other frame to the job's runner; orphans are dismissed. Loop thread only.
+/// Receives from supervisors and the attempt host: stores log lines, acknowledges them, and passes every
+/// other frame to the job's runner; dismisses orphans. Loop thread only.
 class ReplicaGateway final : public engine::ReplicaLinkObserver {
  public:
-  /// All outlive it. Until `recovered` an attempt that ended has no runner yet, and is left alone.
+  /// All outlive it. Until `recovered` is set, an ended attempt has no runner yet, and is ignored.
   ReplicaGateway(Collaborators& outside, RunnerRegistry& registry, Orphans& orphans, const Event& recovered);
   ReplicaGateway(const ReplicaGateway&) = delete;
   ReplicaGateway& operator=(const ReplicaGateway&) = delete;
@@ -28,15 +28,15 @@ class ReplicaGateway final : public engine::ReplicaLinkObserver {
                                        engine::FromReplica frame) override;
   void OnClosed(const engine::ReplicaLink* link, const std::string& attempt_id) override;
 
-  /// Adds the log lines and bytes that it took.
+  /// Adds the numbers of log lines and bytes that it received.
   void CountInto(Figures& figures) const;
 
  private:
-  /// What has come over the present connection of an attempt.
+  /// The state of an attempt's present connection.
   struct Intake {
     const engine::ReplicaLink* link = nullptr;
     bool begun = false;    ///< a chunk was stored: the next one has to follow it
-    bool refused = false;  ///< something was not stored: nothing behind it is taken, it all comes again
+    bool refused = false;  ///< a chunk was not stored: all later ones are dropped and sent again
     std::int64_t next_line = 0;
   };
   boost::asio::awaitable<void> TakeLines(std::shared_ptr<engine::ReplicaLink> link,
@@ -52,7 +52,7 @@ class ReplicaGateway final : public engine::ReplicaLinkObserver {
   Orphans& orphans_;
   const Event& recovered_;
   Figures counted_;
-  std::map<std::string, std::shared_ptr<Intake>> intakes_;  ///< by attempt; of a connection that is there
+  std::map<std::string, std::shared_ptr<Intake>> intakes_;  ///< by attempt; only for present connections
   /// Shared with the host's callback, which may outlive this.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -18,9 +18,9 @@
 
 namespace trainyard::control {
 
-/// Whoever looks after the unfinished jobs: a JobRunner for each job and trial, a TuningRunner for each
-/// tuning job. Adds them, finds them, and forgets them when they are done. Loop thread only. The destructor
-/// stops looking after jobs; what runs, runs on.
+/// The runners of the unfinished jobs: a JobRunner for each job and trial, a TuningRunner for each tuning
+/// job. Adds them, finds them, and removes them when they are done. Loop thread only. The destructor stops
+/// managing jobs; running attempts continue.
 class RunnerRegistry final : private TrialHost {
  public:
   /// `outside` outlives it.
@@ -29,32 +29,32 @@ class RunnerRegistry final : private TrialHost {
   RunnerRegistry(const RunnerRegistry&) = delete;
   RunnerRegistry& operator=(const RunnerRegistry&) = delete;
 
-  /// A job of a previous server, with what it still has to say in its log.
+  /// A job of a previous server, with the log lines that may not be written yet.
   struct PreviousJob {
     v1::JobRecord job;
     std::int64_t lines_stored = 0;
     std::vector<jobs::ServiceLine> lines_left;
-    // Of a tuning job:
+    // Only for a tuning job:
     std::vector<v1::Event> events{};
     std::vector<v1::JobRecord> trials{};
     TuningJobs::Resumed resumed{};
   };
 
-  /// Looks after a job whose first event was just recorded. `lines`: what that event says in the log;
-  /// `resumed`: of a tuning job.
+  /// Starts managing a job whose first event was just recorded. `lines`: the log lines of that event;
+  /// `resumed`: for a tuning job.
   void Start(v1::JobRecord job, std::vector<jobs::ServiceLine> lines, TuningJobs::Resumed resumed);
-  /// Takes over the jobs of a previous server, all in one turn of the loop: nobody is admitted before it is
-  /// known who runs, and with which ports. `attempts`: by job uid.
+  /// Takes over the jobs of a previous server, all in one turn of the loop: nothing is admitted before all
+  /// running attempts, and their ports, are known. `attempts`: by job uid.
   void TakeOver(std::vector<PreviousJob> jobs,
                 const std::map<std::int64_t, std::vector<engine::AttemptRef>>& attempts);
 
-  /// Null: nobody looks after it, or it is a tuning job.
+  /// Null: the job has no runner, or is a tuning job.
   [[nodiscard]] JobRunner* Find(std::int64_t uid) const;
   [[nodiscard]] TuningJobs& tuning() noexcept { return tuning_; }
   [[nodiscard]] const TuningJobs& tuning() const noexcept { return tuning_; }
   [[nodiscard]] const std::map<std::int64_t, std::unique_ptr<JobRunner>>& all() const { return runners_; }
 
-  /// An attempt id taken apart; `runner` is null when its job needs no looking after any more.
+  /// An attempt id taken apart; `runner` is null if its job has no runner any more.
   struct Attempt {
     JobRunner* runner = nullptr;
     int replica = -1;
@@ -62,10 +62,10 @@ class RunnerRegistry final : private TrialHost {
   };
   [[nodiscard]] Attempt FindAttempt(std::string_view attempt_id) const;
 
-  /// Until a runner is added, but no longer.
+  /// Waits until a runner is added, but not longer than `wait_max`.
   boost::asio::awaitable<void> WaitForRunner(std::chrono::milliseconds wait_max);
 
-  /// Adds what it knows: unfinished and ended jobs, supervisors.
+  /// Adds its numbers: unfinished and ended jobs, supervisors.
   void CountInto(Figures& figures) const;
 
  private:
@@ -85,10 +85,10 @@ class RunnerRegistry final : private TrialHost {
   bool stopping_ = false;
   TuningJobs tuning_;
   std::map<std::int64_t, std::unique_ptr<JobRunner>>
-      runners_;  ///< by uid: every job but tuning jobs, and trials
-  std::map<std::int64_t, std::unique_ptr<JobRunner>> leaving_;  ///< whose tasks are ending
+      runners_;  ///< by uid: trials, and all jobs except tuning jobs
+  std::map<std::int64_t, std::unique_ptr<JobRunner>> leaving_;  ///< runners whose tasks are ending
   Figures counted_;                                             ///< jobs that have ended
-  Event added_;                                                 ///< wakes whoever waits for a runner
+  Event added_;                                                 ///< wakes those who wait for a runner
   TaskGroup tasks_;
 };
 

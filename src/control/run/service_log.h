@@ -13,24 +13,23 @@
 
 namespace trainyard::control {
 
-/// What the service itself says in one job's log. Lines are numbered from the job's first event on, so that
-/// lines which are said again (after a crash between an event and its lines) are recognised. Loop thread
-/// only.
+/// The service's own lines in one job's log. Lines are numbered from the job's first event on, so that lines
+/// which are written again (after a crash between an event and its lines) are recognised. Loop thread only.
 class ServiceLog {
  public:
-  /// `next_line` is the number of lines that the job's events so far have produced; `retry_pause` lies
+  /// `next_line` is the number of lines that the job's events so far have produced; `retry_pause` is the time
   /// between tries to write.
   ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::int64_t next_line,
              std::chrono::milliseconds retry_pause);
 
-  /// Queues lines; they reach the log in order, later.
+  /// Queues lines; they are written to the log in order, later.
   void Say(const v1::JobRecord& job, std::vector<jobs::ServiceLine> lines, SysTime now);
 
-  /// Writes what is queued until told to stop: the owner runs it for as long as the job lives. A full disk is
-  /// waited out.
+  /// Writes queued lines until cancelled: the owner runs it for as long as the job exists. Keeps retrying
+  /// while the disk is full.
   boost::asio::awaitable<void> Run();
 
-  /// Waits until everything said so far is durable; false if it still is not after `wait_max`.
+  /// Waits until everything queued so far is durable; false if it is not after `wait_max`.
   boost::asio::awaitable<bool> Flush(std::chrono::milliseconds wait_max);
 
   [[nodiscard]] std::int64_t next_line() const noexcept { return next_line_; }
@@ -54,11 +53,11 @@ class ServiceLog {
                                                      const std::vector<jobs::ServiceLine>& lines,
                                                      SysTime now);
 
-/// Whose log the job's lines are in: its own; a trial's are in the tuning job's.
+/// The job whose log has the job's lines: the job itself; for a trial, the tuning job.
 [[nodiscard]] std::int64_t LogUid(const v1::JobRecord& job);
 
-/// Under which name figures of a replica are kept, in the job that LogUid names: "worker-replica-0", of a
-/// trial "3/worker-replica-0".
+/// The name under which a replica's resource use is stored in the job that LogUid names: "worker-replica-0",
+/// for a trial "3/worker-replica-0".
 [[nodiscard]] std::string UsageName(const v1::JobRecord& job, const std::string& task_name);
 
 /// The source of the service's lines in the job's log.

@@ -13,23 +13,23 @@ namespace trainyard::control {
 
 class JobService;
 
-/// Gives out access tokens and says which are valid. Keeps nothing: a token proves itself, and an attempt's
-/// is worth something only while the attempt lives. Loop thread only; what it is given outlives it. Waits
-/// until the jobs of a former server are taken over.
+/// Issues access tokens and checks them. Stores nothing: a token proves itself, and an attempt's token is
+/// only valid while the attempt runs. Loop thread only; its arguments outlive it. Waits until the jobs of a
+/// previous server are taken over.
 class TokenService {
  public:
   TokenService(const Settings& settings, const Clock& clock, JobService& jobs)
       : settings_(settings), clock_(clock), jobs_(jobs) {}
 
-  /// A new token of AccessToken::owner. kPermissionDenied: an attempt that has ended.
+  /// A new token for AccessToken::owner. kPermissionDenied: an attempt that has ended.
   boost::asio::awaitable<Result<std::string>> Issue(std::string owner);
 
-  /// What a valid token says. kUnauthenticated: not a token of this installation, expired, or of an attempt
-  /// that has ended.
+  /// The contents of a valid token. kUnauthenticated: not a token of this installation, expired, or of an
+  /// attempt that has ended.
   boost::asio::awaitable<Result<AccessToken>> Check(std::string token);
 
-  /// What proves, beside the cookie that has this token, that a page of the console asks: nobody makes it of
-  /// the token without the installation's secret.
+  /// The value by which a page of the console proves, in addition to the cookie with this token, that the
+  /// request is its own: it cannot be computed from the token without the installation's secret.
   [[nodiscard]] std::string SessionSecret(std::string_view token) const;
 
  private:

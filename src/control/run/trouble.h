@@ -7,8 +7,8 @@
 
 namespace trainyard::control {
 
-/// What keeps something from being done that is tried again and again: the operator reads it once for as long
-/// as it is the same. Loop thread only.
+/// Why something that is retried again and again fails: logged once for as long as the reason stays the same.
+/// Loop thread only.
 class Trouble {
  public:
   void Say(DiagnosticLevel level, std::string text) {

@@ -16,33 +16,33 @@
 
 namespace trainyard::control {
 
-/// Says in a job's log what it waits for: once per reason, only of waits that last, and of one kind of wait
-/// not more often than once a minute. A source of its own: these lines do not follow from the job's events,
-/// and a new server says what it finds even if the former one said the same. Loop thread only.
+/// Writes to a job's log what it waits for: once per reason, only for waits that last, and for one kind of
+/// wait at most once a minute. Has a separate log source: these lines do not follow from the job's events,
+/// and a new server writes them again even if the previous one did. Loop thread only.
 class WaitLog {
  public:
-  /// A shorter wait is not worth a line.
+  /// Shorter waits are not logged.
   static constexpr std::chrono::seconds kSaidAfter{1};
-  /// Between two lines about the same kind of wait (the jobs that are in the way come and go).
+  /// The minimum time between two lines about the same kind of wait (the jobs that block it come and go).
   static constexpr std::chrono::seconds kSaidAgainAfter{60};
 
-  /// `logs` outlives it; `retry_pause` lies between tries to write.
+  /// `logs` outlives it; `retry_pause` is the time between tries to write.
   WaitLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::chrono::milliseconds retry_pause);
 
-  /// What the job waits for now; nothing if it doesn't. Returns when to look again at the latest.
+  /// What the job waits for now; nothing if it does not wait. Returns when to look again at the latest.
   std::optional<SysTime> Look(const v1::JobRecord& job, const std::optional<jobs::Waiting>& waiting,
                               SysTime now);
 
-  /// Whether it waits for something else than when this was last asked.
+  /// Whether the reason differs from that of the last call.
   [[nodiscard]] bool IsAnother(const std::optional<jobs::Waiting>& waiting);
 
-  /// Says one thing more that does not follow from the job's events.
+  /// Writes another line that does not follow from the job's events.
   void Say(const v1::JobRecord& job, jobs::ServiceLine line, SysTime now);
 
-  /// Writes what is to be said until told to stop: the owner runs it for as long as the job lives. A full
-  /// disk is waited out.
+  /// Writes queued lines until cancelled: the owner runs it for as long as the job exists. Keeps retrying
+  /// while the disk is full.
   boost::asio::awaitable<void> Run();
-  /// Waits until everything said so far is durable; false if it still is not after `wait_max`.
+  /// Waits until everything queued so far is durable; false if it is not after `wait_max`.
   boost::asio::awaitable<bool> Flush(std::chrono::milliseconds wait_max);
 
  private:
@@ -56,7 +56,7 @@ class WaitLog {
   logs::LogStore& logs_;
   std::chrono::milliseconds retry_pause_;
   std::string cause_;   ///< of the present wait
-  std::string reason_;  ///< as last asked about
+  std::string reason_;  ///< as of the last IsAnother
   SysTime since_;
   std::string said_cause_;
   std::string said_reason_;

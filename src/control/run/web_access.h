@@ -12,15 +12,15 @@
 /// The interactive shells of a job that asked for enableWebAccess. Source: spec lifecycle.md section 10.
 namespace trainyard::control {
 
-/// trainingOutput.webAccessUris: a URI for each replica that runs, by task name ("worker-replica-0"). Empty
-/// unless the job asked for web access and is RUNNING. Whoever knows a URI may use it, unless who asks has to
-/// log in (Settings.auth): then it has no secret, and the door decides.
+/// trainingOutput.webAccessUris: a URI for each running replica, by task name ("worker-replica-0"). Empty
+/// unless the job asked for web access and is RUNNING. Anyone who knows a URI may use it, unless callers have
+/// to log in (Settings.auth): then it has no secret, and the API checks the caller's rights.
 [[nodiscard]] std::map<std::string, std::string> WebAccessUris(const Settings& settings,
                                                                const v1::JobRecord& job);
 
-/// The attempt whose shell the URI of `task_name` with that token opens. kNotFound: no such
-/// replica; kFailedPrecondition: it has no shell now, and why; kPermissionDenied: the token is
-/// another's (not asked for with Settings.auth).
+/// The attempt whose shell is opened by the URI of `task_name` with that token. kNotFound: no such replica;
+/// kFailedPrecondition: it has no shell now, and why; kPermissionDenied: the token belongs to another one
+/// (not checked with Settings.auth).
 [[nodiscard]] Result<engine::AttemptRef> ShellTarget(const Settings& settings, const v1::JobRecord& job,
                                                      const std::string& task_name, std::string_view token);
 

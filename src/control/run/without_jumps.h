@@ -9,11 +9,11 @@
 
 namespace trainyard::control {
 
-/// How much of the time since then is jumps of the machine's clock. Null: it never jumps.
+/// How much of the time since then consists of jumps of the machine's clock. Null: the clock never jumps.
 using JumpedSince = std::function<std::chrono::nanoseconds(SysTime since)>;
 
-/// The job with the times that its limits count from as if the clock had not jumped since: to be decided on,
-/// not to be stored. Nothing: it has not.
+/// The job with the start times of its limits corrected for later jumps of the clock: for decisions, not to
+/// be stored. Nothing: the clock has not jumped.
 [[nodiscard]] std::optional<v1::JobRecord> WithoutJumps(const v1::JobRecord& job,
                                                         const JumpedSince& jumped_since);
 

@@ -25,9 +25,10 @@
 #include "stores/store/journal.h"
 #include "stores/store/secret_store.h"
 
-/// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in a database
-/// in memory, pretended replicas. Room is this machine's, or with TRAINYARD_TEST_ALLOCATOR=cluster that of a
-/// pretended cluster. KillServer() and StartServer() are a kill -9 and a new server on the same data.
+/// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in an
+/// in-memory database, simulated replicas. Resources are this machine's, or with
+/// TRAINYARD_TEST_ALLOCATOR=cluster those of a simulated cluster. KillServer() and StartServer() are a kill
+/// -9 and a new server on the same data.
 namespace trainyard::control {
 
 using engine::FakeScript;
@@ -57,7 +58,7 @@ class FaultyStore final : public store::JobStore {
   FaultyStore() : JobStore(std::move(*Open(":memory:").value())) {}
 
   std::atomic<bool> full{false};         ///< every commit and read fails
-  std::atomic<bool> lies{false};         ///< the next commit is reported as failed and is not
+  std::atomic<bool> lies{false};         ///< the next commit is reported as failed although it succeeds
   std::atomic<std::int64_t> appends{0};  ///< events that are stored
   std::atomic<int> refused{0};           ///< commits that failed
 
@@ -108,7 +109,7 @@ class FaultyLogs final : public logs::LogStore {
                                                            replica::v1::LogChunk chunk) override;
 };
 
-/// The pretended replicas, with a host in front of them that can be made to fail.
+/// The simulated replicas, behind a host that can be made to fail.
 class FaultyHost final : public engine::AttemptHost {
  public:
   explicit FaultyHost(engine::FakeAttemptHost& fake) : fake_(fake) {}
@@ -118,7 +119,7 @@ class FaultyHost final : public engine::AttemptHost {
   std::optional<Error> forget_error;   ///< Forget fails
   int forgets_refused = 0;
   std::deque<Error> start_errors;    ///< the next Starts fail
-  bool starts_all_the_same = false;  ///< such a Start has started something
+  bool starts_all_the_same = false;  ///< such a Start starts something nevertheless
   std::vector<std::string> killed;
   std::vector<std::string> forgotten;
 
@@ -146,7 +147,7 @@ class FaultyHost final : public engine::AttemptHost {
   OnGone on_gone_;
 };
 
-/// Between replicas and server: without a server, frames go nowhere.
+/// The connection between replicas and server: without a server, frames are dropped.
 class Wire final : public engine::ReplicaLinkObserver {
  public:
   JobService* server = nullptr;
@@ -173,13 +174,13 @@ class World : public testing::Test {
   ~World() override;
 
   void StartServer();
-  /// One that has not taken over anything yet.
+  /// A server that has not taken over anything yet.
   void MakeServer();
-  /// From the next server on, room is given by a pretended cluster with these nodes, for so many replicas
+  /// The next servers get their resources from a simulated cluster with these nodes, for so many replicas
   /// each.
   void UseCluster(const std::vector<std::string>& nodes, int replicas);
   void KillServer();
-  /// A client's call that goes on beside the test; the server's end takes it along.
+  /// A client's call that runs concurrently with the test; it ends with the server.
   template <class T>
   void Spawn(boost::asio::awaitable<T> call) {
     if (!clients_) clients_ = std::make_unique<TaskGroup>(loop_.context.get_executor());
@@ -207,7 +208,7 @@ class World : public testing::Test {
   Status Cancel(const std::string& job_id) { return Await(service_->Cancel({"p", job_id})); }
   [[nodiscard]] bool WaitForState(const std::string& job_id, ml::v1::Job::State state);
   [[nodiscard]] bool WaitForEnd(const std::string& job_id, ml::v1::Job::State state);
-  /// Nobody looks after any job, nothing of any is left.
+  /// No job has a runner, and nothing of any job is left.
   [[nodiscard]] bool WaitUntilQuiet();
   /// The attempt host has something of the attempt.
   bool IsKept(const std::string& attempt_id);
@@ -216,11 +217,11 @@ class World : public testing::Test {
   std::vector<v1::Event> EventsOf(const v1::JobRecord& job);
   std::vector<v1::JobRecord> TrialsOf(const v1::JobRecord& job);
   std::vector<std::string> EventNames(const std::string& job_id);
-  /// Of the job's log, "TASK: text", or only those of one task without the prefix.
+  /// The lines of the job's log, "TASK: text", or only those of one task without the prefix.
   std::vector<std::string> Lines(const std::string& job_id, const std::string& task = "");
 
   static replica::v1::ExitRecord Exit(int code);
-  /// Every attempt was started once, and no two attempts of a replica lived at once.
+  /// Every attempt was started once, and no two attempts of a replica ran at the same time.
   void ExpectNothingStartedTwice();
 
   engine::Loop loop_;
@@ -237,14 +238,15 @@ class World : public testing::Test {
   std::unique_ptr<FaultyHost> host_;
   Wire wire_;
   placement::Capacity capacity_;
-  placement::DevicePool devices_;  ///< of the next server
+  placement::DevicePool devices_;  ///< for the next server
   engine::PortLeases::Probe probe_ = [](int) { return true; };
   Settings settings_;
   std::set<std::string> silent_;  ///< attempts whose supervisors do not connect to the next server
-  bool has_space_ = true;         ///< the disk has room for one more job
-  ImageRegistries registries_;  ///< of the next server; without a resolver or hope for one no job has images
-  std::unique_ptr<engine::LocalEngine> local_;   ///< this machine's room; null: the cluster's
-  std::unique_ptr<engine::FakeEngine> cluster_;  ///< outlives servers, as a real one; null: this machine's
+  bool has_space_ = true;         ///< the disk has space for one more job
+  ImageRegistries registries_;    ///< for the next server; without a resolver, and without a way to find one,
+                                  ///< no job has images
+  std::unique_ptr<engine::LocalEngine> local_;   ///< this machine's resources; null: the cluster's
+  std::unique_ptr<engine::FakeEngine> cluster_;  ///< null: this machine's resources are used
   std::optional<engine::Admissions> admissions_;
   std::unique_ptr<JobMaker> maker_;
   std::unique_ptr<JobService> service_;

@@ -17,12 +17,12 @@
 
 namespace trainyard::control {
 
-/// Insights of so many tuning jobs and studies are kept, until the job or study changes.
+/// How many tuning jobs and studies keep their insight, until the job or study changes.
 inline constexpr std::size_t kInsightsKeptMax = 32;
 
-/// What tuning jobs' and studies' trials tell, computed on a thread of its own: suggestions do not wait for
-/// it. Of one subject one is computed at a time: who asks meanwhile waits for it. Loop thread only; calls
-/// must have ended before the destructor runs.
+/// Insights into the trials of tuning jobs and studies, computed on a separate thread: suggestions do not
+/// wait for them. One insight at a time is computed for each subject: other callers wait for it. Loop thread
+/// only; calls must have ended before the destructor runs.
 class InsightThread {
  public:
   struct Subject {
@@ -31,11 +31,11 @@ class InsightThread {
     std::int64_t uid = 0;
     friend auto operator<=>(const Subject&, const Subject&) = default;
   };
-  /// Another one: something of the subject may have changed.
+  /// A different revision means that the subject may have changed.
   struct Revision {
     std::int64_t changes = 0;
     std::int64_t deletions = 0;
-    /// Whether what is of this revision will do for who asks for `other`: both numbers only grow.
+    /// Whether a result of this revision answers a question about revision `other`: both numbers only grow.
     [[nodiscard]] bool IsNoOlderThan(const Revision& other) const noexcept {
       return changes >= other.changes && deletions >= other.deletions;
     }
@@ -48,7 +48,8 @@ class InsightThread {
   struct Question {
     Subject subject;
     Revision revision;
-    /// Called if no insight of this revision is kept. What it reads is no older than the revision.
+    /// Called if no insight of this revision is cached. It must read a state that is no older than the
+    /// revision.
     std::function<boost::asio::awaitable<Result<Study>>()> read;
   };
 
@@ -68,7 +69,7 @@ class InsightThread {
   boost::asio::awaitable<Result<tuning::Insight>> Compute(Study study);
 
   std::list<Kept> kept_;                                 ///< newest first
-  std::map<Subject, std::shared_ptr<Event>> computing_;  ///< shared with who waits
+  std::map<Subject, std::shared_ptr<Event>> computing_;  ///< shared with waiting callers
   boost::asio::thread_pool thread_{1};
 };
 

@@ -26,7 +26,7 @@ class StudyThread {
 
   /// As tuning::Tuner::Suggest. kInternal: the tuner threw something (no memory, a defect).
   boost::asio::awaitable<Result<std::vector<tuning::Point>>> Suggest(int count);
-  /// Why the pending trial at this place should be stopped early; empty: it should go on. As
+  /// Why the pending trial at this place should be stopped early; empty: it should continue. As
   /// tuning::JudgeTrial, errors as Suggest.
   boost::asio::awaitable<Result<std::string>> JudgeTrial(std::size_t position);
 

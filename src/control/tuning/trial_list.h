@@ -14,7 +14,7 @@ namespace trainyard::control {
 /// How many points of a trial's curve are kept in memory and shown in its status.
 inline constexpr int kCurveMax = 64;
 
-/// What is shown of a tuning job's trials, ended or not. Of a trial that has ended, nothing else stays in
+/// The displayed state of a tuning job's trials, ended or not. Nothing else of an ended trial stays in
 /// memory. A value.
 class TrialList {
  public:
@@ -24,7 +24,7 @@ class TrialList {
     double ml_units = 0;
   };
 
-  /// Replaces what was known of the trial of that number, or adds it.
+  /// Adds the trial of that number, or replaces its state.
   void AddTrial(const v1::Event::TrialCreated& created);
   /// The final state of a trial. A trial without a record was cancelled before it had one.
   void EndTrial(const v1::Event::TrialEnded& ended);

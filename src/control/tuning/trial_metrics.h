@@ -14,8 +14,9 @@ namespace trainyard::control {
 /// How often the event files of a running trial are read.
 inline constexpr std::chrono::seconds kSummariesInterval{10};
 
-/// An event file that was last written this long before its trial was created may still be the trial's: file
-/// systems keep times in steps of up to a second, and the clock of the machine that wrote it may be behind.
+/// An event file that was last written up to this long before its trial was created may still be the trial's:
+/// file systems store times in steps of up to a second, and the clock of the machine that wrote it may be
+/// behind.
 inline constexpr std::chrono::seconds kFileTimeSlack{1};
 
 /// What is known of one trial's metric: what its master's supervisor reports, and what the event files below

@@ -14,7 +14,7 @@
 
 namespace trainyard::control {
 
-/// The unfinished tuning jobs, and what is shown of any. Loop thread only.
+/// The unfinished tuning jobs, and the displayed state of all. Loop thread only.
 class TuningJobs {
  public:
   /// jobs.list shows all trials of a job that has at most this many, and only the best one of a larger job,
@@ -36,7 +36,7 @@ class TuningJobs {
   boost::asio::awaitable<Result<Resumed>> ReadResumed(v1::JobRecord record);
 
   TuningRunner& Add(v1::JobRecord job, std::int64_t service_lines, Resumed resumed);
-  /// Null: the job has ended, or is no tuning job.
+  /// Null: the job has ended, or is not a tuning job.
   [[nodiscard]] TuningRunner* Find(std::int64_t uid) const;
   /// Call it when the job has ended.
   boost::asio::awaitable<void> Forget(std::int64_t uid);
@@ -47,13 +47,13 @@ class TuningJobs {
   /// The trials that are stored, in the order of their numbers.
   boost::asio::awaitable<Status> ReadTrials(std::int64_t tuning_uid,
                                             std::function<void(const v1::JobRecord&)> take);
-  /// A page of the stored trials with uid > after_uid, those that run with what they reported so far.
+  /// A page of the stored trials with uid > after_uid, running ones with what they reported so far.
   boost::asio::awaitable<Result<std::vector<v1::JobRecord>>> TrialsNow(std::int64_t tuning_uid,
                                                                        std::int64_t after_uid);
-  /// As tuning::InsightOf, with the reasons of early stops; a note for a job that is no tuning job.
-  /// kInternal: the model threw something.
+  /// As tuning::InsightOf, with the reasons of early stops; a note if the job is not a tuning job. kInternal:
+  /// the model threw an exception.
   boost::asio::awaitable<Result<tuning::Insight>> Explain(v1::JobRecord record);
-  /// Where insights are computed, also those of studies.
+  /// Computes insights, also those of studies.
   [[nodiscard]] InsightThread& insights() noexcept { return insights_; }
   /// Fills in what the records of a tuning job's trials say: trainingOutput, jobPosition.
   boost::asio::awaitable<Status> Complete(v1::JobRecord record, ml::v1::Job& job, int trials_max);

@@ -20,7 +20,7 @@
 
 namespace trainyard::control {
 
-/// Runs trials, as jobs like all others.
+/// Runs trials in the same way as all other jobs.
 class TrialHost {
  public:
   virtual ~TrialHost() = default;
@@ -65,7 +65,7 @@ class TuningRunner {
   }
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
-  /// What the job itself waits for, before it has trials; nothing if it doesn't.
+  /// What the job itself waits for before it has trials; nothing if it does not wait.
   [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const {
     return jobs::WaitForImages(job_, seen_.images);
   }

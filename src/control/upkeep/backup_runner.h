@@ -11,8 +11,8 @@
 
 namespace trainyard::control {
 
-/// Takes backups on a thread of its own, one at a time, and knows how far it is. Any thread. The destructor
-/// stops the one under way, which stays marked as unfinished, and waits for its thread.
+/// Takes backups on a separate thread, one at a time, and reports progress. Any thread. The destructor stops
+/// the one under way, which stays marked as unfinished, and waits for its thread.
 class BackupRunner {
  public:
   BackupRunner() = default;

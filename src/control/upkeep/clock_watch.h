@@ -11,26 +11,26 @@
 
 namespace trainyard::control {
 
-/// Compares the machine's clock with the time that passes and with when a server was here last (a file in the
-/// data directory), so that a wrong clock removes nothing and ends no job. Any thread; blocking for an
-/// instant, and for a small file now and then.
+/// Compares the machine's clock with elapsed time and with the last time a server ran (a file in the data
+/// directory), so that a wrong clock does not remove data or end jobs. Any thread; blocks briefly, sometimes
+/// to write a small file.
 class ClockWatch {
  public:
   using Read = std::function<retention::ClockReading()>;
   [[nodiscard]] static retention::ClockReading ReadKernel();
 
-  /// @param data  the data directory. Where no server has left a note yet, the last change of its databases
-  ///        says when one was here.
+  /// @param data  the data directory. If no server has left a note yet, the last change of its databases
+  ///        counts instead.
   explicit ClockWatch(const std::string& data, Read read = ReadKernel);
 
-  /// Says a jump in the log. Also takes the operator's word, if it was given (ConfirmClock).
+  /// Logs a jump of the clock. Also applies the operator's confirmation, if it was given (ConfirmClock).
   void Look();
-  /// Old things go by this time: docs/adr/0060.
+  /// The time by which old data is removed: docs/adr/0060.
   [[nodiscard]] SysTime NowForRemoval();
   [[nodiscard]] std::chrono::nanoseconds JumpedSince(SysTime since);
-  /// How far the clock is ahead by jumps that nobody has confirmed: more than nothing.
+  /// How far the clock is ahead because of unconfirmed jumps, if it is.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> Doubt();
-  /// The clock is right: by the operator's word, or because it makes no difference.
+  /// Accepts the clock as right: confirmed by the operator, or because it makes no difference.
   void Confirm();
 
  private:
@@ -45,7 +45,7 @@ class ClockWatch {
   Guarded<retention::ClockHistory> history_;
 };
 
-/// Its time is ClockWatch::NowForRemoval. Any thread; the watch outlives it.
+/// A clock with the time of ClockWatch::NowForRemoval. Any thread; the watch outlives it.
 class RemovalClock final : public Clock {
  public:
   explicit RemovalClock(ClockWatch& watch) : watch_(watch) {}

@@ -8,7 +8,7 @@
 
 namespace trainyard::control {
 
-/// How much space the disk of the data directory has, and what it means. Any thread.
+/// The free space on the disk of the data directory, and which limits it reaches. Any thread.
 class DiskSpace {
  public:
   DiskSpace(std::string folder, retention::DiskMarks marks);
@@ -17,14 +17,14 @@ class DiskSpace {
     retention::DiskReading reading{};
     retention::DiskLevel level = retention::DiskLevel::kEnough;
     Status may_store{};  ///< retention::CheckSpace, for clients
-    /// Without the place: clients are not told where the server keeps its files.
+    /// Without the path: clients are not told where the server stores its files.
     [[nodiscard]] retention::DiskReading ForClients() const;
     Status may_begin{};  ///< kResourceExhausted at kLow and kFull
   };
-  /// Asks the file system: an instant, but blocking where it is one of a network. A disk that does not say is
-  /// taken for as it was.
+  /// Asks the file system: usually fast, but may block on a network disk. If it fails, the previous reading
+  /// is kept.
   Seen Look();
-  /// The same, after a try to write, which finds a disk in trouble. Blocking.
+  /// The same, after trying to write, which detects a failing disk. Blocking.
   Seen Try();
   [[nodiscard]] Seen Last() const;
   [[nodiscard]] const retention::DiskMarks& marks() const noexcept { return marks_; }

@@ -14,13 +14,13 @@
 
 namespace trainyard::control {
 
-/// Looks at the disk once a second, lets no job begin while it is nearly full, and keeps the reserve while it
-/// is not. Looks at the clock beside it. Loop thread only; the disk is asked on a thread of its own.
+/// Checks the disk once a second, lets no job begin while it is nearly full, and keeps the reserve file while
+/// it is not. Also checks the clock. Loop thread only; the disk is checked on a separate thread.
 class DiskWatch {
  public:
   static constexpr std::chrono::milliseconds kPause{1'000};
 
-  /// All outlive it. The stop for the disk is this one's alone.
+  /// All outlive it. Nothing else may set or clear the admission stop for the disk.
   struct Parts {
     DiskSpace& space;
     DiskReserve& reserve;

@@ -9,14 +9,14 @@
 /// The operator's order to start nothing new: DATA/drain.json, which outlives the server.
 namespace trainyard::control {
 
-/// Off if there is no file. kDataLoss: the file cannot be read; a server that guessed would start what it
-/// must not.
+/// Off if there is no file. kDataLoss: the file cannot be read; if the server guessed, it might start jobs
+/// that it must not start.
 [[nodiscard]] Result<control::v1::Drain> ReadDrain(const std::string& data);
 
 /// Durable when it returns. Blocking.
 [[nodiscard]] Status KeepDrain(const std::string& data, const control::v1::Drain& drain);
 
-/// What a job that waits meanwhile is told. Pure.
+/// The reason shown for a job that waits meanwhile. Pure.
 [[nodiscard]] placement::Shortage DescribeDrain(const control::v1::Drain& drain);
 
 }  // namespace trainyard::control

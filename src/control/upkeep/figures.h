@@ -7,13 +7,13 @@
 
 namespace trainyard::control {
 
-/// What the control loop does, in numbers. A value.
+/// Numbers about the control loop's work. A value.
 struct Figures {
   static constexpr std::size_t kStates = static_cast<std::size_t>(ml::v1::Job::State_MAX) + 1;
   std::array<std::int64_t, kStates> unfinished{};  ///< jobs now, by state
   std::array<std::int64_t, kStates> ended{};  ///< jobs since this server started, by the state they ended in
   std::int64_t created = 0;                   ///< jobs since this server started
-  std::int64_t supervisors = 0;               ///< attempts that live or may
+  std::int64_t supervisors = 0;               ///< attempts that run or may run
   std::int64_t log_lines = 0;  ///< of replicas, since this server started; repeated ones count again
   std::int64_t log_bytes = 0;
   std::int64_t log_bytes_dropped =

@@ -6,7 +6,7 @@
 
 namespace trainyard::control {
 
-/// The images that are kept, those used last first. Reads their records; blocking.
+/// The stored images, most recently used first. Reads their records; blocking.
 [[nodiscard]] control::v1::ImageList KeptImages(const std::string& images_dir);
 
 }  // namespace trainyard::control

@@ -19,8 +19,8 @@
 
 namespace trainyard::control {
 
-/// Looks at the machine: once a minute for its history, and when somebody asks. Loop thread only; files are
-/// read on a thread of its own. A disk of a network that does not answer is left out (AnsweringDisks).
+/// Samples the machine once a minute for its history, and on request. Loop thread only; files are read on a
+/// separate thread. A network disk that does not answer is left out (AnsweringDisks).
 class MachineWatch {
  public:
   struct Parts {
@@ -29,9 +29,9 @@ class MachineWatch {
     const JobService& jobs;
     metrics::UsageHistory& usage;
     std::string data_dir;
-    std::map<std::string, std::string> bucket_dirs;  ///< buckets elsewhere: name -> folder
+    std::map<std::string, std::string> bucket_dirs;  ///< buckets elsewhere: name -> directory
     std::vector<placement::Device> devices;
-    double cpus = 0;  ///< that this machine has for jobs
+    double cpus = 0;  ///< the CPUs that this machine has for jobs
     std::string version;
   };
   /// All of the parts outlive it.
@@ -51,12 +51,12 @@ class MachineWatch {
 
   Parts parts_;
   SysTime started_;
-  bool failing_ = false;          ///< said once
+  bool failing_ = false;          ///< the failure was already logged
   node::MachineFigures sampled_;  ///< for the history
   node::MachineFigures shown_;    ///< for reports
   std::chrono::steady_clock::time_point shown_at_{};
   double shown_share_ = -1;
-  AnsweringDisks disks_;  ///< on looking_
+  AnsweringDisks disks_;  ///< used on looking_
   boost::asio::thread_pool looking_{1};
   TaskGroup tasks_;
 };

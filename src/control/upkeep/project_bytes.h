@@ -7,7 +7,7 @@
 
 namespace trainyard::control {
 
-/// What projects keep, in bytes, as last measured, with what was written since. Loop thread only.
+/// The bytes stored by projects, as last measured, plus what was written since. Loop thread only.
 struct ProjectBytes {
   std::map<std::string, std::int64_t> logs{};
   /// Bytes of the project's buckets; null: they are not measured.

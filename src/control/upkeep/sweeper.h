@@ -18,11 +18,11 @@
 
 namespace trainyard::control {
 
-/// Removes what is old by the policy: when the jobs are taken over, and then after each pause. Says in the
-/// log what it removed. While the machine's clock is in doubt it removes a small share at most. It works in
-/// short steps with pauses between them, so that others wait for milliseconds; each step may be its last one:
-/// the next server goes on. Images have an upkeep of their own (container_upkeep.h). Loop thread only. The
-/// destructor waits for a folder that is being removed.
+/// Removes old data according to the policy: once the jobs are taken over, and then after each pause. Logs
+/// what it removed. While the machine's clock is in doubt it removes only a small share. It works in short
+/// steps with pauses between them, so that other work waits for milliseconds; if the server ends after any
+/// step, the next one continues. Images are handled separately (container_upkeep.h). Loop thread only. The
+/// destructor waits for a directory that is being removed.
 class Sweeper {
  public:
   struct Parts {
@@ -42,7 +42,7 @@ class Sweeper {
  private:
   boost::asio::awaitable<void> Run();
   boost::asio::awaitable<Status> SweepAll(service::SweepReport& report);
-  /// By what time this sweep removes: docs/adr/0060.
+  /// The time by which this sweep removes: docs/adr/0060.
   boost::asio::awaitable<Result<SysTime>> TimeOfSweep();
   boost::asio::awaitable<Result<retention::Share>> OldJobs(SysTime now);
   boost::asio::awaitable<Result<retention::Share>> OldLogs(SysTime now);
@@ -51,14 +51,14 @@ class Sweeper {
   boost::asio::awaitable<Status> SweepLogs(service::SweepReport& report);
   boost::asio::awaitable<Status> SweepAttempts(service::SweepReport& report);
   boost::asio::awaitable<Status> SweepEnvironments(service::SweepReport& report);
-  /// So long that a sweep takes no more than half of the time of what it shares with others.
+  /// Pauses long enough that a sweep takes at most half of the time of shared threads.
   boost::asio::awaitable<void> Breathe(std::chrono::steady_clock::time_point begun);
 
   boost::asio::any_io_executor loop_;
   Parts parts_;
   SysTime now_{};  ///< of this sweep
   bool doubt_said_ = false;
-  boost::asio::thread_pool removing_{1};  ///< it takes long, and nobody waits for it
+  boost::asio::thread_pool removing_{1};  ///< slow, and nothing waits for it
   TaskGroup tasks_;
 };
 

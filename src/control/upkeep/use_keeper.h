@@ -21,31 +21,32 @@
 
 namespace trainyard::control {
 
-/// A meter for buckets that all belong to one project; null where no quota limits their bytes.
+/// A meter for buckets that all belong to one project; null if no quota limits their bytes.
 [[nodiscard]] std::shared_ptr<storage::ByteMeter> MakeByteMeter(
     const placement::Quotas& quotas, std::function<std::string(const std::string& bucket)> project_of);
 
-/// Keeps what projects used over restarts, in one small file that is written while jobs run and soon after
-/// one ends, and measures what projects keep. If the file is lost, the use is taken from the newest jobs'
-/// records. Loop thread only; files are written on the pool. The destructor writes the file.
+/// Stores the past use of projects across restarts, in one small file that is written while jobs run and soon
+/// after one ends, and measures the bytes that projects store. If the file is lost, the use is computed from
+/// the newest jobs' records. Loop thread only; files are written on the pool. The destructor writes the file.
 class UseKeeper {
  public:
-  static constexpr std::chrono::seconds kWritePause{60};    ///< a crash loses no more of what runs
-  static constexpr std::chrono::seconds kGatherPause{1};    ///< the ends of many jobs are one writing
+  static constexpr std::chrono::seconds kWritePause{60};    ///< the most that a crash loses
+  static constexpr std::chrono::seconds kGatherPause{1};    ///< the ends of many jobs are written together
   static constexpr std::chrono::minutes kMeasurePause{10};  ///< programs write to buckets without the server
-  static constexpr int kRecordsMax = 10'000;                ///< looked at if the file is lost
+  static constexpr int kRecordsMax = 10'000;                ///< records that are read if the file is lost
 
   struct Parts {
     engine::LocalEngine& engine;
     logs::LogStore& logs;
-    storage::BucketOptions buckets;             ///< where they are
+    storage::BucketOptions buckets;             ///< their location
     std::shared_ptr<storage::ByteMeter> meter;  ///< null: buckets are not measured
     const Clock& clock;
     boost::asio::thread_pool& files;
     std::string file;  ///< DATA/project-use.json
     const placement::Quotas& quotas;
   };
-  /// Gives the engine what is known. Blocks. All of the parts outlive it; `jobs` is asked now only.
+  /// Passes the stored use to the engine. Blocks. All of the parts outlive it; `jobs` is only used in the
+  /// constructor.
   UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::JobStore& jobs);
   ~UseKeeper();
   UseKeeper(const UseKeeper&) = delete;
@@ -63,7 +64,7 @@ class UseKeeper {
 
   Parts parts_;
   ProjectBytes bytes_;
-  boost::asio::thread_pool measuring_{1};  ///< it takes long, and nobody waits for it
+  boost::asio::thread_pool measuring_{1};  ///< slow, and nothing waits for it
   Event ended_;
   std::optional<TaskGroup> tasks_;
 };

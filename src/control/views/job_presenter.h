@@ -10,26 +10,27 @@
 
 namespace trainyard::control {
 
-/// A job as it is shown: its record, and what those who look after it know beside that. Loop thread only.
+/// The displayed form of a job: from its record, and from what its runner knows in addition. Loop thread
+/// only.
 class JobPresenter {
  public:
   /// Both outlive it.
   JobPresenter(const Collaborators& outside, RunnerRegistry& registry)
       : outside_(outside), registry_(registry) {}
 
-  /// As the API shows it: with its place in the queue, and the revision as etag. Without trials.
+  /// The API's form: with its position in the queue, and the revision as etag. Without trials.
   [[nodiscard]] ml::v1::Job Present(const v1::JobRecord& record) const;
 
-  /// With what a tuning job's trials add: as their runner knows them, else as they were when they ended. All
-  /// of a job that has at most `trials_max`, else the best one. Of an unfinished job nothing is read. Errors:
-  /// of the store.
+  /// The same with a tuning job's trials: in the state that their runner knows, or else in which they ended.
+  /// All of them if there are at most `trials_max`, otherwise the best one. For an unfinished job nothing is
+  /// read. Errors: of the store.
   boost::asio::awaitable<Result<ml::v1::Job>> Show(v1::JobRecord record, int trials_max);
 
-  /// What it waits for, a tuning job without a trial that runs for what one of them does; nothing if it
-  /// doesn't.
+  /// What it waits for; nothing if it does not wait. For a tuning job without a running trial, what one of
+  /// its trials waits for.
   [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting(const v1::JobRecord& record) const;
 
-  /// As a line of a table (rules/jobs/job_row.h).
+  /// The job as a line of a table (rules/jobs/job_row.h).
   [[nodiscard]] v1::JobRow Row(const v1::JobRecord& record) const;
 
  private:

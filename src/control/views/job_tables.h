@@ -11,15 +11,15 @@
 
 namespace trainyard::control {
 
-/// Jobs as tables and pages show them: the resources of job_rows.proto and timeline.proto, but for changes
+/// Jobs for tables and pages: the resources of job_rows.proto and timeline.proto, except changes
 /// (job_watches.h). Loop thread only; the store is read on the reader's thread.
 class JobTables {
  public:
-  /// Of a summary: how many jobs it looks at, the newest ones, and how many at a time, so that others read
-  /// meanwhile.
+  /// Limits of a summary: how many of the newest jobs it examines, and how many at a time, so that other
+  /// reads run in between.
   static constexpr int kSummarizedMax = 10'000;
   static constexpr int kSummarizedAtOnce = 500;
-  /// Of one timeline.
+  /// Limit of one timeline.
   static constexpr int kEntriesMax = 1'000;
 
   /// All outlive it.

@@ -16,32 +16,32 @@
 
 namespace trainyard::control {
 
-/// One client's view of what changes among a project's jobs. Holds no jobs, only a place in the order of all
-/// changes: a slow client gets what is so by then. Loop thread only.
+/// One client's view of the changes of a project's jobs. Keeps only a position in the sequence of all
+/// changes: a slow client skips intermediate states and gets the current one. Loop thread only.
 class JobWatch {
  public:
   virtual ~JobWatch() = default;
-  /// What has changed since the last call, as soon as there is something; the first answer may be without
-  /// changes. Nothing after `wait_max`. One call at a time. An error (the store's) ends the watch.
+  /// Waits for changes since the last call; the first answer may be without changes. Nothing after
+  /// `wait_max`. One call at a time. An error (the store's) ends the watch.
   virtual boost::asio::awaitable<Result<std::optional<v1::JobChanges>>> Next(
       std::chrono::steady_clock::duration wait_max) = 0;
 };
 
-/// All watches of jobs. They are woken by what is written, and read for themselves: an idle one costs its
-/// memory, and no time. A few read at a time (Turns). Loop thread only.
+/// All watches of jobs. Writes wake them, and each reads for itself: an idle one costs memory, but no time.
+/// Only a few read at a time (Turns). Loop thread only.
 ///
 /// Lifecycle: observes the journal and the log store, which outlive it. Watches may outlive it, and are then
-/// woken no more.
+/// no longer woken.
 class JobWatches {
  public:
   static constexpr std::chrono::milliseconds kChangesInterval{100};  ///< between two reads for one client
   static constexpr std::chrono::milliseconds kLogsInterval{200};     ///< between two answers about logs
   static constexpr int kChangesMax = 200;                            ///< in one answer
   static constexpr std::size_t kLogsMax = 20;      ///< jobs whose logs one client may follow
-  static constexpr std::size_t kTouchedMax = 200;  ///< see Toucher; in one answer, the others come next
+  static constexpr std::size_t kTouchedMax = 200;  ///< see Toucher; per answer, the others come next
   static constexpr std::size_t kReadingAtOnce = 4;
 
-  /// ErrorInfo::reason of a resume token that there is no going on from: list the jobs again.
+  /// ErrorInfo::reason of a resume token from which a watch cannot continue: list the jobs again.
   static constexpr std::string_view kListAgain = store::kListAgain;
 
   /// All outlive it.
@@ -54,15 +54,14 @@ class JobWatches {
     std::string project;
     std::string filter;                ///< as in lists: a job that does not match is reported without its row
     std::string resume_token;          ///< empty: from now on
-    std::vector<std::string> logs_of;  ///< jobs; of those that there are not, nothing is said
+    std::vector<std::string> logs_of;  ///< jobs; unknown ones are ignored
   };
   /// kInvalidArgument with field "filter", "logs_of" or "resume_token"; kFailedPrecondition with reason
   /// kListAgain.
   boost::asio::awaitable<Result<std::shared_ptr<JobWatch>>> Start(Query query);
 
-  /// To be called when something that is shown of a job changed and is not recorded: why it waits. Who is
-  /// connected is told, of each job once until it is read; nobody else needs it. May be called after this
-  /// object's end.
+  /// To be called when displayed data of a job changed that is not recorded: why it waits. Each connected
+  /// client is told once per job until it has read it. May be called after this object is destroyed.
   [[nodiscard]] std::function<void(const v1::JobRecord& job)> Toucher() const;
 
  private:
@@ -72,7 +71,7 @@ class JobWatches {
   const Collaborators& outside_;
   JobPresenter& presenter_;
   JobListing& listing_;
-  std::shared_ptr<Listeners> listeners_;  ///< shared: a watch leaves it, whenever it ends
+  std::shared_ptr<Listeners> listeners_;  ///< shared: a watch removes itself whenever it ends
   Turns turns_;
 };
 

@@ -12,25 +12,25 @@
 
 namespace trainyard::control {
 
-/// The etag of a job as the API shows it: another one after every event.
+/// The etag of a job in the API: a different one after every event.
 [[nodiscard]] std::string Etag(const v1::JobRecord& record);
 
-/// Which jobs jobs.list looks for. Shared with the reader's thread, where a long history is looked through;
-/// what it has found out there may be asked once that has answered.
+/// The jobs that jobs.list searches for. Shared with the reader's thread, which searches a long history; do
+/// not read its results before that thread has answered.
 class ListSearch {
  public:
   ListSearch(wire::Filter filter, SysTime oldest) : filter_(std::move(filter)), oldest_(oldest) {}
 
-  /// A job that has not ended passes: its place in the queue is only known on the loop.
+  /// A job that has not ended passes: its position in the queue is only known on the loop.
   [[nodiscard]] static std::function<bool(v1::JobRecord&)> EndedJobs(std::shared_ptr<ListSearch> search);
-  /// Of a job that has ended, or whatever the job if the filter is empty; sets its etag, which the filter may
-  /// name.
+  /// Whether a job matches that has ended, or any job if the filter is empty; sets its etag, which the filter
+  /// may use.
   [[nodiscard]] static bool WantsEnded(const ListSearch& search, v1::JobRecord& record);
-  /// Of a job as it is shown.
+  /// Whether a job matches, in its displayed form.
   [[nodiscard]] bool Wants(const ml::v1::Job& job) const { return wire::Matches(filter_, job); }
   /// Whether the filter is empty.
   [[nodiscard]] bool matches_all() const noexcept;
-  /// Whether a job that is too old was seen: all that follow are older.
+  /// Whether a job that is too old was seen: all later ones in the list are older.
   [[nodiscard]] bool past_window() const noexcept { return past_window_; }
 
  private:
@@ -41,7 +41,7 @@ class ListSearch {
   bool past_window_ = false;
 };
 
-/// A page token of the store, made good for this filter only; and back. kInvalidArgument with field
+/// A page token of the store, bound to this filter; and the reverse. kInvalidArgument with field
 /// "page_token": made for another filter. An empty token stays empty. Pure: any thread.
 [[nodiscard]] std::string BindPageToken(std::string token, std::string_view filter);
 [[nodiscard]] Result<std::string> UnbindPageToken(std::string_view token, std::string_view filter);

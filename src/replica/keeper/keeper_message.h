@@ -10,8 +10,8 @@
 #include "programs/sandbox/cgroups/installation_group.h"
 #include "trainyard/keeper/v1/keeper.pb.h"
 
-/// What a server and the keeper say to each other: proto/trainyard/keeper/v1/keeper.proto, docs/adr/0042.
-/// Pure: any thread.
+/// Messages between a server and the keeper: proto/trainyard/keeper/v1/keeper.proto, docs/adr/0042. Pure: any
+/// thread.
 namespace trainyard::keeper {
 
 using v1::Answer;
@@ -25,25 +25,27 @@ using v1::Started;
 using v1::StartRequest;
 
 inline constexpr std::size_t kMessageMax = std::size_t{128} << 10;
-/// Beside one packet.
+/// In one packet.
 inline constexpr std::size_t kDescriptorsMax = 8;
 inline constexpr std::uint32_t kVersion = 1;
 
-/// What a client of this version says first.
+/// The first message of a client of this version.
 [[nodiscard]] Hello Greeting();
 
 [[nodiscard]] Request AsRequest(Hello hello);
 [[nodiscard]] Request AsRequest(LimitsRequest limits);
 [[nodiscard]] Request AsRequest(StartRequest start);
 
-/// kInvalidArgument: the bytes are no such message; kUnimplemented: this version does not know what it asks.
+/// kInvalidArgument: the bytes are not such a message; kUnimplemented: this version does not know the
+/// request.
 [[nodiscard]] Result<Request> ParseRequest(std::string_view bytes);
 [[nodiscard]] Result<Answer> ParseAnswer(std::string_view bytes);
 
 [[nodiscard]] LimitsAnswer AsAnswer(const replica::LimitSupport& support, std::string_view advice);
 [[nodiscard]] replica::LimitSupport SupportOf(const LimitsAnswer& answer);
 
-/// Letters, digits, '.', '_' and '-', at most 200, and no '.' at the beginning.
+/// Whether the name consists of letters, digits, '.', '_' and '-', at most 200, without a '.' at the
+/// beginning.
 [[nodiscard]] bool IsGroupName(std::string_view name);
 
 }  // namespace trainyard::keeper

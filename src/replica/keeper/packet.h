@@ -18,20 +18,20 @@ struct Packet {
   std::vector<UniqueFd> descriptors;  ///< closed on exec
 };
 
-/// Sends one packet with copies of the descriptors. kUnavailable: the other side is gone, or the socket does
-/// not block and its queue is full; kResourceExhausted: it is longer than kMessageMax.
+/// Sends one packet with copies of the descriptors. kUnavailable: the other side has closed, or the socket
+/// does not block and its queue is full; kResourceExhausted: it is longer than kMessageMax.
 [[nodiscard]] Status SendPacket(int socket, std::string_view bytes, std::span<const int> descriptors = {});
 
-/// The next packet, on a blocking socket once there is one. kUnavailable: the other side is gone, or there is
-/// none; kInvalidArgument: it is longer than kMessageMax or has more than kDescriptorsMax descriptors; they
-/// are closed.
+/// Receives the next packet; waits for it on a blocking socket. kUnavailable: the other side has closed, or
+/// there is no packet; kInvalidArgument: it is longer than kMessageMax or has more than kDescriptorsMax
+/// descriptors, which are closed.
 [[nodiscard]] Result<Packet> ReceivePacket(int socket);
 
-/// Listens at that path; what it returns does not block. What is there is replaced: the caller holds the lock
-/// that says that nobody listens there. Mode 0600.
+/// Listens at that path; the returned socket does not block. An existing file is replaced: the caller has the
+/// lock, so no other process listens there. Mode 0600.
 [[nodiscard]] Result<UniqueFd> ListenForPackets(const std::filesystem::path& path);
 
-/// Connects to it without waiting for who listens there. kUnavailable: nobody does (now), or its queue is
+/// Connects without waiting for the listener. kUnavailable: nothing listens there (now), or its queue is
 /// full.
 [[nodiscard]] Result<UniqueFd> ConnectForPackets(const std::filesystem::path& path);
 

@@ -14,72 +14,73 @@
 
 namespace trainyard::keeper {
 
-/// The keeper's own place in its unit.
+/// The name of the keeper's own cgroup in its unit.
 inline constexpr const char* kOwnLeaf = "keeper";
 
-/// Groups (cgroup version 2) for what the keeper starts, beside its own leaf in the group of a unit that is
-/// delegated to it (Delegate=yes): GROUP/keeper, GROUP/supervisor-NAME. Elsewhere there are none, and cgroups
-/// stay as they are. What an earlier keeper started is found again by its group. One thread.
-/// Source: systemd.io/CGROUP_DELEGATION, cgroups(7).
+/// Groups (cgroup version 2) for what the keeper starts, in the group of a unit that is delegated to it
+/// (Delegate=yes): GROUP/keeper for itself, GROUP/supervisor-NAME for each. Without a delegated group there
+/// are none, and cgroups are not changed. Supervisors started by an earlier keeper are found by their groups.
+/// One thread. Source: systemd.io/CGROUP_DELEGATION, cgroups(7).
 class UnitGroups {
  public:
-  /// Looks where this process is; in a delegated group it moves to its leaf.
+  /// Finds the group of this process; if that is delegated, the process moves to its own subgroup.
   [[nodiscard]] static UnitGroups Find();
 
   [[nodiscard]] bool exist() const noexcept { return !base_.empty(); }
 
-  /// What can be limited here, tried out; the installation's group is made.
+  /// Which limits work here, found out by trying; also creates the installation's group.
   [[nodiscard]] LimitsAnswer Limits(const std::string& installation) const;
 
-  /// Makes the group of that name; its directory. Empty: there are none here. kAlreadyExists: something lives
-  /// in it.
+  /// Creates the group of that name and returns its directory. Empty: there are no groups here.
+  /// kAlreadyExists: it contains running processes.
   [[nodiscard]] Result<UniqueFd> Make(const std::string& name) const;
-  /// True once it is gone: nothing lives in it any more.
+  /// True once it is removed: it contains no processes any more.
   bool Remove(const std::string& name) const noexcept;
 
-  /// What lives in groups that an earlier keeper made.
+  /// The supervisors that run in groups of an earlier keeper.
   struct Found {
     std::string name;
-    pid_t pid = 0;  ///< of the supervisor: the process whose parent is not in the group
+    pid_t pid = 0;  ///< the supervisor: the process whose parent is not in the group
     UniqueFd pidfd;
   };
   [[nodiscard]] std::vector<Found> FindLiving() const;
 
-  /// SIGKILL to all in the unit but the keeper, replicas too; returns when nothing is left.
+  /// Sends SIGKILL to all in the unit except the keeper, including replicas; returns when none is left.
   [[nodiscard]] Status KillAll(std::chrono::milliseconds wait_max) const;
 
  private:
   [[nodiscard]] std::string PathOf(std::string_view name) const;
 
-  std::string base_;  ///< the unit's; empty: not delegated
+  std::string base_;  ///< the unit's group; empty: not delegated
 };
 
-/// The program at that absolute path, to be executed by its descriptor: what was looked at is what runs.
-/// kPermissionDenied: it is no file of root or of this account, or others can write to it.
+/// Opens the program at that absolute path, to be executed by its descriptor, so that exactly the checked
+/// file runs. kPermissionDenied: it does not belong to root or this account, or others can write to it.
 [[nodiscard]] Result<UniqueFd> OpenProgram(const std::string& path);
 
-/// The supervisors of this keeper, and those of an earlier one that its groups tell of. One thread.
+/// The supervisors of this keeper, and those of an earlier one, found by its groups. One thread.
 class SupervisorList {
  public:
   explicit SupervisorList(UnitGroups groups);
 
   struct New {
     pid_t pid;
-    int pidfd;  ///< the list's
+    int pidfd;  ///< owned by the list
   };
-  /// Starts one, with the descriptors under its numbers and nothing else of ours. Returns once the program
-  /// runs. kAlreadyExists: one of that name is alive; kInvalidArgument: the request makes no sense.
+  /// Starts a supervisor, which gets the given descriptors under their numbers and no others. Returns once
+  /// the program runs. kAlreadyExists: one of that name is running; kInvalidArgument: the request is
+  /// malformed.
   [[nodiscard]] Result<New> Start(const StartRequest& request, const std::vector<UniqueFd>& descriptors);
 
   [[nodiscard]] bool empty() const noexcept { return alive_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return alive_.size(); }
-  /// Adds a descriptor for each that becomes readable when it ends.
+  /// Adds, for each supervisor, a descriptor that becomes readable when it ends.
   void AddTo(std::vector<pollfd>& waited) const;
   /// Reaps those that have ended, and removes their groups.
   void Reap();
-  /// SIGTERM to each: it ends its replica with grace, and hands over.
+  /// Sends SIGTERM to each: it stops its replica with grace, and passes its data to the server.
   void Terminate() const;
-  /// SIGKILL to each, and to all in their groups; returns when they are gone.
+  /// Sends SIGKILL to each, and to all processes in their groups; returns when none is left.
   [[nodiscard]] Status Kill(std::chrono::milliseconds wait_max);
 
   [[nodiscard]] const UnitGroups& groups() const noexcept { return groups_; }
@@ -94,7 +95,7 @@ class SupervisorList {
 
   UnitGroups groups_;
   std::vector<Supervisor> alive_;
-  std::vector<std::string> left_;  ///< names of groups in which something of an ended one still lives
+  std::vector<std::string> left_;  ///< names of groups of ended supervisors that still contain processes
 };
 
 }  // namespace trainyard::keeper

@@ -8,7 +8,8 @@
 
 #include "base/result.h"
 
-/// WebSocket frames (RFC 6455), without extensions; the upgrade itself is http's. Both sides; one thread.
+/// WebSocket frames (RFC 6455), without extensions; the upgrade itself is done by http. Both sides; one
+/// thread.
 namespace trainyard::shell {
 
 struct WebSocketMessage {
@@ -17,20 +18,20 @@ struct WebSocketMessage {
   std::string payload;
 };
 
-/// A longer message is refused: a terminal's are short.
+/// Longer messages are refused: those of a terminal are short.
 inline constexpr std::size_t kWebSocketMessageBytesMax = std::size_t{1} << 20;
 
 /// Takes frames apart and puts fragments together.
 class WebSocketReader {
  public:
-  /// Whose bytes are read: a client masks its frames, a server must not (RFC 6455, 5.1).
+  /// The side whose bytes are read: a client masks its frames, a server must not (RFC 6455, 5.1).
   enum class Peer { kClient, kServer };
   explicit WebSocketReader(Peer peer) : peer_(peer) {}
 
   void Feed(std::string_view bytes) { bytes_.append(bytes); }
-  /// The next whole message; nothing if more bytes are needed. Control messages come between the fragments of
-  /// others. kInvalidArgument: that is no WebSocket, or the message is too long; the connection is to be
-  /// closed.
+  /// The next whole message; nothing if more bytes are needed. Control messages may come between the
+  /// fragments of others. kInvalidArgument: not a WebSocket frame, or the message is too long; close the
+  /// connection.
   [[nodiscard]] Result<std::optional<WebSocketMessage>> Next();
 
  private:
@@ -46,7 +47,7 @@ class WebSocketReader {
 [[nodiscard]] std::string WebSocketFrame(WebSocketMessage::Kind kind, std::string_view payload,
                                          std::optional<std::uint32_t> mask = std::nullopt);
 
-/// What the server answers to a Sec-WebSocket-Key (RFC 6455, 4.2.2).
+/// The server's answer to a Sec-WebSocket-Key (RFC 6455, 4.2.2).
 [[nodiscard]] std::string WebSocketAccept(std::string_view key);
 
 }  // namespace trainyard::shell

@@ -7,20 +7,20 @@
 
 namespace trainyard::replica {
 
-/// Output that comes later from something that got away from its sandbox is not waited for.
+/// How long to read output after the end: later output, from a process that escaped the sandbox, is lost.
 inline constexpr std::chrono::milliseconds kDrainMax{5'000};
-/// Between tries to remove a container whose daemon does not answer.
+/// The pause between tries to remove a container whose daemon does not answer.
 inline constexpr std::chrono::milliseconds kContainerRetry{1'000};
-/// Between tries at what the machine lacks something for: processes, memory, descriptors, disk.
+/// The pause between tries while the machine is short of something: processes, memory, descriptors, disk.
 inline constexpr std::chrono::milliseconds kShortageRetry{250};
-/// How long it is tried. Then the attempt ends for the shortage, and the server starts another one.
+/// How long that is retried. Then the attempt ends for the shortage, and the server starts another one.
 inline constexpr std::chrono::milliseconds kShortageWaitMax{60'000};
-/// Between tries at what a full disk refuses.
+/// The pause between tries to write while the disk is full.
 inline constexpr std::chrono::milliseconds kDiskRetry{100};
-/// How long a supervisor that the system ends (SIGTERM) waits for the server to take the rest.
+/// How long a supervisor that the system ends (SIGTERM) waits for the server to receive the rest.
 inline constexpr std::chrono::milliseconds kShutdownWaitMax{5'000};
 
-/// How far one attempt is. A value: Next makes the one that follows.
+/// The state of one attempt. A value: Next makes the following one.
 ///
 ///     kPreparing --kPrepared--> kReady --kLaunched--> kRunning --kStopAsked--> kStopping
 ///         |                       |                      |                         |
@@ -34,37 +34,38 @@ inline constexpr std::chrono::milliseconds kShutdownWaitMax{5'000};
 ///                                 v
 ///                              kEnded --kDismissed--> kDone
 ///
-/// kKillAsked and kShutdownAsked lead where kStopAsked leads. kAbandoned leads from everywhere to kDone.
+/// kKillAsked and kShutdownAsked lead to the same states as kStopAsked. kAbandoned leads from every state to
+/// kDone.
 struct Lifecycle {
   using Time = std::chrono::steady_clock::time_point;
 
   enum class State {
-    kPreparing,  ///< what the program runs in is looked for, or made; again at the deadline, if there is one
-    kReady,      ///< waits for the cluster; is launched again at the deadline, if there is one
-    kRunning,    ///< the program's process lives
-    kStopping,   ///< it was asked to end, and is killed at the deadline; after that there is none
-    kDraining,   ///< it has ended; its output is read, at most until the deadline
+    kPreparing,  ///< finds or builds the program's environment; retried at the deadline, if there is one
+    kReady,      ///< waits for the cluster; the launch is retried at the deadline, if there is one
+    kRunning,    ///< the program's process is running
+    kStopping,   ///< it was asked to end, and is killed at the deadline; then there is no deadline any more
+    kDraining,   ///< the process has ended; its output is read, at most until the deadline
     kRecording,  ///< its lines are stored, then the exit record; not before the deadline, if there is one
     kEnded,      ///< waits to be dismissed; when the system shuts down, at most until the deadline
     kDone,
   };
 
   State state = State::kPreparing;
-  v1::Phase phase = v1::PREPARING;    ///< what the server is told
+  v1::Phase phase = v1::PREPARING;    ///< as reported to the server
   bool shutting_down = false;         ///< the system has asked the supervisor to end
-  Time deadline = Time::max();        ///< of the state; max: none
+  Time deadline = Time::max();        ///< the state's deadline; max: none
   std::chrono::milliseconds grace{};  ///< from kStopping's start to its deadline; never changes
 
-  /// The exit is decided: nothing that happens to the program matters any more.
+  /// Whether the exit is decided: events of the program do not matter any more.
   [[nodiscard]] bool is_ending() const noexcept { return state >= State::kRecording; }
   friend bool operator==(const Lifecycle&, const Lifecycle&) = default;
 };
 
-/// What happens to an attempt. In a state that the diagram gives no way for it, it changes nothing.
+/// What happens to an attempt. If the diagram has no arrow for it in the present state, nothing changes.
 enum class AttemptEvent {
   kPrepared,
-  kFailed,  ///< the program cannot be prepared, or cannot be started
-  kShort,   ///< not now: the machine lacks something for it
+  kFailed,  ///< the program cannot be prepared or started
+  kShort,   ///< not now: the machine is short of something
   kClusterKnown,
   kLaunched,
   kStopAsked,
@@ -73,7 +74,7 @@ enum class AttemptEvent {
   kDeadlinePassed,
   kProcessEnded,
   kOutputSeen,
-  kOutputOver,  ///< everything that can write the output has closed it
+  kOutputOver,  ///< all processes that can write the output have closed it
   kLinesStored,
   kRecorded,
   kContainerLeft,  ///< the record has to wait: the container may still run
@@ -82,7 +83,7 @@ enum class AttemptEvent {
   kAbandoned,  ///< the attempt's directory was removed
 };
 
-/// What the supervisor does when it enters the next state, in this order.
+/// The supervisor's actions on entering the next state, in this order.
 enum class Action {
   kSendPhase,
   kPrepare,
@@ -93,7 +94,7 @@ enum class Action {
   kKill,
   kReap,
   kFinish,  ///< decides the exit of a program that ran
-  kGiveUp,  ///< kills what there is
+  kGiveUp,  ///< kills everything that still runs
   kRecord,  ///< answers kRecorded, kContainerLeft or kDiskRefused
 };
 

@@ -18,32 +18,34 @@
 
 namespace trainyard::replica {
 
-// Files in directories that a user's program owns and may change at any time: links are not followed, and
-// what is no regular file is not read. Blocking; any thread. Nothing where it is not there.
+// Opens directories and files that a user's program owns and may change at any time: links are not followed,
+// and only regular files are read. Blocking; any thread. Returns no descriptor if there is no such file.
 
 [[nodiscard]] UniqueFd OpenFolder(const std::string& path);
-/// Directory by directory: the program may put a link in place of any of them.
+/// Opens one directory after another: the program may replace any of them with a link.
 [[nodiscard]] UniqueFd OpenFolderBelow(UniqueFd folder, std::string_view path);
-/// A regular file of the directory; pipes do not block.
+/// Opens a regular file of the directory; does not block on a pipe.
 [[nodiscard]] UniqueFd OpenBelow(int folder, const char* name);
-/// How much was read; 0: nothing is there.
+/// The number of bytes read; 0: there are none.
 [[nodiscard]] std::size_t ReadAt(int file, std::uint64_t offset, std::span<char> buffer);
 
-/// Of a metric file that is larger, the end is read: the newest reports are there.
+/// If a metric file is larger, only its end is read: the newest reports are there.
 inline constexpr std::size_t kMetricFileBytesMax = std::size_t{4} << 20;
 
-/// The file that cloudml-hypertune writes in a replica, and a notice whenever it was written: no timer, and
-/// no look at it while nothing writes it. One thread. Source: spec hyperparameter-tuning.md section 5.
+/// The file that cloudml-hypertune writes in a replica, with a notification whenever it was written: no
+/// timer, and no reading while nothing writes it. One thread. Source: spec hyperparameter-tuning.md section
+/// 5.
 class MetricFile {
  public:
-  /// Before the program starts: makes the file's directory.
+  /// Creates the file's directory; before the program starts.
   explicit MetricFile(const AttemptDir& dir);
 
-  /// Readable when the file was written and closed, or moved there; -1: there are no notices.
+  /// Becomes readable when the file was written and closed, or moved there; -1: no notifications are
+  /// available.
   [[nodiscard]] int fd() const noexcept { return notices_.get(); }
-  /// Takes the notices.
+  /// Reads the notifications.
   void OnReadable();
-  /// What it holds now, whole lines; nothing: it is not there.
+  /// The file's present contents, whole lines; nothing: there is no file.
   [[nodiscard]] std::optional<std::string> Read() const;
 
  private:
@@ -58,52 +60,53 @@ inline constexpr std::chrono::milliseconds kSearchInterval{5'000};
 /// Reports are not sent more often.
 inline constexpr std::chrono::milliseconds kReportInterval{1'000};
 
-/// How much is looked at in a search for event files, so that it ends whatever a program unpacks. What is
-/// beyond the limits is not found, and the report says that there is more.
+/// Limits of a search for event files, so that it ends whatever a program unpacks. Files beyond the limits
+/// are not found, and the report says that there are more.
 struct EventSearchLimits {
-  std::size_t folder_entries = 50'000;  ///< of one directory, so that a full one leaves some for the others
-  std::size_t entries = 300'000;        ///< of all folders together
-  int depth = 16;                       ///< folders inside each other, below one of the replica's own
+  std::size_t folder_entries = 50'000;  ///< in one directory, so that a full one leaves some for the others
+  std::size_t entries = 300'000;        ///< in all directories together
+  int depth = 16;                       ///< nested directories below one of the replica's own
 };
 
-/// What the program of a trial's master reports, by the files that it writes into the replica's own
-/// directories: the metric file of cloudml-hypertune, else TensorFlow's event files. Driven by its owner's
-/// poll loop; reads in slices. Links are not followed. One thread. Source: spec hyperparameter-tuning.md
-/// sections 5 and 6; docs/adr/0020-metrics.md.
+/// The reports of a trial's master, read from the files that its program writes into the replica's own
+/// directories: the metric file of cloudml-hypertune, otherwise TensorFlow's event files. Driven by its
+/// owner's poll loop; reads in slices. Links are not followed. One thread. Source: spec
+/// hyperparameter-tuning.md sections 5 and 6; docs/adr/0020-metrics.md.
 class MetricWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Before the program starts: makes the directory of the metric file.
+  /// Creates the directory of the metric file; before the program starts.
   MetricWatch(std::string tag, AttemptDir dir, Time now, EventSearchLimits limits = {});
   MetricWatch(const MetricWatch&) = delete;
   MetricWatch& operator=(const MetricWatch&) = delete;
 
-  /// The metric file's notices. Poll it for input.
+  /// The descriptor of the metric file's notifications. Poll it for input.
   [[nodiscard]] int fd() const noexcept { return metric_file_.fd(); }
   void OnReadable();
-  /// When Step or TakeDue has something to do without any event.
+  /// The time at which Step or TakeDue must be called even without an event.
   [[nodiscard]] Time deadline() const noexcept;
   void Step(Time now);
-  /// Everything that is there, now that nothing writes any more.
+  /// Reads everything that is left, once nothing writes any more.
   void ReadRest();
 
   [[nodiscard]] v1::MetricReport Report() const;
-  /// Whether a report is to be sent now: something is new, and the last one is kReportInterval ago. To be
-  /// asked in every round, whether or not it can be sent.
+  /// The report to send now: something is new, and the last report was kReportInterval ago. Call it in every
+  /// round, whether or not it can be sent.
   [[nodiscard]] bool TakeDue(Time now);
-  /// A line for the log, once: the tag was found only with TensorFlow's suffix. Empty: nothing (new).
+  /// A line for the log, once: the tag was found only with TensorFlow's suffix. Empty: there is nothing
+  /// (new).
   [[nodiscard]] std::string TakeWarning();
 
  private:
-  /// A directory of the replica, as it is called in a report.
+  /// A directory of the replica, with its name in reports.
   struct Root {
     std::string shown;
     std::string path;
   };
   struct Found {
     const Root* root;
-    std::string path;  ///< below the root
+    std::string path;  ///< relative to the root
   };
 
   void ReadMetricFile();
@@ -114,41 +117,41 @@ class MetricWatch {
   AttemptDir dir_;
   EventSearchLimits limits_;
   std::vector<Root> roots_;
-  MetricFile metric_file_;  ///< without its notices the search reads it as well, only later
+  MetricFile metric_file_;  ///< without its notifications the search reads it as well, only later
   Time next_;
   measurement::HypertuneFile file_;
   bool file_seen_ = false;
   measurement::Summaries summaries_;
-  std::vector<Found> waiting_;  ///< found and not read yet; the last is next
-  bool searched_all_ = true;    ///< the last search met no limit
+  std::vector<Found> waiting_;  ///< found and not read yet; the last one is next
+  bool searched_all_ = true;    ///< the last search did not reach a limit
   bool changed_ = false;
-  Time due_{};  ///< of the next report, if there is one
+  Time due_{};  ///< when the next report is due, if there is one
   bool warned_ = false;
 };
 
-/// What changed is not reported more often.
+/// The minimum time between reports.
 inline constexpr std::chrono::milliseconds kTagsInterval{2'000};
 /// Reading the metric file takes at most this part of the supervisor's time: 1 / kTagsRest.
 inline constexpr int kTagsRest = 10;
 
-/// What a master's program reports with cloudml-hypertune under any tag, in any job; a tuning job's own tag
-/// is MetricWatch's. Nothing happens, and no time passes, before the program writes the file. Driven by its
-/// owner's poll loop; one thread.
+/// The reports of a master's program with cloudml-hypertune under any tag, in any job, except a tuning job's
+/// own tag, which is MetricWatch's. Takes no time before the program writes the file. Driven by its owner's
+/// poll loop; one thread.
 class TagWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Before the program starts. @param metric_tag  of a tuning job; empty: it is none.
+  /// Before the program starts. @param metric_tag  the tuning job's tag; empty: not a tuning job.
   TagWatch(std::string metric_tag, const AttemptDir& dir) : file_(dir), tags_(std::move(metric_tag)) {}
 
-  /// Poll it for input; -1: there is none, or it is to rest.
+  /// Poll it for input; -1: there are no notifications, or reading pauses now.
   [[nodiscard]] int fd() const noexcept { return rest_end_ ? -1 : file_.fd(); }
   void OnReadable(Time now);
-  /// When TakeDue has something to do without any event.
+  /// The time at which TakeDue must be called even without an event.
   [[nodiscard]] Time deadline() const noexcept;
-  /// What is to be sent now. To be asked in every round, whether or not it can be sent.
+  /// The reports to send now. Call it in every round, whether or not they can be sent.
   [[nodiscard]] std::vector<v1::MetricReport> TakeDue(Time now);
-  /// What is there, now that nothing writes any more.
+  /// Reads what is left, once nothing writes any more.
   void ReadRest() { Read(); }
 
   [[nodiscard]] const measurement::HypertuneTags& tags() const noexcept { return tags_; }
@@ -158,8 +161,8 @@ class TagWatch {
 
   MetricFile file_;
   measurement::HypertuneTags tags_;
-  Time due_{};                    ///< of the next reports, if there are any
-  std::optional<Time> rest_end_;  ///< the file is not read before
+  Time due_{};                    ///< when the next reports are due, if there are any
+  std::optional<Time> rest_end_;  ///< the file is not read before this time
 };
 
 }  // namespace trainyard::replica

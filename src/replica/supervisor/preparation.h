@@ -12,8 +12,8 @@
 
 namespace trainyard::replica {
 
-/// Prepares what a program runs in, in a sandbox of its own: it can be stopped at any point with all that it
-/// started. What it starts, code of packages included, has the replica's limits. One thread.
+/// Prepares a program's environment in a sandbox: it can be stopped at any point with all that it started.
+/// What it starts, including code of packages, has the replica's limits. One thread.
 class Preparation {
  public:
   static constexpr std::chrono::milliseconds kProgressInterval{250};
@@ -21,18 +21,18 @@ class Preparation {
   struct Observer {
     virtual ~Observer() = default;
     virtual void OnPreparationLine(bool is_error, std::string_view line) = 0;
-    /// At most every kProgressInterval, and when something else begins.
+    /// At most every kProgressInterval, and when a new step begins.
     virtual void OnProgress(v1::Progress progress) = 0;
   };
 
-  /// Source, manifest and observer outlive the preparation. A shortage (programs/sandbox/patience.h): not
-  /// now.
+  /// Source, manifest and observer outlive the preparation. A shortage (programs/sandbox/patience.h): try
+  /// again later.
   [[nodiscard]] static Result<Preparation> Start(ProgramSource& source, const v1::Manifest& manifest,
                                                  int lock_fd, Observer& observer);
 
-  /// Readable: OnReadable(). Carries the lines, and the outcome.
+  /// The descriptor that carries the lines and the result. When readable, call OnReadable().
   [[nodiscard]] int fd() const noexcept { return pipe_.get(); }
-  /// Passes lines on to the observer. The outcome when the preparation has ended.
+  /// Passes lines on to the observer. Returns the result once the preparation has ended.
   [[nodiscard]] std::optional<Status> OnReadable();
 
  private:

@@ -17,14 +17,14 @@
 
 namespace trainyard::replica {
 
-/// One run of the program, from its launch to the end of its output, with everything that watches it: its use
-/// of the machine, and what a master reports. Driven by its owner's poll loop; one thread. The
-/// destructor kills the process.
+/// One run of the program, from its launch to the end of its output, with everything that watches it: its
+/// resource use, and the reports of a master. Driven by its owner's poll loop; one thread. The destructor
+/// kills the process.
 class ProgramRun {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// They outlive it.
+  /// All of them outlive it.
   struct Around {
     Program& program;
     ProgramStart start;
@@ -34,33 +34,35 @@ class ProgramRun {
 
   explicit ProgramRun(Around around) : around_(around) {}
 
-  /// Once. Says in the log what is run and what this machine does not allow, unless the machine is short of
-  /// something (programs/sandbox/patience.h): that may pass. kFailedPrecondition: the program cannot be run.
+  /// Call it once. Says in the log what is run and what this machine does not allow, except when the machine
+  /// is short of something (programs/sandbox/patience.h), which may pass. kFailedPrecondition: the program
+  /// cannot be run.
   [[nodiscard]] Status Launch(Time now);
   void Terminate() noexcept { process_->Terminate(); }
   void Kill() noexcept { process_->Kill(); }
 
-  /// The program's use of the machine, and what it reports.
+  /// The program's resource use and its reports.
   [[nodiscard]] std::vector<Watch> Watches();
-  /// The server is there (again): tells it what was reported so far.
+  /// The server is connected (again): sends it all reports so far.
   void OnAttached();
 
-  /// Readable when the process has ended: Reap(). -1 after that.
+  /// Becomes readable when the process has ended: call Reap(). -1 after that.
   [[nodiscard]] int pidfd() const noexcept { return reaped_ ? -1 : process_->pidfd(); }
-  /// What was reported under any tag so far: what a server that is attached later has to know.
+  /// The reports under any tag so far, for a server that connects later.
   [[nodiscard]] std::vector<v1::MetricReport> TagReports() const;
 
   /// -1 once the stream has ended.
   [[nodiscard]] int output_fd(OutputStream stream) const noexcept { return process_->output_fd(stream); }
   [[nodiscard]] bool output_ended() const noexcept { return process_->output_ended(); }
-  /// Reads once, into the log. Whether there was anything.
+  /// Reads once, into the log. Returns whether there was anything.
   bool ReadOutput(OutputStream stream);
 
-  /// The process has ended: adds what is known of that to `end`.
+  /// The process has ended: adds what is known about that to `end`.
   void Reap(ObservedEnd& end);
-  /// Kills it, and what runs for it elsewhere: nobody wants to know its end, and its directory is gone.
+  /// Kills it, and what runs for it in a container daemon: its end does not matter any more, and its
+  /// directory is gone.
   void GiveUp();
-  /// Its output is read as well: the exit but for its times. Says it in the log, and cleans up.
+  /// Its output has been read, too: returns the exit without its times. Logs it, and cleans up.
   [[nodiscard]] v1::ExitRecord Finish(const ObservedEnd& end);
 
  private:
@@ -70,9 +72,9 @@ class ProgramRun {
 
   Around around_;
   std::optional<UserProcess> process_;
-  std::optional<UsageWatch> usage_;     ///< while the process lives
-  std::optional<MetricWatch> metrics_;  ///< of a trial's master
-  std::optional<TagWatch> tags_;        ///< of a master
+  std::optional<UsageWatch> usage_;     ///< set while the process is running
+  std::optional<MetricWatch> metrics_;  ///< set for a trial's master
+  std::optional<TagWatch> tags_;        ///< set for a master
   bool reaped_ = false;
   std::string buffer_;
 };

@@ -14,22 +14,22 @@
 
 namespace trainyard::replica {
 
-/// Reconnecting begins with the short pause, which doubles up to the long one; a change in the socket's
-/// directory starts over.
+/// The pause before reconnecting doubles from the short to the long one; a change in the socket's directory
+/// starts over.
 inline constexpr std::chrono::milliseconds kReconnectPauseMin{5};
 inline constexpr std::chrono::milliseconds kReconnectPauseMax{5'000};
-/// How long a server that has accepted may take to answer the upgrade.
+/// How long a server that has accepted the connection may take to answer the upgrade.
 inline constexpr std::chrono::milliseconds kUpgradeWaitMax{10'000};
 
-/// The supervisor's connection to the server: connects, upgrades, exchanges frames, and reconnects
-/// for as long as it lives. Never blocks; driven by its owner's poll loop. One thread.
+/// The supervisor's connection to the server: connects, upgrades, exchanges frames, and reconnects for as
+/// long as it exists. Never blocks; driven by its owner's poll loop. One thread.
 ///
 ///     idle --Step--> upgrading --101--> attached --any error--> idle
 class ServerLink {
  public:
   struct Observer {
     virtual ~Observer() = default;
-    /// Connected (again): Hello is to be sent.
+    /// Connected (again): send Hello.
     virtual void OnAttached() = 0;
     virtual void OnFrame(const v1::ToReplica& frame) = 0;
     virtual void OnLost() = 0;
@@ -38,23 +38,23 @@ class ServerLink {
   /// The observer outlives the link.
   ServerLink(std::string socket_path, std::string token, Observer& observer);
 
-  /// Looks at the clock: connects, or disconnects from a server that does not answer. Call in every round.
+  /// Checks the time: connects, or disconnects from a server that does not answer. Call in every round.
   void Step(SteadyTime now);
   /// Reads and writes what is possible. Call when fd() is ready.
   void OnReady(short events, SteadyTime now);
-  /// Something changed in the socket's directory.
+  /// Call when something changed in the socket's directory.
   void OnFolderChanged(SteadyTime now);
 
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
   [[nodiscard]] short events() const noexcept;
-  /// inotify on the socket's directory; -1 where there is none. Poll it for input while idle.
+  /// inotify on the socket's directory; -1 if unavailable. Poll it for input while idle.
   [[nodiscard]] int folder_fd() const noexcept { return folder_watch_.get(); }
-  /// When Step has something to do without any event.
+  /// The time at which Step must be called even without an event.
   [[nodiscard]] SteadyTime deadline() const noexcept;
 
   [[nodiscard]] bool attached() const noexcept { return state_ == State::kAttached; }
   [[nodiscard]] std::size_t queued_bytes() const noexcept { return out_.size(); }
-  /// Queue for a connection that is attached; anything else is dropped.
+  /// Queues the frame if connected, otherwise drops it.
   void Send(const v1::FromReplica& frame);
   void SendLog(std::string_view chunk);
 

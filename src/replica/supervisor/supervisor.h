@@ -23,12 +23,12 @@ namespace trainyard::replica {
 struct SupervisorOptions {
   std::int64_t spool_bytes_max = kSpoolBytesMax;
   std::chrono::milliseconds output_wait_max = kOutputWaitMax;
-  std::optional<Isolation> isolation{};  ///< another one than the manifest's, for tests of each
+  std::optional<Isolation> isolation{};  ///< overrides the manifest's, for tests of each isolation
 };
 
-/// Owns one attempt of one replica from what its program runs in to the exit record. One thread, one poll
-/// loop: what is seen becomes an AttemptEvent, the Lifecycle (with its diagram in lifecycle.h) says what
-/// follows, and the loop does it.
+/// Manages one attempt of one replica from its preparation to the exit record. One thread, one poll loop:
+/// observations become AttemptEvents, the Lifecycle (with its diagram in lifecycle.h) decides what follows,
+/// and the loop does it.
 ///
 ///     kPreparing -> kReady -> kRunning -> kStopping
 ///         |           |          |           |
@@ -62,7 +62,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnPreparationLine(bool is_error, std::string_view line) override;
   void OnProgress(v1::Progress progress) override;
 
-  /// Makes the transition and does what it asks for, and so on with the events that this brings.
+  /// Makes the transition and performs its actions, and then those of the events that result.
   void Take(AttemptEvent event, std::string_view stop_reason = {});
   std::optional<AttemptEvent> Perform(Action action, std::string_view stop_reason);
   void SendPhase();
@@ -74,9 +74,9 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
 
   void Prepare();
   void BecomeReady(Prepared prepared);
-  /// Says why, and decides the exit.
+  /// Logs the reason, and decides the exit.
   void ExplainFailure(const Error& error);
-  /// Whether to wait for what the machine lacks; says so.
+  /// Decides whether to wait because the machine is short of something, and logs it.
   [[nodiscard]] bool WaitsFor(const Error& error);
   void FailPreparation(const Error& error);
   void SetExit(v1::ExitRecord exit);
@@ -102,16 +102,16 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   SteadyTime now_;
 
   Lifecycle lifecycle_;
-  std::optional<Preparation> preparation_;  ///< in kPreparing
-  v1::FromReplica progress_;                ///< the last one of the preparation; unset: none
-  std::unique_ptr<Program> program_;        ///< from kReady on
+  std::optional<Preparation> preparation_;  ///< set in kPreparing
+  v1::FromReplica progress_;                ///< the preparation's last one; unset: none
+  std::unique_ptr<Program> program_;        ///< set from kReady on
   std::optional<v1::Cluster> cluster_;
-  std::optional<ProgramRun> run_;  ///< from its launch to kDraining
+  std::optional<ProgramRun> run_;  ///< set from its launch to kDraining
   ObservedEnd end_;
   v1::ExitRecord exit_;                        ///< complete from kRecording on
-  std::vector<v1::MetricReport> tag_reports_;  ///< of the run that has ended
-  std::optional<SteadyTime> short_since_;      ///< the machine lacks something to start the program
-  SteadyTime look_at_{};                       ///< when it is looked next whether the directory is there
+  std::vector<v1::MetricReport> tag_reports_;  ///< from the run that has ended
+  std::optional<SteadyTime> short_since_;      ///< since when the machine cannot start the program
+  SteadyTime look_at_{};                       ///< when to check again that the directory exists
 };
 
 }  // namespace trainyard::replica

@@ -19,20 +19,19 @@
 
 namespace trainyard::replica {
 
-/// One look at a replica's GPUs, by a short-lived process of its own: NVIDIA's library takes memory, and
-/// seconds where the driver sleeps; a supervisor can afford neither. One thread. The destructor kills the
-/// process.
+/// Samples a replica's GPUs once, in a short-lived process: NVIDIA's library takes memory, and seconds if the
+/// driver sleeps, which a supervisor cannot afford. One thread. The destructor kills the process.
 class GpuProbe {
  public:
-  /// `gpus`: as CUDA_VISIBLE_DEVICES lists them. kResourceExhausted: no process can be started.
+  /// `gpus`: in the form of CUDA_VISIBLE_DEVICES. kResourceExhausted: no process can be started.
   [[nodiscard]] static Result<GpuProbe> Start(const std::vector<std::string>& gpus);
   GpuProbe(GpuProbe&&) noexcept;
   GpuProbe& operator=(GpuProbe&&) = delete;
   ~GpuProbe();
 
-  /// Readable: Read().
+  /// When readable, call Read().
   [[nodiscard]] int fd() const noexcept { return pipe_.get(); }
-  /// The figures (in `gpus` alone; none where NVML does not answer) once the look is done.
+  /// The values once the process is done (only of `gpus`; none if NVML does not answer).
   [[nodiscard]] std::optional<v1::Usage> Read();
 
  private:
@@ -44,26 +43,26 @@ class GpuProbe {
   bool answered_ = false;
 };
 
-/// Where NVIDIA's library is: TRAINYARD_NVML, or its usual name.
+/// The path of NVIDIA's library: TRAINYARD_NVML, or its usual name.
 [[nodiscard]] std::string NvmlLibrary();
 
-/// What is to be measured. The cgroup may be none; then the supervisor's descendants are looked for.
+/// What to measure. Without a cgroup the supervisor's descendants are measured.
 struct MeasuredProcess {
   const Cgroup& cgroup;
-  pid_t init = -1;           ///< of the sandbox: what it waited for counts
-  bool own_network = false;  ///< it has a network namespace of its own
+  pid_t init = -1;           ///< the sandbox's init process: includes the processes that it waited for
+  bool own_network = false;  ///< it has a separate network namespace
   std::int64_t memory_limit_bytes = 0;
 };
 
-/// Measures what an attempt uses, a few small files of /proc at a time. CPU time, bytes of disks and memory's
-/// peak never go back, although processes end. Does not measure GPUs. One thread.
+/// Measures the resource use of an attempt by reading a few small files of /proc. CPU time, disk bytes and
+/// peak memory never decrease, although processes end. Does not measure GPUs. One thread.
 class UsageMeter {
  public:
   UsageMeter();
 
-  /// A sample without time.
+  /// A sample without a time.
   [[nodiscard]] v1::Usage Measure(const MeasuredProcess& source);
-  /// The most memory that any sample or the cgroup saw; 0: nothing was seen.
+  /// The highest memory use in any sample or the cgroup; 0: none was seen.
   [[nodiscard]] std::int64_t PeakMemory(const Cgroup& cgroup) const;
 
  private:
@@ -74,17 +73,17 @@ class UsageMeter {
   std::int64_t peak_bytes_ = 0;
 };
 
-/// The process behind a pidfd; -1 once it is gone.
+/// The id of a pidfd's process; -1 once it is gone.
 [[nodiscard]] pid_t PidOf(int pidfd);
 
-/// What the program's process uses while it runs: measured after a second and then every ten, and sent to the
-/// server if it is there. Also has the kernel count what it kills for memory. Driven by its owner's poll
-/// loop; one thread. The destructor ends a look at GPUs.
+/// Measures the resource use of the program's process: after a second and then every ten, and sends it to the
+/// server if connected. Also makes the kernel count what it kills for lack of memory. Driven by its owner's
+/// poll loop; one thread. The destructor ends a GPU sample under way.
 class UsageWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// They outlive it.
+  /// All of them outlive it.
   struct Around {
     UserProcess& process;
     const AttemptDir& dir;
@@ -94,15 +93,15 @@ class UsageWatch {
 
   UsageWatch(Around around, Time now);
 
-  /// Measures what is due. Call in every round.
+  /// Takes measurements that are due. Call in every round.
   void Step(Time now);
-  /// When Step has something to do without any event.
+  /// The time at which Step must be called even without an event.
   [[nodiscard]] Time deadline() const noexcept;
-  /// Of a look at the GPUs; -1: there is none. Readable: OnReadable().
+  /// The descriptor of a GPU sample under way; -1: there is none. When readable, call OnReadable().
   [[nodiscard]] int fd() const noexcept { return gpus_ ? gpus_->fd() : -1; }
   void OnReadable();
 
-  /// What it knows of the memory and the number of processes of a program that has ended.
+  /// Adds what it knows about memory and the number of processes of an ended program.
   void Tell(ObservedEnd& end) const;
 
  private:
@@ -113,15 +112,15 @@ class UsageWatch {
 
   Around around_;
   UsageMeter meter_;
-  v1::FromReplica frame_;  ///< measured, but for the GPUs
+  v1::FromReplica frame_;  ///< complete except for the GPUs
   std::optional<GpuProbe> gpus_;
   bool counting_refused_ = false;  ///< this machine does not count the replica's own out-of-memory kills
-  /// Counted in the group around this process: before the program, and at the last two measurements.
-  /// Nothing where the program has a group of its own that counts.
+  /// Out-of-memory kills in the group that encloses this process: before the program, and at the last two
+  /// measurements. Absent if the program has a group with its own count.
   std::optional<std::int64_t> kills_before_;
   std::optional<std::int64_t> kills_once_;
   std::optional<std::int64_t> kills_lately_;
-  Time count_at_ = Time::max();  ///< max: they are counted, or cannot be
+  Time count_at_ = Time::max();  ///< max: counting has begun, or is impossible
   Time measure_at_;
 };
 

@@ -17,37 +17,37 @@
 
 namespace trainyard::replica {
 
-/// What ends a sandbox without a PID namespace as a whole. Outlives the sandbox: the destructor removes the
-/// group, which works once nothing is in it.
+/// What is needed to end a sandbox without a PID namespace as a whole. Outlives the sandbox: the destructor
+/// removes the group, which only works once it is empty.
 struct EndGroup {
   FreezerGroup freezer;
   UniqueFd directory;  ///< of the group; empty: there is none
 };
 
-/// Has the sandbox that is planned noted in the attempt's directory (programs/attempt/init_note.h) before its
-/// program may run. Where the plan's isolation has no PID namespace, its program also joins a group that can
-/// be killed as a whole: the replica's own cgroup where it has one that can be (version 2), else one of the
-/// freezer's. Where neither can be had, which is so for an ordinary user on version 1, the program's
-/// processes are known by parentage alone: what is left when both the supervisor and the sandbox's init
-/// process are killed at once is then found by nobody. The plan borrows what is returned, and the cgroup.
-/// `preparing`: what is to run prepares the program.
+/// Has the planned sandbox recorded in the attempt's directory (programs/attempt/init_note.h) before its
+/// program may run. If the plan's isolation has no PID namespace, its program also joins a group that can be
+/// killed as a whole: the replica's own cgroup if that is possible (version 2), otherwise one of the
+/// freezer's. If neither is available, which is the case for an ordinary user on version 1, the program's
+/// processes are known by parentage alone: if both the supervisor and the sandbox's init process are killed
+/// at the same time, the rest cannot be found. The plan borrows what is returned, and the cgroup.
+/// `preparing`: the sandbox prepares the program.
 [[nodiscard]] EndGroup Mark(const AttemptDir& dir, const std::string& attempt_id, const Cgroup& cgroup,
                             SandboxPlan& plan, bool preparing);
 
-/// A cgroup for the attempt's processes, with a note of it in the attempt's directory to clean up after a
-/// killed supervisor: one at a time. As Cgroup::Create otherwise.
+/// Creates a cgroup for the attempt's processes, and records it in the attempt's directory for cleaning up
+/// after a killed supervisor: one at a time. Otherwise as Cgroup::Create.
 [[nodiscard]] Result<Cgroup> MakeReplicaCgroup(const v1::Manifest& manifest, const CgroupLimits& limits);
 
 /// The user's program: isolated as well as this machine allows, its output in pipes. One thread. The
 /// destructor kills it.
 class UserProcess {
  public:
-  /// The replica's own directories; existing ones stay. Before Launch; may be called early, while something
-  /// else is waited for.
+  /// Creates the replica's own directories; existing ones stay. Before Launch; may be called early, while
+  /// waiting for something else.
   [[nodiscard]] static Status MakeFolders(const AttemptDir& dir);
-  /// Returns once the program runs. Says in `degraded` what this machine does not allow, one line for each
-  /// thing. kFailedPrecondition: the program cannot be run. A shortage (programs/sandbox/patience.h): not
-  /// now.
+  /// Returns once the program runs. Adds to `degraded` what this machine does not allow, one line for each
+  /// item. kFailedPrecondition: the program cannot be run. A shortage (programs/sandbox/patience.h): try
+  /// again later.
   [[nodiscard]] static Result<UserProcess> Launch(Program& program, const ProgramStart& start,
                                                   std::vector<std::string>& degraded);
 
@@ -60,7 +60,7 @@ class UserProcess {
 
   void Terminate() noexcept { sandbox_.Terminate(); }
   void Kill() noexcept { sandbox_.Kill(); }
-  /// Everything has ended. Call when pidfd() is readable.
+  /// All processes have ended. Call when pidfd() is readable.
   [[nodiscard]] Sandbox::Ended Reap() { return sandbox_.Reap(); }
   /// Begins to count out-of-memory kills, for a process without a memory limit (with one they are counted
   /// from the start). Later than the launch, because joining a cgroup takes the kernel 15 ms. An error says
@@ -79,8 +79,8 @@ class UserProcess {
         outputs_(std::move(outputs)) {}
 
   Cgroup cgroup_;                          // removed after the sandbox, and after the relay, which is in it
-  EndGroup end_group_;                     // as long as the sandbox, which may use it
-  std::optional<ReplicaNetwork> network_;  // nothing: the machine's
+  EndGroup end_group_;                     // lives as long as the sandbox, which may use it
+  std::optional<ReplicaNetwork> network_;  // absent: the machine's network
   Sandbox sandbox_;
   std::array<UniqueFd, kStreamCount> outputs_;
 };

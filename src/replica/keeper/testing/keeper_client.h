@@ -12,7 +12,7 @@
 
 namespace trainyard::keeper {
 
-/// A client of tests: says what it is told to, and waits for the answer.
+/// A client for tests: sends requests and waits for the answers.
 class KeeperClient {
  public:
   explicit KeeperClient(const std::string& socket, bool greets = true) {
@@ -43,7 +43,7 @@ class KeeperClient {
       return std::unexpected(Unavailable("not sent"));
     return Receive();
   }
-  /// What came with the last answer that had one.
+  /// The descriptor of the last answer that had one.
   UniqueFd TakeDescriptor() { return std::move(descriptor_); }
 
  private:
@@ -52,7 +52,7 @@ class KeeperClient {
   Result<Answer> hello_ = std::unexpected(Unavailable("not asked"));
 };
 
-/// The code of a refusal; kUnknown: it is none.
+/// The code of a refusal; kUnknown: the answer is not a refusal.
 inline Code RefusalOf(const Result<Answer>& answer) {
   return answer && answer->has_refused() ? static_cast<Code>(answer->refused().code()) : Code::kUnknown;
 }

@@ -17,26 +17,25 @@ namespace trainyard::replica {
 
 /// Waits until the process has ended (it need not be our child); false after 20 s.
 [[nodiscard]] bool WaitForEnd(const UniqueFd& pidfd);
-/// Whether a process is there and no zombie.
+/// Whether the process exists and is not a zombie.
 [[nodiscard]] bool IsRunning(pid_t pid);
-/// For a process that was killed: the lock is free a moment before its last holder counts as ended. False
+/// For a process that was killed: its lock is released a moment before the process counts as ended. False
 /// after 2 s.
 [[nodiscard]] bool WaitUntilGone(pid_t pid);
 
-/// A supervisor as a process of its own, with an attempt of a one-replica job whose "python" is a shell
-/// script.
+/// A supervisor in a separate process, with an attempt of a one-replica job whose "python" is a shell script.
 class AttemptFixture : public testing::Test {
  protected:
   AttemptFixture();
   ~AttemptFixture() override;
 
-  /// What the replica runs: the body of a script for /bin/sh; its arguments are those of python.
+  /// Sets the replica's program: the body of a script for /bin/sh; its arguments are those of python.
   void Program(const std::string& script);
-  /// One that runs until LetEnd, and ends with status 4.
+  /// A program that runs until LetEnd, and ends with status 4.
   void ProgramUntilLetEnd() { Program("until [ -e go ]; do sleep 0.005; done; exit 4"); }
   /// A Python program, with the machine's own interpreter.
   void PythonProgram(const std::string& text);
-  /// The runtime has to be made: a script that makes bin/python or fails.
+  /// Makes the runtime need preparation: a script that creates bin/python or fails.
   void PreparedBy(const std::string& script);
   /// The job's part of the manifest, for an attempt host.
   [[nodiscard]] v1::Manifest Order() const;
@@ -57,9 +56,9 @@ class AttemptFixture : public testing::Test {
   v1::ExitRecord Finish();
   void Stop(const std::string& reason, bool kill = false);
   void Dismiss();
-  /// Starts the server, for a supervisor that is there; has its program run and end, and dismisses it.
+  /// Starts the server for an existing supervisor, lets its program run and end, and dismisses it.
   bool LetEnd();
-  /// Waits until the condition holds of what the server knows; false after 20 s. Called with the memory
+  /// Waits until the condition is true for the server's memory; false after 20 s. Called with the memory
   /// locked. A fixture whose own thread serves the supervisor's connection does that meanwhile.
   [[nodiscard]] virtual bool WaitFor(const std::function<bool(const FakeServer::Memory&)>& condition) {
     return server_->WaitFor(condition);
@@ -68,7 +67,7 @@ class AttemptFixture : public testing::Test {
   [[nodiscard]] bool WaitForLine(const std::string& text);
   /// "SEVERITY text" of each line so far.
   [[nodiscard]] std::vector<std::string> Lines();
-  /// Those between "Running command" and "Module completed" (or the command's failure).
+  /// The lines between "Running command" and "Module completed" (or the command's failure).
   [[nodiscard]] std::vector<std::string> UserLines();
   void ExpectNothingLeft();
   [[nodiscard]] std::string SupervisorLog() const { return folder_.path() + "/supervisor.log"; }
@@ -78,7 +77,7 @@ class AttemptFixture : public testing::Test {
   v1::Manifest manifest_;
   v1::Cluster cluster_;
   std::vector<std::string> options_;
-  UniqueFd engine_lock_;  ///< handed to the supervisor, if there is one, as an attempt host does
+  UniqueFd engine_lock_;  ///< passed to the supervisor, if there is one, as an attempt host does
   std::shared_ptr<FakeServer::Memory> memory_ = std::make_shared<FakeServer::Memory>();
   std::unique_ptr<FakeServer> server_;
   pid_t supervisor_ = -1;

@@ -15,17 +15,17 @@
 
 namespace trainyard::replica {
 
-/// The server as one supervisor sees it, for tests: listens on a Unix socket, keeps what it is told,
-/// acknowledges log chunks (unless told not to), serves packages. Its destructor is a server's sudden death;
-/// the record survives in a Memory.
+/// The server as seen by one supervisor, for tests: listens on a Unix socket, records what it receives,
+/// acknowledges log chunks (unless told not to), serves packages. Its destructor acts like a server's sudden
+/// death; the records survive in a Memory.
 class FakeServer {
  public:
-  /// What a server has on disk.
+  /// The data that a server has on disk.
   struct Memory {
     std::mutex mutex;
     std::condition_variable changed;
     std::vector<v1::LogLine> lines;
-    std::vector<v1::FromReplica> frames;         ///< all but log chunks
+    std::vector<v1::FromReplica> frames;         ///< all except log chunks
     std::vector<std::string> problems;           ///< gaps, garbage: must stay empty
     std::map<std::string, std::string> objects;  ///< "bucket/object" -> content
     int connections = 0;
@@ -35,13 +35,13 @@ class FakeServer {
   FakeServer(std::string socket_path, std::shared_ptr<Memory> memory);
   ~FakeServer();
 
-  /// To the supervisor that is attached now.
+  /// Sends to the supervisor that is connected now.
   void Send(const v1::ToReplica& frame);
-  /// Cuts the connection, as a network does.
+  /// Cuts the connection, as a network failure does.
   void CutConnection();
-  /// Whether log chunks are taken at all; a change cuts the connection.
+  /// Whether log chunks are accepted; a change cuts the connection.
   void Acknowledge(bool acknowledges);
-  /// Waits until the condition holds; false after 20 s. Called with the memory locked.
+  /// Waits until the condition is true; false after 20 s. Called with the memory locked.
   [[nodiscard]] bool WaitFor(const std::function<bool(const Memory&)>& condition);
 
  private:

@@ -13,8 +13,8 @@
 
 namespace trainyard::replica {
 
-/// A runtime version is a directory of environments_dir with a "bin/python"; "slow" and the like have a
-/// "prepare" script that makes it: what it prints is logged, its exit status decides.
+/// A runtime version is a directory of environments_dir with a "bin/python"; "slow" and similar ones have a
+/// "prepare" script that creates it: its output is logged, its exit status decides.
 class TestPrograms final : public ProgramSource {
  public:
   std::optional<Prepared> Find(const v1::Manifest& manifest) override {
@@ -27,7 +27,7 @@ class TestPrograms final : public ProgramSource {
 
   Status Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) override {
     const std::string folder = RuntimeFolder(manifest);
-    // The second one comes too soon.
+    // The second one comes too soon to be sent.
     for (const int done : {1, 2})
       hooks.progress({.what = "Installing packages", .done = done, .total = 2, .unit = "packages"});
     for (const auto& package : manifest.program().packages()) {

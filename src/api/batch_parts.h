@@ -23,12 +23,12 @@ inline constexpr std::size_t kBatchCallsMax = 1000;  ///< the most that client l
 /// The calls of a body, in order. Lines end in CRLF or LF, header fields may be folded, text before the first
 /// and after the last boundary is skipped.
 /// @param content_type  the request's.
-/// @return kInvalidArgument: not multipart/mixed with a boundary; a part that is no HTTP request; no closing
-/// boundary (the
-///         body was cut); no call at all or more than kBatchCallsMax.
+/// @return kInvalidArgument: not multipart/mixed with a boundary; a part that is not an HTTP request; no
+/// closing
+///         boundary (the body was cut); no calls at all or more than kBatchCallsMax.
 [[nodiscard]] Result<std::vector<BatchCall>> ParseBatch(std::string_view content_type, std::string_view body);
 
-/// The header of the answer to a call: "<response-item1>" of "<item1>"; empty if the call has none.
+/// The Content-ID of the answer to a call: "<response-item1>" for "<item1>"; empty if the call has none.
 [[nodiscard]] std::string ResponseContentId(std::string_view content_id);
 
 }  // namespace trainyard::api

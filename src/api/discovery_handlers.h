@@ -7,13 +7,13 @@
 
 namespace trainyard::api {
 
-/// The discovery documents that generic clients build themselves from:
+/// The discovery documents from which generic clients build themselves:
 /// - GET /$discovery/rest?version=v1: ml v1; for a host such as storage.localhost, the API of that name
 /// - GET /discovery/v1/apis/{api}/{version}/rest
 /// - GET /discovery/v1/apis[?name=ml]: the directory
 ///
-/// Each document names the address of the request as the API's own, so that clients that follow it come back.
-/// Errors: kNotFound. Source: docs/spec "Pointing the clients".
+/// Each document names the address of the request as the API's own, so that clients that use it come back
+/// here. Errors: kNotFound. Source: docs/spec "Pointing the clients".
 Answers<> DiscoverByHost, ListApis, DiscoverByPath;
 
 /// The document with `https://SERVICE.googleapis.com` at the start of any string replaced by `origin`; scopes

@@ -10,12 +10,11 @@
 #include "base/wire/json.h"
 #include "net/http/message.h"
 
-/// Answers that may be long, made off the loop: a thousand rows take some 10 ms to print, and as long to
-/// compress.
+/// Long answers, printed off the loop: a thousand rows take some 10 ms to print, and as long to compress.
 namespace trainyard::api {
 
-/// The JSON, compressed on `pool` if it is long, who asks takes that, and no system parameter (`fields`) has
-/// yet to change it.
+/// The JSON, compressed on `pool` if it is long, the client accepts that, and no system parameter (`fields`)
+/// still has to change it.
 [[nodiscard]] boost::asio::awaitable<http::Response> Compressed(boost::asio::thread_pool& pool,
                                                                 const http::Request& request,
                                                                 std::string json);

@@ -12,21 +12,21 @@
 #include "net/http/router.h"
 #include "rules/iam/method_table.h"
 
-/// The API's routes, one row each: who may ask, where it is answered, what its query may have, which function
-/// answers. Each folder of src/api has one table. Loop thread only.
+/// The API's routes, one row each: the required rights, the sockets, the query parameters and the function.
+/// Each directory of src/api has one table. Loop thread only.
 namespace trainyard::api {
 
 /// The sockets on which a route is answered: a set.
 enum class Where : std::uint16_t {
   kAdministration = 1,
   kReplicas = 2,
-  kRefused = 4,  ///< to replicas, with an error that says what they may do (docs/adr/0022)
+  kRefused = 4,  ///< refused to replicas, with an error that says what they may do (docs/adr/0022)
   kStorageFront = 8,
   kMetadataFront = 16,
   kFigures = 32,      ///< the listener for Prometheus
   kSupervisors = 64,  ///< the connections of attempts
-  kLogin = 128,       ///< the administration and the metadata front, if who asks has to log in
-  kNoLogin = 256,     ///< the metadata front, if nobody is asked who they are
+  kLogin = 128,       ///< the administration and the metadata front, if callers have to log in
+  kNoLogin = 256,     ///< the metadata front, if there is no authentication
 };
 constexpr Where operator|(Where one, Where other) {
   return static_cast<Where>(static_cast<unsigned>(one) | static_cast<unsigned>(other));
@@ -40,7 +40,7 @@ inline constexpr Where kOutside = Where::kAdministration;
 inline constexpr Where kOutsideOnly = Where::kAdministration | Where::kRefused;
 inline constexpr Where kEverywhere = Where::kAdministration | Where::kReplicas;
 
-/// Names a type, also one that is declared only.
+/// Names a type, which may be only declared.
 template <class T>
 struct TypeTag {
   static constexpr char kId = 0;
@@ -85,29 +85,29 @@ constexpr Call CallOf(R (*)(A&, B&, http::Request&)) {
 template <auto kFunction>
 inline constexpr Call kCall = CallOf<kFunction>(kFunction);
 
-/// What is around the function: checks of the query, quotas, the form of errors.
+/// What wraps the function: checks of the query, quotas, the form of errors.
 struct Form : MethodForm {
   enum class Kind : std::uint8_t { kBare, kGoogle, kMl, kMlCreate, kStorage };
   Kind kind = Kind::kBare;
 };
 inline constexpr Form kBare{};
 inline constexpr Form kStorage{{}, Form::Kind::kStorage};  ///< storage v1 reads its own parameters
-/// WithSystemParameters. `parameters` of the method's own are separated by blanks.
+/// WithSystemParameters. `parameters` are the method's own, separated by blanks.
 template <class Message>
 constexpr Form Json(std::string_view parameters = {}) {
   return {{.answer = &Message::descriptor, .parameters = parameters}, Form::Kind::kGoogle};
 }
-/// The same of a resource whose {project} may be "-".
+/// The same for a resource whose {project} may be "-".
 template <class Message>
 constexpr Form OfAnyProject(std::string_view parameters = {}) {
   return {{.answer = &Message::descriptor, .parameters = parameters, .any_project = true},
           Form::Kind::kGoogle};
 }
-/// The same of a stream.
+/// The same for a stream.
 constexpr Form Stream(std::string_view parameters) {
   return {{.parameters = parameters}, Form::Kind::kGoogle};
 }
-/// The same of the ml API, whose methods count against the project's quota (control::RequestQuota).
+/// The same for the ml API, whose methods count against the project's quota (control::RequestQuota).
 template <class Message>
 constexpr Form Ml(std::string_view parameters = {}, Form::Kind kind = Form::Kind::kMl) {
   return {{.answer = &Message::descriptor, .parameters = parameters}, kind};
@@ -123,19 +123,19 @@ struct Route {
 
 /// The tables.
 [[nodiscard]] std::span<const Route> MlRoutes();       ///< ml v1 and tpu v1
-[[nodiscard]] std::span<const Route> OwnRoutes();      ///< /trainyard/v1, and what watches the server
+[[nodiscard]] std::span<const Route> OwnRoutes();      ///< /trainyard/v1, and monitoring of the server
 [[nodiscard]] std::span<const Route> StorageRoutes();  ///< storage v1, its XML form, folders
 [[nodiscard]] std::span<const Route> LoggingRoutes();  ///< logging v2
-[[nodiscard]] std::span<const Route> IamRoutes();      ///< who is who: iam, resourcemanager, tokens, sessions
+[[nodiscard]] std::span<const Route> IamRoutes();      ///< identities: iam, resourcemanager, tokens, sessions
 [[nodiscard]] std::span<const Route> MetadataRoutes();  ///< the metadata server
 [[nodiscard]] std::span<const Route> ConsoleRoutes();   ///< the console's files and the ways to it
 [[nodiscard]] std::span<const Route> SharedRoutes();    ///< batches and discovery documents
 [[nodiscard]] std::vector<Route> AllRoutes();
 
-/// Each route of the server, and what it takes to be answered there.
+/// Each route of the server, and the rights that it requires.
 [[nodiscard]] const iam::MethodTable& Methods();
 
-/// Something that functions are called with, which has its type's name.
+/// An object that functions are called with, and its type's name.
 struct Source {
   const char* type;
   std::shared_ptr<void> object;
@@ -156,8 +156,7 @@ Source Give(T object) {
   return Give(std::make_shared<T>(std::move(object)));
 }
 
-/// Adds the rows that are answered there and whose sources are given; returns the names of those whose are
-/// not.
+/// Adds the rows for these sockets whose sources are given; returns the names of those whose sources are not.
 std::vector<std::string_view> AddRoutes(http::Router& router, std::span<const Route> rows, Where where,
                                         std::span<const Source> sources);
 inline std::vector<std::string_view> AddRoutes(http::Router& router, std::span<const Route> rows, Where where,
@@ -165,12 +164,12 @@ inline std::vector<std::string_view> AddRoutes(http::Router& router, std::span<c
   return AddRoutes(router, rows, where, std::span(sources.begin(), sources.size()));
 }
 
-/// The same of all tables, with what is refused there: storage's in its own shape, and to replicas by name. A
-/// CHECK: a source is missing.
+/// The same for all tables, and the refusals: storage's in its own form, and those to replicas. A CHECK fails
+/// if a source is missing.
 void AddAllRoutes(http::Router& router, Where where, std::span<const Source> sources);
 
 /// Refuses to replicas what only the administration's API has: creating, changing and cancelling jobs, their
-/// policies, shells, maintenance, status and figures. kPermissionDenied, with a text that says what a replica
+/// policies, shells, maintenance, status and metrics. kPermissionDenied, with a text that says what a replica
 /// may do and where to do the rest. Unknown paths stay kNotFound. Source: docs/adr/0022.
 void AddReplicaRefusals(http::Router& router);
 

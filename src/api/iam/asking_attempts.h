@@ -18,12 +18,12 @@
 
 namespace trainyard::api {
 
-/// Which attempt's program asks: told by the access token that it shows, else by the connection, whose
-/// process the kernel knows. The name under which it asks the metadata server proves nothing, since others
-/// can read it; one that is another attempt's is refused: kPermissionDenied. kUnavailable: there was no turn
-/// to look in time, and who asks must not be taken for nobody. Loop thread only; looking at the machine's
-/// processes is a pool's work, one look at a time, and one for each connection.
-/// docs/adr/0030-whose-connection.md.
+/// The attempt whose program makes a request: identified by its access token, otherwise by the connection,
+/// whose process the kernel knows. The host name that it uses for the metadata server proves nothing, since
+/// others can read it; if it belongs to another attempt, the request is refused: kPermissionDenied.
+/// kUnavailable: the process could not be looked up in time, and the request must not be treated as
+/// anonymous. Loop thread only; the machine's processes are looked up on a pool, one look-up at a time, and
+/// one per connection. docs/adr/0030-whose-connection.md.
 class AskingAttempts {
  public:
   using Attempt = Result<std::optional<std::string>>;
@@ -32,26 +32,28 @@ class AskingAttempts {
   struct Sources {
     const control::Settings& settings;
     const Clock& clock;
-    /// The machine of an attempt; nothing: it lives no more (control::JobService).
+    /// The instance data of an attempt; nothing: it is not running any more (control::JobService).
     std::function<boost::asio::awaitable<std::optional<control::Instance>>(std::string attempt_id)>
         instance_of;
     const access::PeerUids& peers;
-    boost::asio::thread_pool& pool;  ///< where nothing waits for other machines: programs wait for the answer
+    boost::asio::thread_pool& pool;  ///< its work must not wait for other machines
     std::string attempts_dir;
-    std::chrono::milliseconds turn_wait_max{10'000};  ///< for those who asked before
+    std::chrono::milliseconds turn_wait_max{10'000};  ///< how long to wait for earlier look-ups
   };
 
-  /// What `sources` refers to outlives it.
+  /// What `sources` refers to must outlive it.
   AskingAttempts(boost::asio::any_io_executor loop, Sources sources);
 
-  /// The attempt's id. Nothing: no program of a living attempt asks, as far as can be told.
+  /// The attempt's id. Nothing: as far as can be determined, no program of a running attempt makes the
+  /// request.
   boost::asio::awaitable<Attempt> Find(const http::Request& request);
-  /// The same by the connection alone, whatever token is shown: one gives no right to a new one.
+  /// The same by the connection alone, whatever token is sent: a token gives no right to a new one.
   boost::asio::awaitable<Attempt> FindByPlace(const http::Request& request);
-  /// Whether root or this account asks by a socket of the file system, and no program of an attempt. The
-  /// process that connected has to live still: it may have given the connection to a program of a job.
+  /// Whether root or this account makes the request through a socket in the file system, and not a program of
+  /// an attempt. The process that connected must still exist: it may have passed the connection to a program
+  /// of a job.
   boost::asio::awaitable<bool> IsFromMachine(const http::Request& request);
-  /// The machine of that attempt's replica.
+  /// The instance data of that attempt's replica.
   boost::asio::awaitable<Instance> InstanceOf(const http::Request& request);
 
  private:
@@ -63,14 +65,15 @@ class AskingAttempts {
 
 using TokenSource = std::function<boost::asio::awaitable<Result<std::string>>(const http::Request&)>;
 
-/// Tokens for programs in replicas: of the attempt that asks, else of control::kAnyReplica. Both outlive what
-/// is returned.
+/// Tokens for programs in replicas: of the attempt that makes the request, otherwise of control::kAnyReplica.
+/// Both outlive what is returned.
 [[nodiscard]] TokenSource TokensForReplicas(control::TokenService& tokens, AskingAttempts& asking);
 
-/// Tokens for users. Where who asks has to log in (`auth`) they are the administrator's, and only a living
-/// process of the server's account or root gets one that connects to DATA/run/admin.sock itself and is of no
-/// attempt: of a TCP connection nobody can say for certain whose it is. Else kUnauthenticated. Without `auth`
-/// a token is worth nothing: of control::kAnyReplica. Both outlive what is returned.
+/// Tokens for users. If callers have to log in (`auth`), they are the administrator's, and are only given to
+/// a running process of the server's account or root that itself connects to DATA/run/admin.sock and belongs
+/// to no attempt: the process behind a TCP connection cannot be determined reliably. Otherwise
+/// kUnauthenticated. Without `auth` a token gives no rights: it is one of control::kAnyReplica. Both outlive
+/// what is returned.
 [[nodiscard]] TokenSource TokensForUsers(control::TokenService& tokens, AskingAttempts& asking, bool auth);
 
 }  // namespace trainyard::api

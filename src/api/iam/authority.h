@@ -15,8 +15,8 @@
 
 namespace trainyard::api {
 
-/// Tells the door who asks and what they hold, from what is kept of them: identities, the jobs' own policies,
-/// and of programs in replicas the attempt, which is its job's service account. Loop thread only.
+/// Identifies callers and their rights from what is stored: identities, the jobs' own policies, and for
+/// programs in replicas the attempt, whose rights are those of its job's service account. Loop thread only.
 class IdentityAuthority final : public access::Authority {
  public:
   struct Sources {
@@ -24,13 +24,12 @@ class IdentityAuthority final : public access::Authority {
     control::TokenService& tokens;
     control::JobService& jobs;
     const Clock& clock;
-    /// What a JWT may name as its audience: never what the request says in Host
-    /// (stores/identity/jwt_rules.h).
+    /// The audiences that a JWT may name: never the Host of the request (stores/identity/jwt_rules.h).
     const std::vector<std::string>& own_urls;
-    bool has_sessions = false;         ///< browsers may show their session's cookie
-    AskingAttempts* asking = nullptr;  ///< where connections say who asks: the replicas' sockets
+    bool has_sessions = false;         ///< browsers may send their session's cookie
+    AskingAttempts* asking = nullptr;  ///< null: connections do not identify callers
   };
-  /// What `sources` refers to outlives it.
+  /// What `sources` refers to must outlive it.
   explicit IdentityAuthority(Sources sources) : sources_(sources) {}
 
   boost::asio::awaitable<Result<iam::Login>> WhoAsks(const http::Request& request) override;

@@ -10,7 +10,7 @@
 #include "stores/identity/identities.h"
 #include "trainyard/iam/v1/policy.pb.h"
 
-/// What the handlers of IAM's resources have in common. Loop thread only.
+/// Common functions of the IAM handlers. Loop thread only.
 namespace trainyard::api {
 
 inline constexpr std::size_t kIamBodyBytesMax = 256
@@ -25,10 +25,10 @@ boost::asio::awaitable<Result<Message>> ReadMessage(http::Request& request) {
   co_return message;
 }
 
-/// Whether who asks still may, for changes of identities.
+/// Whether the caller still has the right, for changes of identities.
 [[nodiscard]] identity::StillMay StillMayOf(const http::Request& request);
 
-/// The service account that the path names by e-mail or unique id; its project may be "-". kNotFound.
+/// The service account that the path names by e-mail or unique id; the project in it may be "-". kNotFound.
 [[nodiscard]] Result<identity::v1::ServiceAccount> AccountOf(identity::Identities& identities,
                                                              const http::Request& request);
 

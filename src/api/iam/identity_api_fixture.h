@@ -41,7 +41,7 @@ class TextBody final : public http::BodyReader {
   std::string text_;
 };
 
-/// Who logged in; what they may is what policies say.
+/// A logged-in caller, with the rights that policies give it.
 class TestCaller final : public access::Caller {
  public:
   TestCaller(const identity::Identities& identities, iam::Login login)
@@ -60,7 +60,7 @@ class TestCaller final : public access::Caller {
   iam::Login login_;
 };
 
-/// Routes of identities on a file of their own, asked without a server.
+/// The routes of identities on a temporary file, called without a server.
 class IdentityApiTest : public testing::Test {
  protected:
   struct Answer {
@@ -68,7 +68,7 @@ class IdentityApiTest : public testing::Test {
     boost::json::value json;
     std::string text;
 
-    /// A member by its JSON pointer; null: it is not there.
+    /// A member by its JSON pointer; null: there is none.
     [[nodiscard]] const boost::json::value* At(const std::string& pointer) const {
       boost::system::error_code error;
       return json.find_pointer(pointer, error);
@@ -107,7 +107,7 @@ class IdentityApiTest : public testing::Test {
     return *std::move(answer);
   }
 
-  /// As `principal`; empty: nobody is asked who they are.
+  /// Calls as `principal`; empty: without authentication.
   Answer Call(http::Method method, const std::string& target, const std::string& body = "",
               const std::string& principal = "", const std::string& token = "") {
     TextBody reader(body);

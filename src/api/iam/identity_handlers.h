@@ -9,16 +9,15 @@
 #include "stores/identity/identities.h"
 #include "stores/identity/key_file.h"
 
-/// Accounts, roles, projects, tokens (IamRoutes): who is known and what they may. What a caller needs for a
-/// method is asked before it runs, but for what its body names. Loop thread only. Source: spec access.md
-/// sections 2, 3 and 8.
+/// Accounts, roles, projects, tokens (IamRoutes). The rights that a method needs are checked before it runs,
+/// except those that depend on its body. Loop thread only. Source: spec access.md sections 2, 3 and 8.
 namespace trainyard::api {
 
 /// iam v1: a project's service accounts and their policies.
 Waits<identity::Identities> CreateAccount, DeleteAccount, PatchAccount, UpdateAccount, EnableAccount,
     DisableAccount, GetAccountPolicy, SetAccountPolicy, TestAccountPermissions;
 Answers<identity::Identities> GetAccount, ListAccounts;
-/// iam v1: keys of service accounts. Key files speak of the server; its URL may be empty: the one that the
+/// iam v1: keys of service accounts. Key files contain the server's URL; if it is empty, the one that the
 /// request used.
 Waits<identity::Identities, const identity::KeyFileServer> CreateKey;
 Waits<identity::Identities> DeleteKey, EnableKey, DisableKey;
@@ -27,34 +26,34 @@ Answers<identity::Identities> GetKey, ListKeys;
 Answers<> GetRole, ListRoles;
 Waits<> QueryTestablePermissions;
 
-/// How tokens name this server.
+/// The names of this server in tokens.
 struct TokenNames {
   std::vector<std::string> own_audiences;  ///< see stores/identity/jwt_rules.h
   std::string server;  ///< the issuer of identity tokens; empty: the URL that the request used
 };
-/// iamcredentials v1: tokens of service accounts for who may be them.
+/// iamcredentials v1: tokens of service accounts, for callers that may impersonate them.
 Waits<identity::Identities, const Clock> GenerateAccessToken;
 Waits<identity::Identities, const TokenNames> GenerateIdToken;
 
-/// Projects that exist though no policy names them: jobs and buckets do.
+/// Projects that exist although no policy names them: jobs and buckets do.
 using MoreProjects = std::function<boost::asio::awaitable<Result<std::vector<std::string>>>()>;
-/// cloudresourcemanager v1: those projects on which the caller has any role, and their policies.
+/// cloudresourcemanager v1: the projects on which the caller has any role, and their policies.
 Waits<identity::Identities, const MoreProjects> ListProjects;
 Answers<identity::Identities> GetProject;
 Waits<identity::Identities> GetProjectPolicy, SetProjectPolicy, TestProjectPermissions;
 
-/// serviceusage v1: every service of this server is always on, so enabling one is done at once.
+/// serviceusage v1: every service of this server is always enabled, so enabling one is complete immediately.
 Waits<identity::Identities> EnableService, BatchEnableServices, GenerateServiceIdentity;
 Answers<identity::Identities> GetService, ListServices;
 Answers<> GetServiceOperation;
 
-/// This server's own: tokens, and who the caller is.
+/// This server's own methods: tokens, and the caller's identity.
 Waits<identity::Identities> CreateToken, ListTokens, RevokeToken;
 Waits<identity::Identities, const TokenNames> WhoAmI;
 
 /// The token endpoint: POST /token and /v1/token, with the grants jwt-bearer (a service account's signed
-/// assertion) and token-exchange (a credential of this server for another of the same principal, an hour long
-/// at most), and POST /v1/introspect. Refusals are OAuth's. What is referred to outlives it.
+/// assertion) and token-exchange (a credential of this server for another of the same principal, for at most
+/// an hour), and POST /v1/introspect. Errors have OAuth's form. What is referred to outlives it.
 struct TokenEndpoint {
   identity::Identities& identities;
   const Clock& clock;

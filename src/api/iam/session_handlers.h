@@ -18,30 +18,31 @@ class Clock;
 
 namespace trainyard::api {
 
-/// What a browser's login is made of. What is referred to outlives it.
+/// The data for browser logins. What is referred to outlives it.
 struct Sessions {
   identity::Identities& identities;
   const Clock& clock;
-  bool auth = false;                       ///< who asks has to log in
+  bool auth = false;                       ///< callers have to log in
   std::vector<std::string> own_audiences;  ///< see stores/identity/jwt_rules.h
   std::string version;                     ///< of the server
-  /// What proves, beside the cookie with this token, that a page of the console asks.
+  /// The value that proves, in addition to the cookie with this token, that the request comes from a page of
+  /// the console.
   std::function<std::string(std::string_view token)> secret_of;
-  access::AuditSink audit{};  ///< logins, and what was refused
-  /// The project of the newest job that the principal may see (empty: nobody is asked who they are); empty:
-  /// there is none.
+  access::AuditSink audit{};  ///< for logins and refusals
+  /// The project of the newest job that the principal (empty: without authentication) may see; empty: there
+  /// is none.
   std::function<boost::asio::awaitable<std::string>(std::string principal)> newest_project;
   access::FailedLogins failed{};
 };
 
-/// How long a browser stays logged in, if the token that it showed lives as long.
+/// How long a browser stays logged in, unless the token with which it logged in expires earlier.
 inline constexpr std::chrono::seconds kSessionLife = std::chrono::days(7);
 
-/// /trainyard/v1/session (session.proto): GET says who asks; POST exchanges a token for a cookie
-/// (net/access/session_cookie.h) with a token of its own, which ends with the one that was shown, and the
-/// secret that changing takes beside it; DELETE, which takes it too, ends it. Logins, failed ones and their
-/// ends are audited; failed ones, of GET too, are slowed down as the door's are, because nobody is asked
-/// before who they are. Loop thread only.
+/// /trainyard/v1/session (session.proto): GET returns the caller; POST exchanges a token for a cookie
+/// (net/access/session_cookie.h) with another token, which ends with the first one, and the secret that
+/// changes require in addition; DELETE, which requires it too, ends the session. Logins, failed ones and
+/// logouts are audited; failed ones, also of GET, are slowed down as on other routes, because callers are not
+/// authenticated before. Loop thread only.
 Waits<Sessions> GetSession, LogIn, LogOut;
 
 }  // namespace trainyard::api

@@ -28,11 +28,11 @@ struct TailSource {
 };
 Waits<const TailSource> GetTail, PostTail;
 
-/// What entries:list is made from, and printed by.
+/// The sources of entries:list.
 struct EntryLists {
   logs::LogStore& logs;  ///< outlives it
-  /// What answers where the filter names audit logs (audit::NamesAuditLogs); null: they are looked for among
-  /// jobs' logs, which have none. entries:tail never shows them. Outlives it.
+  /// Used if the filter names audit logs (audit::NamesAuditLogs); null: such a query searches jobs' logs,
+  /// which have none. entries:tail never shows them. Must outlive it.
   audit::AuditSearch* audit = nullptr;
   boost::asio::thread_pool printers{1};
 };

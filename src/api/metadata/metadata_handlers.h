@@ -10,27 +10,27 @@
 
 namespace trainyard::api {
 
-/// The machine of the replica whose program asks; nothing: no program of an attempt does. An error is the
-/// answer to the request: it cannot be told now who asks.
+/// The instance of the replica whose program makes the request; nothing: it is not a program of an attempt.
+/// An error (the caller cannot be identified now) is the answer to the request.
 using AskingInstance = std::function<boost::asio::awaitable<Result<std::optional<control::Instance>>>(
     const http::Request& request)>;
 
-/// What a Google client asks the metadata server of its machine: a project, an account and a token that is
-/// valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and what the machine is.
-/// Paths: spec environment.md section 11, wire.md section 2, access.md section 4. JSON has exactly the type
-/// `application/json`, as Google's: google-auth before 2.24 takes any other for text. `wait_for_change` is
-/// answered at once: nothing ever changes.
+/// What a Google client asks the metadata server of its machine for: a project, an account and a token that
+/// is valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and data about the
+/// machine. Paths: spec environment.md section 11, wire.md section 2, access.md section 4. JSON has exactly
+/// the type `application/json`, as Google's: google-auth before 2.24 takes any other for text.
+/// `wait_for_change` is answered immediately: nothing ever changes.
 struct MetadataAnswers {
   std::string project;
   cluster::NumberOf number_of = cluster::HashedNumber;
   /// "localhost:PORT" of the TLS listener; a function, because the port is known only once it listens.
   std::function<std::string()> universe_domain;
-  /// A new access token for who asks, or why there is none.
+  /// A new access token for the caller, or the reason why there is none.
   std::function<boost::asio::awaitable<Result<std::string>>(const http::Request& request)> access_token;
   AskingInstance instance;
   bool has_accounts =
-      false;                 ///< programs in replicas are their jobs' service accounts; else kMetadataAccount
-  bool has_console = false;  ///< a browser that opens "/" is sent there
+      false;  ///< programs in replicas use their jobs' service accounts; otherwise kMetadataAccount
+  bool has_console = false;  ///< redirect a browser that opens "/" to it
 };
 
 }  // namespace trainyard::api

@@ -8,7 +8,7 @@
 #include "net/access/caller.h"
 #include "net/http/message.h"
 
-/// What requests of jobs have in common. Loop thread.
+/// Common functions of requests for jobs. Loop thread.
 namespace trainyard::api {
 
 /// The job that a route with {project} and {job} names.
@@ -16,7 +16,7 @@ namespace trainyard::api {
   return {request.Parameter("project"), request.Parameter("job")};
 }
 
-/// Who asks for a job, and what they may use for it.
+/// The caller, as a job's creator with its rights.
 [[nodiscard]] inline control::Creator CreatorOf(const http::Request& request) {
   if (request.caller == nullptr) return {};
   auto require = [caller = request.caller](std::string permission, iam::Resource resource) {

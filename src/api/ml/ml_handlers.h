@@ -30,7 +30,7 @@ Waits<control::JobService, const WebAccess> GetJob, ListJobs;
 
 /// Whether a job of the region can get accelerators of the type on this installation.
 using RegionOffers = std::function<bool(const std::string& region, ml::v1::AcceleratorConfig::Type type)>;
-/// A location has the accelerators of the original's table that the offers have, too. There are no
+/// A location has the accelerators of Google's table that this installation offers, too. There are no
 /// operations: no training method makes one.
 Answers<const RegionOffers> GetLocation, ListLocations;
 Answers<const cluster::NumberOf> GetConfig;
@@ -42,10 +42,10 @@ Waits<studies::StudyService> CreateStudy, GetStudy, ListStudies, DeleteStudy, Cr
     ListTrials, DeleteTrial, SuggestTrials, ListOptimalTrials, AddMeasurement, CompleteTrial, StopTrial,
     CheckEarlyStopping, GetStudyOperation, CancelStudyOperation;
 
-/// projects.locations.nodes of Google's `tpu` v1 API, get and list: what TPUClusterResolver asks for a TPU's
-/// name. A program sees the node of its own replica, which TPU_CONFIG names, and no other. It is READY, and
-/// has no network endpoint: its chips are the machine's own (docs/accelerators.md). kNotFound in Google's
-/// words. Source: the API's discovery document (data/discovery/tpu.v1.json); tensorflow/python/tpu/client.
+/// projects.locations.nodes of Google's `tpu` v1 API, get and list, which TPUClusterResolver calls with a
+/// TPU's name. A program only sees the node of its own replica, which TPU_CONFIG names. It is READY, and has
+/// no network endpoint: its chips are the machine's own (docs/accelerators.md). kNotFound in Google's words.
+/// Source: the API's discovery document (data/discovery/tpu.v1.json); tensorflow/python/tpu/client.
 Waits<const AskingInstance> GetTpuNode, ListTpuNodes;
 
 }  // namespace trainyard::api

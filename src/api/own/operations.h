@@ -22,7 +22,7 @@
 
 namespace trainyard::api {
 
-/// What an operator asks of this server: draining, backups, whether it can take jobs. Loop thread only; the
+/// Operators' requests to this server: draining, backups, whether it can take jobs. Loop thread only; the
 /// destructor stops a backup under way.
 class Operations final : public Administration {
  public:
@@ -36,15 +36,15 @@ class Operations final : public Administration {
     std::string version;  ///< of this program
     std::string data_dir;
     std::map<std::string, std::string> bucket_dirs;
-    std::string backup_dir;  ///< empty: none by the API
-    /// Who sent a request; empty: not known.
+    std::string backup_dir;  ///< empty: the API takes no backups except from this machine
+    /// The principal that sent a request; empty: not known.
     std::function<std::string(const http::Request& request)> who_asks;
     std::function<boost::asio::awaitable<bool>(const http::Request& request)> is_from_machine;
   };
-  /// Drains at once if the previous server did (`drain`).
+  /// Drains from the start if the previous server did (`drain`).
   Operations(Parts parts, control::v1::Drain drain);
 
-  /// What the previous server left is taken over.
+  /// Call when the previous server's jobs are taken over.
   void SetRecovered() noexcept { recovered_ = true; }
   [[nodiscard]] systemd::ReloadHooks& reload_hooks() noexcept { return reload_hooks_; }
 
@@ -63,7 +63,7 @@ class Operations final : public Administration {
   }
 
  private:
-  /// Into facts_, where they are not of just now.
+  /// Updates facts_, unless they are recent.
   boost::asio::awaitable<void> LookWhetherReady();
   boost::asio::awaitable<void> Pulse();
   void AddRunning(control::v1::AdminStatus& status) const;
@@ -73,10 +73,10 @@ class Operations final : public Administration {
   bool recovered_ = false;
   systemd::ReloadHooks reload_hooks_;
   control::BackupRunner backups_;
-  store::WriteProbe probe_;  ///< files_' thread
+  store::WriteProbe probe_;  ///< used on files_' thread
   service::ReadinessFacts facts_;
   std::optional<std::chrono::steady_clock::time_point> checked_at_;
-  /// How late the loop was, by the second.
+  /// Samples once a second how late the loop was.
   std::map<std::chrono::steady_clock::time_point, std::chrono::milliseconds> lateness_;
   boost::asio::thread_pool files_{1};
   TaskGroup tasks_;

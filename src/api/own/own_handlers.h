@@ -46,8 +46,8 @@ namespace trainyard::studies {
 class StudyService;
 }  // namespace trainyard::studies
 
-/// What the administration's port has in addition to Google's APIs (OwnRoutes): extension resources below
-/// /trainyard/v1 (proto/trainyard/control/v1), and what watches the server. Loop thread only.
+/// Routes of the administration's port in addition to Google's APIs (OwnRoutes): extension resources below
+/// /trainyard/v1 (proto/trainyard/control/v1), and monitoring of the server. Loop thread only.
 namespace trainyard::api {
 
 /// JobStatus; JobRemoval::Delete, whose answer is an empty object; TuningInsight. maintain:
@@ -56,33 +56,33 @@ namespace trainyard::api {
 Waits<control::JobService> GetJobStatus, DeleteJob, MaintainJob, ValidateJob, ExplainJobTuning;
 Waits<control::JobService, studies::StudyService> ExplainStudyTuning;
 
-/// What jobs' programs measured of themselves (control/v1/curves.proto). For QueryScalars a job that who asks
-/// may not see is as if it were not there (docs/adr/0053).
+/// The metrics that jobs' programs measured (control/v1/curves.proto). QueryScalars treats a job that the
+/// caller may not see as one that does not exist (docs/adr/0053).
 Waits<curves::JobCurves> ListScalars, ListSummaries, QueryScalars, ReadSummary;
 
-/// Jobs as tables and pages show them. `jobs` outlives it.
+/// Jobs for tables and pages. `jobs` outlives it.
 struct JobTablesPrinter {
   control::JobService& jobs;
   boost::asio::thread_pool printer{1};
 };
 Waits<JobTablesPrinter> ListJobRows, SummarizeJobs, GetJobTimeline;
 
-/// What answers jobs:watch: server-sent events. Each one's data is a JobChanges, its id the resume token;
-/// query `filter`, `resumeToken` (or the field Last-Event-ID), `logsOf` (repeated). 410: the token is of a
-/// time that this server does not remember; list the jobs again. It ends as entries:tail does. Source: HTML
-/// standard, "Server-sent events".
+/// The source of jobs:watch: server-sent events. Each one's data is a JobChanges, its id the resume token;
+/// query `filter`, `resumeToken` (or the field Last-Event-ID), `logsOf` (repeated). 410: the token is older
+/// than this server's history; list the jobs again. It ends as entries:tail does. Source: HTML standard,
+/// "Server-sent events".
 struct JobWatchSource {
   control::JobService& jobs;  ///< outlives it
   /// A comment is sent after this much silence, so that no proxy closes the connection.
   std::chrono::milliseconds heartbeat = std::chrono::seconds(15);
-  /// With the streams, which may end after the routes.
+  /// Shared with the streams, which may outlive the routes.
   std::shared_ptr<boost::asio::thread_pool> printer = std::make_shared<boost::asio::thread_pool>(1);
 };
 Waits<JobWatchSource> WatchJobs;
 
-/// Jobs and their lines (control/v1/log_window.proto): a job's log by the numbers of its lines. A job without
-/// lines has an empty one. The functions ask what entries:list asks (log_rights.h). A download is sent while
-/// it is read, whole, up to the last line that there was at its beginning.
+/// Jobs and their lines (control/v1/log_window.proto): a job's log by line numbers. A job without lines has
+/// an empty one. The functions require the rights of entries:list (log_rights.h). A download is sent while it
+/// is being read, whole, up to the line that was last when it began.
 struct JobLogs : std::enable_shared_from_this<JobLogs> {
   /// The job's uid in the log store. kNotFound: there is no such job.
   using UidOf = std::function<boost::asio::awaitable<Result<std::int64_t>>(wire::JobName name)>;
@@ -92,21 +92,21 @@ struct JobLogs : std::enable_shared_from_this<JobLogs> {
   logs::LogLines& lines;
   boost::asio::thread_pool printers{1};
 };
-/// Those of a server. Both outlive what is returned.
+/// The functions for a server's jobs and logs. Both outlive what is returned.
 [[nodiscard]] std::shared_ptr<JobLogs> LogsOf(control::JobService& jobs, logs::LogLines& lines);
 Waits<JobLogs> ReadJobLog, SearchJobLog, SummarizeJobLog, DownloadJobLog;
 
-/// The replicas' shells: what trainingOutput.webAccessUris points at. A WebSocket
-/// (src/replica/shell/session.h); a browser is sent to the page that opens it, any other plain GET is
-/// answered with how to open it. Query parameters: token, rows, columns. Where who asks has to log in, a
-/// shell's ticket is answered with a URI below /trainyard/v1/shells that opens the shell once, for browsers.
+/// The replicas' shells: the target of trainingOutput.webAccessUris. A WebSocket
+/// (src/replica/shell/session.h); a browser is redirected to the page that opens it, any other plain GET is
+/// answered with instructions. Query parameters: token, rows, columns. If callers have to log in, a request
+/// for a ticket returns a URI below /trainyard/v1/shells that opens the shell once, for browsers.
 struct Shells;
 /// Both outlive it.
 [[nodiscard]] std::shared_ptr<Shells> ShellsOf(control::JobService& jobs, const Clock& clock);
 Waits<control::JobService> OpenShell;
 Waits<Shells> GiveShellTicket, OpenShellByTicket;
 
-/// Who says which runtime versions there are. `list` blocks and is called on `pool`, which outlives the
+/// The source of the list of runtime versions. `list` blocks and is called on `pool`, which outlives the
 /// router.
 struct RuntimeSource {
   std::function<control::v1::RuntimeList()> list;
@@ -114,79 +114,80 @@ struct RuntimeSource {
 };
 Waits<const RuntimeSource> ListRuntimes;
 
-/// Who knows the machine. `images` blocks and is called on `pool`; all outlive the router.
+/// The sources of data about the machine. `images` blocks and is called on `pool`; all outlive the router.
 struct MachineSource {
   std::function<boost::asio::awaitable<control::v1::MachineReport>()> report;
   std::function<boost::asio::awaitable<Result<control::v1::MachineHistory>>(std::chrono::hours)> history;
   std::function<control::v1::ImageList()> images;
   boost::asio::thread_pool& pool;
 };
-/// So far back the machine's use is kept.
+/// How far back the machine's use is stored.
 inline constexpr int kHoursMax = 42 * 24;
 inline constexpr int kHoursDefault = 24;
-/// For everybody who has logged in. Names of buckets and of images, which others chose, only for who has
-/// trainyard.server.get on the installation.
+/// For everybody who has logged in. Names of buckets and of images, which others chose, are only shown to
+/// callers with trainyard.server.get on the installation.
 Waits<const MachineSource> GetMachine, GetMachineUsage, ListImages;
 
-/// Who knows who uses what.
+/// The sources of the usage report.
 struct UsageSource {
   control::JobService& jobs;  ///< outlives the router
-  /// Adds the time, the machine, and what projects used and keep, to a report that has the jobs.
+  /// Adds the time, the machine, and what projects used and stored, to a report that has the jobs.
   std::function<void(control::v1::UsageReport& report)> add_machine;
 };
-/// Of all projects; where who asks has to log in, of those on which they have trainyard.usage.get.
+/// The report for all projects; if callers have to log in, only for those on which the caller has
+/// trainyard.usage.get.
 Waits<const UsageSource> GetUsage;
 
-/// The sources of the figures. All outlive the router.
+/// The sources of the metrics. All outlive the router.
 struct MetricsSources {
   control::JobService& jobs;
   metrics::UsageHistory& usage;
   const http::RequestCounts& requests;
   const http::ConnectionBudget& connections;
   const LoopWatch& loop;
-  /// What this machine can limit for replicas: "memory", "CPUs", "processes".
+  /// The limits that this machine can set for replicas: "memory", "CPUs", "processes".
   struct Limit {
     std::string of;
     bool works = false;
   };
-  std::function<std::vector<Limit>()> limits;  ///< what is known now
-  bool names_jobs = true;                      ///< families that name jobs are printed, too
+  std::function<std::vector<Limit>()> limits;  ///< as known now
+  bool names_jobs = true;                      ///< also print families with names of jobs
 };
-/// Prometheus' text format.
+/// The metrics in Prometheus' text format.
 Answers<const MetricsSources> PrintMetrics;
-/// As Cloud Monitoring's timeSeries.list: query `metric` (one of metrics::Metrics(); all without it),
-/// `replica` (a task name), `startTime` and `endTime` (RFC 3339), `maxPoints` (of each series: thinned, of
+/// As Cloud Monitoring's timeSeries.list: query `metric` (one of metrics::Metrics(); all if absent),
+/// `replica` (a task name), `startTime` and `endTime` (RFC 3339), `maxPoints` (for each series: thinned, from
 /// all samples).
 Waits<const MetricsSources> ListSeries;
 
-/// What an operator asks of a running server.
+/// What an operator can request from a running server.
 class Administration {
  public:
   virtual ~Administration() = default;
 
   [[nodiscard]] virtual boost::asio::awaitable<control::v1::AdminStatus> Status() = 0;
-  /// Durable when it returns. `by`: who asks.
+  /// Durable when it returns. `by`: the caller.
   [[nodiscard]] virtual boost::asio::awaitable<Result<control::v1::Drain>> SetDrain(bool on,
                                                                                     std::string by) = 0;
-  /// Whether the request comes by the server's own socket, from root or the server's account, and from no
-  /// program of a job.
+  /// Whether the request comes through the server's own socket, from root or the server's account, and not
+  /// from a program of a job.
   [[nodiscard]] virtual boost::asio::awaitable<bool> IsFromMachine(const http::Request& request) const = 0;
-  /// Begins a backup and returns. kAborted: one is under way; kFailedPrecondition, kInvalidArgument: only who
-  /// asks from the machine names any folder (backup::AllowedPlace). What else is wrong with the request is in
-  /// the backup's own state, as all that goes wrong later.
+  /// Begins a backup and returns. kAborted: one is under way; kFailedPrecondition, kInvalidArgument: only a
+  /// caller on the machine may choose any directory (backup::AllowedPlace). Other errors, of the request too,
+  /// are in the backup's own state.
   [[nodiscard]] virtual Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request,
                                                                 bool from_machine) = 0;
   [[nodiscard]] virtual control::v1::Backup LastBackup() const = 0;
-  /// Reads again what can be read again while the server runs. kFailedPrecondition: what could not be, and
-  /// why; the rest was.
+  /// Reloads everything that can be reloaded while the server runs. kFailedPrecondition: what could not be,
+  /// and why; the rest was reloaded.
   [[nodiscard]] virtual boost::asio::awaitable<Result<control::v1::Reload>> Reload() = 0;
   [[nodiscard]] virtual boost::asio::awaitable<control::v1::Readiness> CheckReady() = 0;
-  /// The name of who sent the request, for the record and for others to read.
+  /// The name of the caller, for the record and for others to read.
   [[nodiscard]] virtual std::string WhoAsks(const http::Request& request) const = 0;
 };
 
-/// Source: docs/operators.md. ShowReadiness: 200 if the server can take jobs, else 503; a Readiness either
-/// way.
+/// Source: docs/operators.md. ShowReadiness: 200 if the server can take jobs, otherwise 503; a Readiness in
+/// both cases.
 Waits<Administration> ShowServerStatus, SetDrain, BeginBackup, Reload, ShowReadiness;
 Answers<Administration> ShowBackup;
 

@@ -15,17 +15,17 @@
 
 namespace trainyard::api {
 
-/// A folder of a bucket as an archive, made while it is sent: it holds one page of names, one open object and
-/// one piece, whatever the folder has. Each object is as it was when its turn came; one that is gone by then
-/// is left out. Loop thread; reading and compressing happen on `pool`.
+/// A directory of a bucket as an archive, made while it is sent: it keeps one page of names, one open object
+/// and one piece in memory, however large the directory is. Each object is read when its turn comes; one that
+/// is deleted by then is left out. Loop thread; reading and compressing happen on `pool`.
 class FolderArchive {
  public:
   struct Folder {
     std::string bucket;
     std::string prefix;  ///< as ReadFolder
-    std::string top;     ///< the one folder in the archive, with all else in it
+    std::string top;     ///< the one directory in the archive that contains everything else
   };
-  /// What the archive may have: entries, and bytes of their names.
+  /// Limits of the archive: entries, and bytes of their names.
   struct Limits {
     std::int64_t entries = 0;
     std::int64_t name_bytes = 0;
@@ -35,8 +35,8 @@ class FolderArchive {
                 std::unique_ptr<packing::ArchiveWriter> writer, Limits limits);
 
   /// The next piece; an empty one ends the archive. kDataLoss: an object's file became shorter while it was
-  /// read; kResourceExhausted: more than the limits; else those of Buckets: what was sent is not
-  /// whole then.
+  /// read; kResourceExhausted: more than the limits; otherwise the errors of Buckets. After an error the
+  /// archive is incomplete.
   boost::asio::awaitable<Result<std::string>> Next();
 
  private:
@@ -49,14 +49,14 @@ class FolderArchive {
   storage::Buckets& buckets_;
   boost::asio::thread_pool& pool_;
   Folder folder_;
-  std::shared_ptr<packing::ArchiveWriter> writer_;  ///< with the task that uses it
+  std::shared_ptr<packing::ArchiveWriter> writer_;  ///< shared with the task that uses it
   packing::EntryNames names_;
   Limits left_;
   storage::v1::Objects page_;
-  int at_ = 0;  ///< of the page's objects
+  int at_ = 0;  ///< index in the page's objects
   bool has_listed_ = false;
   bool is_done_ = false;
-  std::shared_ptr<Open> open_;  ///< with the task that reads it; null: between two objects
+  std::shared_ptr<Open> open_;  ///< shared with the task that reads it; null: between two objects
   std::string made_;
 };
 

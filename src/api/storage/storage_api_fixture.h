@@ -34,7 +34,8 @@ using http::ClientRequest;
 using http::ClientResponse;
 using http::Method;
 
-/// A server of the storage API on a thread of its own. May be destroyed and made again on the same folder.
+/// A server of the storage API on a separate thread. May be destroyed and created again on the same
+/// directory.
 class Served {
  public:
   explicit Served(const std::filesystem::path& data) : Served(storage::Buckets::Options{.data = data}) {}

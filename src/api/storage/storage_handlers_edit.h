@@ -7,12 +7,12 @@
 
 namespace trainyard::api::storage_api {
 
-/// objects.patch: what the body names is replaced, null removes, `metadata` is merged key by key.
+/// objects.patch: the fields of the body are replaced, null removes, `metadata` is merged key by key.
 /// kInvalidArgument: malformed, unknown names, or a field that this server would have to ignore. Pure: any
 /// thread. Source: discovery.
 [[nodiscard]] Result<storage::ObjectEdit> ReadPatch(std::string_view json);
 
-/// objects.update: all that a client may set is replaced by what the body says.
+/// objects.update: all fields that a client may set are replaced by the body's.
 [[nodiscard]] Result<storage::ObjectEdit> ReadUpdate(std::string_view json);
 
 /// buckets.patch: an RFC 7396 merge patch, so null removes. stores/storage/resource.h says which fields it
@@ -20,7 +20,7 @@ namespace trainyard::api::storage_api {
 /// bucket. Pure: any thread.
 [[nodiscard]] Result<storage::BucketEdit> ReadBucketPatch(std::string_view json);
 
-/// buckets.update: what the body leaves out goes back to its default.
+/// buckets.update: fields missing in the body return to their defaults.
 [[nodiscard]] Result<storage::BucketEdit> ReadBucketUpdate(std::string_view json);
 
 }  // namespace trainyard::api::storage_api

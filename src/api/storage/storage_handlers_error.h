@@ -13,8 +13,8 @@ namespace trainyard::api::storage_api {
 [[nodiscard]] http::Response StatusAnswer(int status, std::string_view reason, std::string_view message);
 
 /// The XML API's error document: `<Error><Code>NoSuchKey</Code><Message>...</Message></Error>`. Control
-/// characters that XML cannot hold become spaces. Source: Cloud Storage's page "HTTP status and error codes
-/// for XML". @param details  empty: none.
+/// characters that XML cannot contain become spaces. Source: Cloud Storage's page "HTTP status and error
+/// codes for XML". @param details  empty: none.
 [[nodiscard]] std::string PrintXmlError(std::string_view code, std::string_view message,
                                         std::string_view details = {});
 

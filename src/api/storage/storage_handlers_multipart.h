@@ -47,8 +47,8 @@ class MultipartUpload {
   bool bare_lf_ = false;
   State state_ = State::kPreamble;
   std::string buffer_;
-  std::size_t taken_ = 0;  ///< bytes of buffer_ that are done with
-  bool at_start_ = true;   ///< of a part's content
+  std::size_t taken_ = 0;  ///< bytes of buffer_ that were processed
+  bool at_start_ = true;   ///< at the start of a part's content
   std::string content_;
   std::optional<std::string> resource_;
   std::string media_type_;

@@ -17,14 +17,14 @@ struct ByteRange {
 };
 
 /// One `Range: bytes=...` of a download.
-/// @return nothing: no range, several, or not understood (the whole is sent); kOutOfRange: no byte of it
-/// exists (416). Source: RFC 9110 section 14.2.
+/// @return nothing: no range, several, or not understood (send everything); kOutOfRange: the object has no
+/// byte in the range (416). Source: RFC 9110 section 14.2.
 [[nodiscard]] Result<std::optional<ByteRange>> ReadRange(std::string_view header, std::uint64_t size);
 
-/// `Content-Range` of a resumable upload's PUT. "bytes */*" and "bytes */9" ask; "bytes 0-8/9", "bytes
-/// 0-8/*", "bytes 0-*/*" and "bytes 0-*/9" bring bytes.
+/// `Content-Range` of a resumable upload's PUT. "bytes */*" and "bytes */9" query the state; "bytes 0-8/9",
+/// "bytes 0-8/*", "bytes 0-*/*" and "bytes 0-*/9" carry bytes.
 struct UploadRange {
-  std::optional<std::uint64_t> first;  ///< nothing: a question
+  std::optional<std::uint64_t> first;  ///< absent: a query
   std::optional<std::uint64_t> last;   ///< inclusive
   std::optional<std::uint64_t> total;
   friend bool operator==(const UploadRange&, const UploadRange&) = default;

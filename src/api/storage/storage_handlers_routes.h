@@ -9,7 +9,7 @@ class Identities;
 /// The storage API's methods, each a coroutine over one request. Loop thread.
 namespace trainyard::api::storage_api {
 
-/// @param project  whose it is to be.
+/// @param project  the project that the bucket will belong to.
 awaitable<Result<v1::Bucket>> MakeBucket(Buckets& buckets, Request& request, std::string project);
 awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request);
 awaitable<Result<v1::Buckets>> PageOfBuckets(Buckets& buckets, Request& request);
@@ -49,17 +49,17 @@ awaitable<Result<Response>> CancelUpload(Buckets& buckets, Request& request);
 
 using identity::Identities;
 
-/// Buckets as the projects' that they belong to, and their policies. Source: spec access.md section 8;
-/// discovery storage v1, buckets.*. A new bucket is the query's project's; the list has those of the query's
-/// project where somebody was asked who they are, else all.
+/// Buckets of projects, and their policies. Source: spec access.md section 8; discovery storage v1,
+/// buckets.*. A new bucket belongs to the query's project; the list has that project's buckets if there is
+/// authentication, otherwise all.
 awaitable<Result<Response>> InsertOwnedBucket(Buckets& buckets, Identities& identities, Request& request);
 awaitable<Result<Response>> DeleteOwnedBucket(Buckets& buckets, Identities& identities, Request& request);
 awaitable<Result<Response>> ListOwnedBuckets(Buckets& buckets, Identities& identities, Request& request);
 
-/// Of the bucket; an object has its bucket's.
+/// The policy of the bucket; an object has its bucket's.
 awaitable<Result<Response>> GetBucketPolicy(Buckets& buckets, Identities& identities, Request& request);
 awaitable<Result<Response>> SetBucketPolicy(Buckets& buckets, Identities& identities, Request& request);
-/// Those of the query's permissions that who asks has; all where nobody was asked.
+/// Returns the requested permissions that the caller has; all of them if authentication is off.
 awaitable<Result<Response>> TestBucketPermissions(Buckets& buckets, Identities& identities, Request& request);
 
 }  // namespace trainyard::api::storage_api

@@ -33,7 +33,7 @@ constexpr int kOkEnd = 400;
 constexpr int kServerErrors = 500;
 
 std::string OneLine(std::string_view text, std::size_t bytes_max) {
-  // Each byte may become four: what is never shown is not worth making visible.
+  // Each byte may become four: bytes that will be cut off need not be made visible.
   std::string visible;
   for (const char c : wire::VisibleText(text.substr(0, bytes_max + 1))) {
     switch (c) {
@@ -53,7 +53,7 @@ std::array<std::string*, 7> NamesOf(AuditLine& line) {
           &line.permission, &line.resource.project, &line.resource.name};
 }
 
-/// One byte more than is shown says that it was cut.
+/// Keeps one byte more than is shown, so that Tidied sees that the text was cut.
 void Bound(std::string& text, std::size_t bytes_max) {
   if (text.size() <= bytes_max + 1) return;
   text.resize(bytes_max + 1);
@@ -117,7 +117,7 @@ void Set(json::object& object, std::string_view name, std::string_view text) {
   if (!text.empty()) object[name] = text;
 }
 
-/// What all entries have, with an empty "protoPayload".
+/// The common part of all entries, with an empty "protoPayload".
 struct Call {
   std::string_view project;
   std::string_view log;
@@ -128,7 +128,7 @@ struct Call {
 json::object Common(const Call& call, SysTime time, SysTime received) {
   const std::string log = "projects/" + std::string(call.project) + "/logs/" + std::string(kLogPrefix);
   return {{"logName", log + std::string(call.log)},
-          // Of one width until the year 2286, so that they sort as the times do.
+          // A decimal number, which has the same width until the year 2286, so that ids sort as the times do.
           {"insertId", std::to_string(time.time_since_epoch().count())},
           {"timestamp", wire::PrintTime(time)},
           {"receiveTimestamp", wire::PrintTime(received)},

@@ -51,7 +51,7 @@ std::optional<AuditFile> AuditFile::Parse(std::string_view name) {
                                          std::chrono::day(day_of_month)};
   if (!date.ok()) return std::nullopt;
   file.day = date;
-  if (file.Name() != original) return std::nullopt;  // one spelling each
+  if (file.Name() != original) return std::nullopt;  // each file has only one name
   return file;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// How many refusals of nobody there may still be.
+/// How many more refusals of unknown callers may be added now.
 class Allowance {
  public:
   bool Take(SysTime now) {
@@ -38,14 +38,14 @@ class Allowance {
   int left_ = AuditLog::kNobodyAtOnce;
 };
 
-/// Entries of decisions that have none of their own.
+/// An entry for decisions that have no entry.
 struct Note {
   LeftOut why = LeftOut::kDiskTooSlow;
   std::int64_t count = 0;
   SysTime time;
 };
 
-/// Between those who add and the thread that writes.
+/// Passes decisions from the threads that add them to the thread that writes.
 struct Mailbox {
   std::vector<AuditEvent> events;
   std::int64_t too_slow = 0;
@@ -54,7 +54,7 @@ struct Mailbox {
   SysTime last_time;
   bool is_drain_posted = false;
 
-  /// A time that no entry has: odd, after the last one unless the clock was turned back a lot.
+  /// A time that no other entry has: odd, and after the last one unless the clock was turned back a lot.
   SysTime NextTime(SysTime now) {
     const SysTime odd(std::chrono::nanoseconds(now.time_since_epoch().count() | 1));
     const bool goes_on = last_time < now + AuditLog::kTurnedBackMax;
@@ -81,7 +81,7 @@ struct AuditLog::State {
   const Clock& clock;
   const Options options;
   Guarded<Mailbox> mailbox;
-  // Of the one thread.
+  // Used on the writing thread only.
   AuditWriter writer;
   std::deque<AuditWriter::Line> lines;  ///< printed, not yet written
   std::optional<std::chrono::steady_clock::time_point> refusal_said, nobody_said;
@@ -92,7 +92,7 @@ struct AuditLog::State {
   asio::steady_timer drain_timer{thread};
 };
 
-/// Only when all lines of the mail before are written: what waits stays bounded.
+/// Takes new decisions only when all earlier lines are written, so that their number stays bounded.
 void AuditLog::State::TakeMail() {
   const auto now = std::chrono::steady_clock::now();
   const SysTime time = clock.Now();

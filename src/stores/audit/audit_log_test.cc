@@ -78,7 +78,7 @@ TEST_F(AuditLogTest, BelievesAClockThatIsTurnedBackALot) {
     log->Add(Line("now"), "p");
   }
   OpenLog()->Add(Line("again"), "p");
-  // Nor has the moment in the year 2109 removed what was "older" than --audit-days then.
+  // The moment in the year 2109 has not removed what was "older" than --audit-days then, either.
   EXPECT_THAT(Names(),
               ElementsAre("audit-20261123-1.jsonl", "audit-20261123-2.jsonl", "audit-21090112-1.jsonl"));
 }
@@ -207,7 +207,8 @@ TEST_F(AuditLogTest, GoesOnBehindALineThatACrashCut) {
   EXPECT_THAT(Jobs(List("", "timestamp desc")), ElementsAre("b", "a"));
 }
 
-// A process that is killed at any point leaves what it had flushed, in order, and nothing that stops readers.
+// A process that is killed at any point leaves what it had flushed, in order, and nothing that readers fail
+// on.
 TEST_F(AuditLogTest, SurvivesAKill) {
   for (int round = 0; round < 5; ++round) {
     std::array<int, 2> pipe{};

@@ -27,7 +27,7 @@ bool NamesOne(const Comparison& comparison) {
     case Comparator::kEqual:
     case Comparator::kHas: return comparison.value.contains(kName);
     case Comparator::kMatches:
-      // An expression names it with or without backslashes before the dots; "a|b" may mean others too.
+      // A regular expression may have backslashes before the dots; "a|b" may match other logs too.
       return comparison.value.contains("cloudaudit") && !comparison.value.contains('|');
     case Comparator::kNotEqual:
     case Comparator::kLess:

@@ -32,7 +32,7 @@ constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
 SysTime TimeOf(const LogEntry& entry) { return wire::FromProto(entry.timestamp()); }
 
-/// Where a page goes on: an offset in a file, whether or not the file is still there.
+/// The position from which a page continues: an offset in a file, which may have been removed.
 struct Position {
   AuditFile file;
   std::int64_t offset = 0;
@@ -47,13 +47,14 @@ Position PositionOf(const std::array<std::int64_t, 3>& numbers) {
   return {.file = {.day = day, .number = numbers[1]}, .offset = numbers[2]};
 }
 
-/// All lines before `first` are earlier than the time, none that begins at `last` or later is.
+/// All lines before `first` are earlier than the time; no line at or after `last` is.
 struct Place {
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
 
-/// The time of the first entry from `offset` on, and where the next line begins. Nothing: none is near.
+/// The time of the first entry at or after `offset`, and where the next line begins. Nothing: there is none
+/// nearby.
 Result<std::optional<std::pair<SysTime, std::int64_t>>> NextTime(LineReader& reader, std::int64_t offset,
                                                                  std::int64_t end) {
   constexpr int kLinesMax = 10;
@@ -73,7 +74,7 @@ Result<Place> Bisect(LineReader& reader, SysTime time) {
     const std::int64_t middle = place.first + (place.last - place.first) / 2;
     TY_TRY(const std::int64_t start, reader.LineStart(middle));
     TY_TRY(const auto next, NextTime(reader, start, place.last));
-    if (!next) break;  // no line that can be read is near: line by line, then
+    if (!next) break;  // no readable line is near: continue line by line
     if (next->first < time) {
       place.first = next->second;
     } else {
@@ -91,7 +92,7 @@ class PageSearch {
         folder_(std::move(folder)),
         lines_max_(lines_max),
         is_forward_(query.order == Order::kOldestFirst) {
-    // What a file's name can say; times beyond them are nobody's.
+    // The range of times that a file's name can express; no entry has times outside of it.
     constexpr std::chrono::sys_days kFirst{std::chrono::year(1970) / 1 / 1};
     constexpr std::chrono::sys_days kLast{std::chrono::year(2200) / 1 / 1};
     earliest_ = std::clamp<SysTime>(query.bounds.earliest, kFirst, kLast);
@@ -99,7 +100,7 @@ class PageSearch {
     for (const std::string& project : query.projects) prefixes_.push_back("projects/" + project + "/logs/");
   }
 
-  /// Where the next page begins; nothing: there is none.
+  /// Returns where the next page begins; nothing: there is no next page.
   Result<std::optional<Position>> Run(const std::optional<Position>& from) {
     if (query_.bounds.nothing || earliest_ > latest_) return std::nullopt;
     TY_TRY(const std::vector<AuditFile> files, FilesFrom(from));
@@ -156,7 +157,7 @@ class PageSearch {
            std::ssize(page.entries) == query_.page_size;
   }
 
-  /// False: the lines that follow are outside of the times.
+  /// False: the following lines are outside of the range of times.
   bool Take(std::string_view text) {
     std::optional<LogEntry> entry = ParseEntry(text);
     if (!entry) return true;
@@ -199,7 +200,7 @@ Result<store::PageTokenKey> OpenKey(const std::string& path) {
   return made;
 }
 
-/// Tokens of job logs are for other positions, though all else be the same.
+/// A token of a job's log is not valid here, even if everything else is the same.
 std::string ContextOf(const LogQuery& query) { return "audit\n" + query.page_token_context; }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct Tail {
   bool is_cut = false;
 };
 
-/// The last entry of the file that can be read, among its last lines.
+/// The file's last readable entry, among its last lines.
 Result<Tail> ReadTail(const std::string& path) {
   constexpr int kLinesMax = 100;
   Tail tail;
@@ -105,7 +105,7 @@ Status AuditWriter::Write(const std::string& batch) {
     is_cut_ = false;
     return {};
   }
-  // What is there of it would be repeated.
+  // Otherwise the part that was written would be repeated.
   if (::ftruncate(file_.get(), current_.bytes) != 0) file_ = UniqueFd();
   return written;
 }

@@ -32,7 +32,7 @@ std::string_view LineReader::View(std::int64_t begin, std::int64_t end) const {
 
 Status LineReader::Load(std::int64_t begin, std::int64_t end) {
   if (begin >= block_begin_ && end <= block_begin_ + std::ssize(block_)) return {};
-  // Half a block to either side: whichever way the reader goes, the next lines are there.
+  // Half a block more on either side, so that the next lines are loaded in both directions.
   const std::int64_t spare = (kBlockBytes - (end - begin)) / 2;
   const std::int64_t from = std::max<std::int64_t>(0, begin - spare);
   const std::int64_t to = std::min(size_, end + spare);
@@ -43,7 +43,7 @@ Status LineReader::Load(std::int64_t begin, std::int64_t end) {
         ::pread(file_.get(), block.data() + got, block.size() - got, from + static_cast<off_t>(got));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return std::unexpected(ErrnoError(errno, "read the audit log"));
-    if (n == 0) break;  // shortened: zeros are no lines
+    if (n == 0) break;  // the file was shortened: zeros are not lines
     got += static_cast<std::size_t>(n);
   }
   block_ = std::move(block);
@@ -81,7 +81,7 @@ Result<std::optional<LineReader::Line>> LineReader::Before(std::int64_t offset) 
 
 Result<std::int64_t> LineReader::LineStart(std::int64_t offset) {
   if (offset <= 0 || offset >= size_) return std::clamp<std::int64_t>(offset, 0, size_);
-  // The end of the line before may be the byte before.
+  // The previous line's end may be the byte before `offset`.
   const std::int64_t window = std::min(size_, offset - 1 + kLineBytesMax);
   TY_RETURN_IF_ERROR(Load(offset - 1, window));
   const std::size_t end = View(offset - 1, window).find('\n');

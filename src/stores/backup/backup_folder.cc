@@ -26,7 +26,7 @@ bool Exists(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, error));
 }
 
-/// All but the mark.
+/// Removes everything except the mark.
 Status Empty(const std::string& folder, const std::string& mark) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {

@@ -44,7 +44,7 @@ std::string Canonical(const std::string& path) {
   return error ? path : real.string();
 }
 
-/// The next folder on the way, made if it is not there.
+/// Opens the next directory on the path, and creates it if needed.
 Result<UniqueFd> Step(int folder, const std::string& name, const std::string& path) {
   if (::mkdirat(folder, name.c_str(), kFolderMode) != 0 && errno != EEXIST) return Failed("make " + path);
   UniqueFd next(::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

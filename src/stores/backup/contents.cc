@@ -9,16 +9,16 @@ namespace trainyard::backup {
 
 namespace {
 
-/// Large, and made anew when they are needed.
+/// Large, and recreated when needed.
 constexpr std::array<std::string_view, 3> kMadeAnew = {"environments", "images", "attempts"};
-/// What a server keeps, and all that a restore takes: SQLite reads whatever has a database's name with
-/// something behind it, and a rollback journal names files that it removes.
+/// All databases of a server, and the only ones that a restore accepts: SQLite also reads files whose names
+/// are a database's with a suffix, and a rollback journal names files that it removes.
 constexpr std::array<std::string_view, 6> kDatabases = {"trainyard.db", "objects.db", "studies.db",
                                                         "logs.db",      "metrics.db", "access.db"};
 constexpr std::array<std::string_view, 7> kTrees = {
     "audit", "last-seen.json", "project-use.json", "registries", "secrets", "tls", "uploads"};
-/// What each start writes, and what belongs to this machine's operator: copies of older schemas, the order to
-/// start nothing; and under which name a cluster knows this directory, which a copy must not share.
+/// Files that each start writes, and files of this machine's operator: copies of older schemas, the order to
+/// start nothing; and the name under which a cluster knows this directory, which a copy must not share.
 constexpr std::array<std::string_view, 9> kOfThisMachine = {
     "run",        "front",         kOwnBackups,          "schema-copies",
     "drain.json", "restored.json", "restore-unfinished", "unfinished-backup",

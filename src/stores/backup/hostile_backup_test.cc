@@ -27,7 +27,7 @@ using testing::HasSubstr;
 
 constexpr std::array<std::string_view, 1> kSchema = {"CREATE TABLE t(a INTEGER PRIMARY KEY)"};
 
-/// A good backup that somebody changes before it is restored.
+/// A valid backup that is modified before it is restored.
 class HostileBackup : public testing::Test {
  protected:
   void SetUp() override {
@@ -62,7 +62,7 @@ class HostileBackup : public testing::Test {
     tree.set_name(name);
     tree.set_files(1);
   }
-  /// Why it is refused; empty: it was restored.
+  /// Why the backup is refused; empty: it was restored.
   std::string Why() {
     EXPECT_TRUE(WriteManifest(Backup(), manifest_));
     const auto report = RestoreBackup(Backup(), Restored(), [](const std::string&) {});

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kJobs = "/trainyard.db";
-/// Written by a server that has made all of them: a first start may have been killed before.
+/// Written by a server that has created all databases: a first start may have been killed before.
 constexpr const char* kServed = "/run/server.json";
 
 struct Held {

@@ -25,14 +25,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Made anew by a server that does not find them: figures, and lines of which the attempts that live have the
-/// last ones.
+/// Recreated by a server that does not find them: resource use, and log lines, of which running attempts
+/// still have the last ones.
 constexpr std::array<std::string_view, 2> kCanDoWithout = {"logs.db", "metrics.db"};
 
-/// What could be read, whole and durable: beside the database, until that is put aside.
+/// What could be read, complete and durable: kept next to the damaged database until that is moved aside.
 constexpr std::string_view kReadySuffix = ".recovered";
 
-/// Whoever runs the command may be another than the server's account, which has to open the file.
+/// The command may be run by another account than the server's, which has to open the file.
 Status GiveToOwnerOf(const std::string& path, const std::string& file) {
   struct stat owner{};
   if (::stat(path.c_str(), &owner) != 0) return std::unexpected(ErrnoError(errno, "stat " + path));
@@ -45,7 +45,7 @@ Status Rename(const std::string& from, const std::string& to) {
   return std::unexpected(ErrnoError(errno, "rename " + from));
 }
 
-/// A run that was killed has put the damaged one aside, and what was read of it has not got its name yet.
+/// Finishes a killed run that had moved the damaged database aside but not yet renamed the recovered one.
 Status FinishKilled(const std::string& data) {
   std::vector<std::string> ready;
   for (const fs::directory_entry& entry : fs::directory_iterator(data)) {
@@ -64,7 +64,7 @@ Status FinishKilled(const std::string& data) {
   return {};
 }
 
-/// The damaged one keeps its name until all that can be read of it is on the disk.
+/// The damaged one keeps its name until everything that can be read of it is on the disk.
 Result<RecoveredDatabase> Recover(const std::string& data, const std::string& name, const std::string& why) {
   const std::string path = data + "/" + name;
   const std::string unfinished = path + ".recovering";

@@ -41,7 +41,7 @@ Result<OpenedFolder> OpenTop(const std::string& path) {
   return OpenedFolder{.folder = std::move(folder), .path = path};
 }
 
-/// Only what a backup makes, before anything is written: names lead nowhere else.
+/// Accepts only names that a backup uses, before anything is written: so no name leads elsewhere.
 Status CheckNames(const BackupManifest& manifest) {
   const auto foreign = [](const std::string& name) {
     return std::unexpected(FailedPrecondition("backup.json names '" + name +
@@ -54,7 +54,7 @@ Status CheckNames(const BackupManifest& manifest) {
   return {};
 }
 
-/// The copy is what is looked at: it is what a server will read.
+/// Checks the copy and not the original, because the copy is what a server will read.
 Status CopyDatabase(const OpenedFolder& from, const BackupManifest::Database& database,
                     const OpenedFolder& to) {
   const std::string target = to.path + "/" + database.name();
@@ -67,19 +67,20 @@ Status CopyDatabase(const OpenedFolder& from, const BackupManifest::Database& da
                  database.sha256() + " when it was made");
 }
 
-/// Buckets elsewhere become ordinary ones.
+/// Buckets outside of the data directory become ordinary ones.
 std::string PlaceOf(const std::string& tree) {
   return tree.starts_with(kBucketDirs) ? "buckets/" + tree.substr(kBucketDirs.size()) : tree;
 }
 
-/// The folder that holds `name` ("run/secret"): no step is a link.
+/// The directory that contains `name` ("run/secret"), reached without following a link.
 Result<UniqueFd> FolderOf(const OpenedFolder& top, const std::string& name) {
   std::vector<std::string> above;
   for (const fs::path& each : fs::path(name).parent_path()) above.push_back(each);
   return storage::OpenFolderBeneath(top.folder.get(), above);
 }
 
-/// Links in buckets are programs', and no server follows them; a link among its own files it would follow.
+/// Links in buckets are made by programs, and no server follows them; it would follow a link among its own
+/// files.
 Status CopyTree(const OpenedFolder& from, const BackupManifest::Tree& tree, const OpenedFolder& to,
                 RestoreReport& report) {
   const std::string place = PlaceOf(tree.name());

@@ -39,7 +39,7 @@ std::optional<control::v1::RestoredFrom> ReadRestoredFrom(const std::string& dat
 std::int64_t LineageOf(const std::string& data) {
   const std::optional<control::v1::RestoredFrom> from = ReadRestoredFrom(data);
   if (!from) return 0;
-  // A former version's restore drew none.
+  // An older version's restore did not set it.
   return from->lineage() != 0 ? from->lineage() : wire::FromProto(from->time()).time_since_epoch().count();
 }
 
@@ -49,7 +49,7 @@ std::string FormerAttempts(const std::string& data) {
   const std::string attempts = from->data_directory() + "/attempts";
   std::error_code error;
   struct stat status{};
-  // A backup names it; only a server of this account has had attempts to be found there.
+  // The path comes from the backup; it is only used if it can be a directory of a server of this account.
   if (::lstat(attempts.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
   if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return {};
   return std::filesystem::equivalent(attempts, data + "/attempts", error) ? std::string() : attempts;

@@ -30,10 +30,10 @@ constexpr const char* kObjectsDatabase = "objects.db";
 constexpr const char* kNoBucket = "";
 constexpr const char* kAllBuckets = "*";
 
-/// The data directory's entries by what is done with them.
+/// The data directory's entries, by their treatment.
 struct Plan {
   std::vector<std::string> databases;
-  std::vector<std::string> trees;  ///< objects last: what is uploaded meanwhile is then in one of both
+  std::vector<std::string> trees;  ///< objects last, so that concurrent uploads are in one of both
 };
 
 Result<Plan> MakePlan(const std::string& data) {
@@ -60,7 +60,8 @@ Result<Plan> MakePlan(const std::string& data) {
   return plan;
 }
 
-/// What jobs see: the folders of buckets, and some of the data directory, which may be links to other disks.
+/// The directories that jobs can see: buckets, and parts of the data directory, which may be links to other
+/// disks.
 Status MakePlace(const BackupOptions& options) {
   std::vector<std::string> seen;
   for (const char* name : {"/buckets", "/attempts", "/environments"}) seen.push_back(options.data + name);
@@ -138,7 +139,7 @@ class Taking {
     return {};
   }
 
-  /// Once nobody writes to them any more.
+  /// Call it once nothing writes to them any more.
   Status DescribeDatabases(const std::vector<std::string>& names) {
     if (meanwhile_) TY_RETURN_IF_ERROR(meanwhile_->PutInto(options_.folder + "/" + kObjectsDatabase));
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -152,8 +153,8 @@ class Taking {
     return {};
   }
 
-  /// Twice: what takes the place of a file while its folder is read may be in neither look at it.
-  /// @param bucket  whose folder it is: one bucket's name, kAllBuckets or kNoBucket.
+  /// Copies twice: a file that is replaced while its directory is being read may be missed by one pass.
+  /// @param bucket  the bucket that the directory belongs to: its name, kAllBuckets or kNoBucket.
   Status CopyTree(const std::string& source, const std::string& name, const std::string& bucket) {
     const bool may_link = bucket != kNoBucket;
     const std::string target = options_.folder + "/" + name;

@@ -162,7 +162,7 @@ TEST_F(TakeBackupTest, IsNotMadeInItsOwnSource) {
   EXPECT_TRUE(TakeBackup({.data = Data(), .folder = Data() + "/backups/x", .clock = &clock_}, nullptr, {}));
 }
 
-/// As the server places an object: its record, then the file.
+/// Places an object as the server does: first its record, then the file.
 void Place(const std::string& data, const std::string& name, const std::string& content) {
   fs::create_directories(data + "/uploads");
   std::ofstream(data + "/uploads/next") << content;
@@ -183,7 +183,7 @@ TEST_F(TakeBackupTest, AnObjectThatIsReplacedMeanwhileKeepsRecordAndContentOfOne
   bool replaced = false;
   const auto replace = [&](const BackupProgress& progress) {
     if (progress.phase != "buckets" && progress.phase != "objects.db") return;
-    if (std::exchange(replaced, true)) return;  // the databases are of the instant before
+    if (std::exchange(replaced, true)) return;  // the databases are older by a moment
     Place(Data(), "object", "after");
     Place(Data(), "new", "after");
   };

@@ -21,11 +21,11 @@ namespace trainyard::backup {
 namespace {
 
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-/// A pipe that takes a file's place meanwhile must not hold us up.
+/// If a pipe replaces the file meanwhile, opening it must not block.
 constexpr int kFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 constexpr mode_t kPermissions = 01777;
-/// An object's name has 1,024 bytes: what lies deeper below a bucket is none, and a program of a job may have
-/// made it to exhaust the stack.
+/// An object's name has 1,024 bytes: what is deeper below a bucket is not an object, and a program of a job
+/// may have made it to exhaust the stack.
 constexpr int kDepthMax = 600;
 
 struct CloseDirectory {
@@ -37,10 +37,10 @@ std::unexpected<Error> Failed(std::string_view call, std::string_view name) {
   return std::unexpected(ErrnoError(error_number, std::string(call) + " " + std::string(name)));
 }
 
-/// It went away, or became something else, between two looks.
+/// It was removed, or became something else, between two system calls.
 bool HasVanished() { return errno == ENOENT || errno == ELOOP || errno == ENOTDIR; }
 
-/// Owners can be set by root alone.
+/// Only root can set owners.
 Status SetAttributes(int descriptor, const struct stat& like, std::string_view name) {
   if (::geteuid() == 0 && ::fchown(descriptor, like.st_uid, like.st_gid) != 0) return Failed("chown", name);
   if (::fchmod(descriptor, like.st_mode & kPermissions) != 0) return Failed("chmod", name);
@@ -148,7 +148,7 @@ Status TreeCopier::CopyFile(int source, int target, const char* name, const stru
   UniqueFd to(::openat(target, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!to) return Failed("make", name);
   if (!Clone(from.get(), to.get())) {
-    if (options_.may_link && options_.may_link(now)) {  // it turned out only now that blocks cannot be shared
+    if (options_.may_link && options_.may_link(now)) {  // found out only now that blocks cannot be shared
       to = UniqueFd();
       ::unlinkat(target, name, 0);
       if (Link(source, target, name, now)) return {};
@@ -166,7 +166,7 @@ Status TreeCopier::CopyFile(int source, int target, const char* name, const stru
 bool TreeCopier::Link(int source, int target, const char* name, const struct stat& seen) {
   if (!can_link_ || !options_.may_link || !options_.may_link(seen)) return false;
   if (::linkat(source, name, target, name, 0) != 0) {
-    can_link_ = errno != EXDEV && errno != EOPNOTSUPP;  // EPERM is of one file: another account's
+    can_link_ = errno != EXDEV && errno != EOPNOTSUPP;  // EPERM is about one file: that of another account
     return false;
   }
   struct stat linked{};
@@ -174,13 +174,13 @@ bool TreeCopier::Link(int source, int target, const char* name, const struct sta
                     linked.st_ino == seen.st_ino;
   if (same) {
     Count(linked.st_size, true);
-  } else {  // it was replaced between the two: by what, the next look says
+  } else {  // it was replaced in between: the next call says by what
     ::unlinkat(target, name, 0);
   }
   return same;
 }
 
-/// Shares blocks: later writes to either do not show in the other.
+/// Shares blocks: later writes to one file do not change the other.
 bool TreeCopier::Clone(int source, int target) {
   if (!can_clone_) return false;
   if (::ioctl(target, FICLONE, source) == 0) return true;

@@ -108,7 +108,7 @@ TEST_F(TreeCopierTest, Stops) {
   EXPECT_EQ(copied.error().code, Code::kCancelled);
 }
 
-/// Deeper than any object: left out, and no stack overflow.
+/// A file deeper than any object: left out, and the stack does not overflow.
 TEST_F(TreeCopierTest, SurvivesATreeThatIsTooDeep) {
   UniqueFd folder = *OpenFile(source_, O_RDONLY | O_DIRECTORY);
   for (int i = 0; i < 2000; ++i) {

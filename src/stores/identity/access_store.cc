@@ -88,7 +88,7 @@ enum Query : std::size_t {
 };
 
 constexpr std::array<std::string_view, kQueries> kSql{
-    // Not INSERT OR REPLACE: replacing an account would take its keys with it.
+    // Not INSERT OR REPLACE: replacing an account would delete its keys.
     "INSERT INTO accounts (email, resource) VALUES (?1, ?2) ON CONFLICT (email) DO UPDATE SET resource = "
     "excluded.resource",
     "DELETE FROM accounts WHERE email = ?1",

@@ -13,7 +13,7 @@ namespace trainyard::identity {
 namespace {
 
 constexpr std::string_view kKeyIssuer = "key ";
-/// As the original's keys, which never expire by themselves.
+/// Like Google's keys, which never expire by themselves.
 constexpr SysTime kNever{std::chrono::sys_days{std::chrono::year{2261} / 12 / 31}};
 
 std::string ResourceName(std::string_view project, std::string_view email) {
@@ -40,7 +40,7 @@ Result<const Directory::Account*> FindAccount(const Directory& known, std::strin
   return account;
 }
 
-/// Those that it asked for, or that were made through it.
+/// Drops the tokens that were obtained with the key or made through it.
 void DropTokensOfKey(const Directory& known, std::string_view key_id, AccessChange& change) {
   const std::set<std::string>& made = known.TokensMadeFrom(KeyIssuer(key_id));
   change.tokens_dropped.insert(change.tokens_dropped.end(), made.begin(), made.end());

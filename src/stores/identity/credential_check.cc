@@ -22,7 +22,7 @@ std::unexpected<Error> Refuse(std::string why, std::string_view reason = iam::kT
 Status CheckEnabled(const Directory& known, std::string_view principal) {
   if (!principal.starts_with(kServiceAccount)) return {};
   const Directory::Account* account = known.FindAccount(iam::EmailOf(principal));
-  if (account == nullptr || !account->record.disabled()) return {};  // null: a project's own account
+  if (account == nullptr || !account->record.disabled()) return {};  // null: a project's service agent
   return Refuse("Service account " + account->record.email() + " is disabled.", iam::kAccountStateInvalid);
 }
 
@@ -38,10 +38,10 @@ Status CheckKey(const Directory& known, std::string_view owner, std::string_view
       iam::kAccountStateInvalid);
 }
 
-/// Of a token that its issuer made of an account that it may be: it still may.
+/// For a token that its issuer made to impersonate an account: checks that the issuer still may.
 Status CheckImpersonation(const Directory& known, const v1::Token& token) {
   TY_RETURN_IF_ERROR(CheckEnabled(known, token.issuer()));
-  // Its project is looked up.
+  // The project of the account is looked up.
   const auto account = iam::Resource::ServiceAccount("", std::string(iam::EmailOf(token.principal())));
   if (Grants(known, token.issuer(), kImpersonation, account)) return {};
   return Refuse(
@@ -63,7 +63,8 @@ std::string CredentialOf(const v1::Token& token) {
          std::string(iam::EmailOf(token.principal()));
 }
 
-/// Of a token that a program in a replica made, at any remove: that attempt, and as whom it ran.
+/// For a token that a program in a replica made, directly or indirectly: notes the attempt, and the account
+/// as which it ran.
 void NoteAttempt(const Directory& known, const v1::Token& token, Login& login) {
   constexpr std::string_view kAttempt = "attempt ";
   const v1::Token* next = &token;
@@ -79,7 +80,8 @@ void NoteAttempt(const Directory& known, const v1::Token& token, Login& login) {
   }
 }
 
-/// One answer for an unknown account, an unknown key and a wrong signature: it tells nobody which there are.
+/// The same answer for an unknown account, an unknown key and a wrong signature, so that it does not reveal
+/// which exist.
 std::unexpected<Error> NobodySigned() {
   return Refuse("The JWT is refused: no key of its issuer (iss) verifies its signature.");
 }

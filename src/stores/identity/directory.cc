@@ -12,7 +12,7 @@ using iam::Resource;
 
 namespace {
 
-/// Tokens and keys, which change often, name none.
+/// Changes of tokens and keys, which are frequent, name no projects.
 bool NamesProjects(const AccessChange& change) {
   return !change.accounts.empty() || !change.accounts_dropped.empty() || !change.policies.empty() ||
          !change.policies_dropped.empty() || !change.buckets.empty() || !change.buckets_dropped.empty();
@@ -57,7 +57,7 @@ void Directory::Drop(const AccessChange& change) {
       account->second.keys.erase(id);
     key_owners_.erase(owner);
   }
-  // Before the accounts: a policy's name has the project of its account.
+  // Before the accounts: the name of an account's policy contains its project.
   for (const Resource& resource : change.policies_dropped) policies_.erase(NameOf(Normal(resource)));
   for (const std::string& email : change.accounts_dropped) {
     deleted_.insert(email);

@@ -14,7 +14,7 @@ namespace trainyard::identity {
 
 namespace {
 
-/// Without the end of its line; empty: there is none.
+/// The token without its line end; empty: there is none.
 std::string ReadToken(const std::string& file) {
   Result<std::string> text = ReadFile(file);
   if (!text) return {};
@@ -36,7 +36,7 @@ boost::asio::awaitable<Status> EnsureAdminToken(Identities& identities, std::str
                               .issuer = "trainyard serve"};
   TY_CO_TRY(const Identities::MadeToken made, co_await identities.MakeToken(std::move(wanted)));
   TY_CO_RETURN_IF_ERROR(WriteFileAtomically(file, made.text + "\n", 0600));
-  if (::isatty(STDERR_FILENO) == 0) {  // what reads stderr then may keep it, and is read by others
+  if (::isatty(STDERR_FILENO) == 0) {  // stderr is then probably a log, which others may read
     Diagnose(DiagnosticLevel::kInfo, "the administrator's token is in " + file);
   } else {
     std::fprintf(stderr, "the administrator's token (also in %s): %s\n", file.c_str(), made.text.c_str());

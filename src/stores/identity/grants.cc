@@ -19,7 +19,7 @@ bool Binds(const Directory& known, const Resource& resource, std::string_view pr
   return entry != nullptr && entry->index.Binds(principal, role);
 }
 
-/// A project's basic role, bound there or on the whole installation.
+/// A project's basic roles, bound there or on the whole installation.
 iam::PolicyIndex::HasBasicRole BasicRolesOf(const Directory& known, std::string_view principal) {
   return [&known, principal](std::string_view role, std::string_view project) {
     return HasBasicRole(known, principal, role, project);
@@ -37,7 +37,7 @@ bool IsAgentOf(const Directory& known, std::string_view principal, std::string_v
   return own != nullptr && *own == project;
 }
 
-/// Whether `says` holds of a policy that speaks of the resource.
+/// Whether `says` is true for any policy that applies to the resource.
 template <class Says>
 bool AnyPolicy(const Directory& known, const Resource& resource, const std::string& project, Says says) {
   const auto set = [&](const Resource& above) {

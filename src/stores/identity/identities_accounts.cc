@@ -13,7 +13,7 @@ namespace {
 
 using boost::asio::awaitable;
 
-constexpr int kUniqueIdDigits = 21;  // as the original's
+constexpr int kUniqueIdDigits = 21;  // as in Google's ids
 constexpr std::size_t kKeyIdBytes = 20;
 
 std::string RandomUniqueId() {
@@ -155,7 +155,7 @@ awaitable<Result<std::string>> Identities::MakeIdToken(IdToken wanted) {
   TY_CO_TRY(const v1::ServiceAccount account, FindServiceAccount(wanted.email));
   TY_CO_TRY(std::string claims, IdTokenClaims(account, wanted, state->clock.Now()));
   TY_CO_TRY(std::string token, co_await state->SignClaims(std::move(claims)));
-  // Nobody can take it back, so it is given out only if it would still be signed.
+  // An identity token cannot be revoked, so it is returned only if it would still be issued.
   TY_CO_RETURN_IF_ERROR(co_await CheckStillMay(std::move(wanted.still_may)));
   TY_CO_TRY(const v1::ServiceAccount now, FindServiceAccount(wanted.email));
   if (now.disabled() || now.unique_id() != account.unique_id())

@@ -12,7 +12,7 @@ using boost::asio::awaitable;
 
 namespace {
 
-/// Of issuer and jti, told apart by a byte that neither has.
+/// A hash of issuer and jti, separated by a byte that neither contains.
 TokenHash AssertionId(const Jwt& jwt) { return HashOf(jwt.issuer + '\0' + jwt.id.value_or("")); }
 
 }  // namespace
@@ -62,7 +62,7 @@ awaitable<Result<SignedJwt>> IdentitiesState::Verify(std::string text) {
     co_return std::unexpected(Unavailable("More than " + std::to_string(kVerifyingMax) +
                                           " signatures wait to be verified: ask again in a moment"));
   }
-  const auto shown = std::make_shared<ShownJwt>(std::move(read));  // with the pool, if the caller is gone
+  const auto shown = std::make_shared<ShownJwt>(std::move(read));  // shared: the caller may be gone
   ++verifying;
   auto look = [shown] { return SignerOf(*shown); };
   const std::string signer = co_await OnPool(verifiers, std::move(look));

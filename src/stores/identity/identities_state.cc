@@ -88,7 +88,7 @@ Status IdentitiesState::OpenNumbers(
     TY_RETURN_IF_ERROR(store.Apply(change));
     directory.Apply(change);
   }
-  return store.PutNumberSecret(number_secret);  // last: what a power cut interrupts is done again
+  return store.PutNumberSecret(number_secret);  // last: if a power cut interrupts this, it is done again
 }
 
 std::int64_t IdentitiesState::ShownNumber(std::string_view project) {
@@ -118,7 +118,7 @@ std::int64_t IdentitiesState::NumberOf(std::string_view project) {
 IdentitiesState::~IdentitiesState() {
   verifiers.join();
   makers.join();
-  writer.join();  // last uses that wait are written
+  writer.join();  // waiting last uses are written
 }
 
 awaitable<Status> CheckStillMay(StillMay still_may) {
@@ -135,14 +135,14 @@ awaitable<Result<AccessChange>> IdentitiesState::Change(Decide decide, StillMay 
     co_return std::unexpected(
         Unavailable("access.db is busy with other changes for " + std::to_string(kTurnMax.count()) + " s"));
   }
-  // In the turn: a revocation that was made is seen, and none can be made before this change is.
+  // In this change's turn: a completed revocation is seen, and none can happen before this change.
   TY_CO_RETURN_IF_ERROR(co_await CheckStillMay(std::move(still_may)));
   TY_CO_TRY(AccessChange decided, decide());
-  // Shared with the writer, which goes on if the caller is gone.
+  // Shared with the writer, which continues if the caller is gone.
   auto change = std::make_shared<const AccessChange>(std::move(decided));
   auto write = [this, change] { return store.Apply(*change); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(writer, std::move(write)));
-  // No wait from here on: what is written is also known.
+  // No waiting from here on, so that what is written also takes effect.
   directory.Apply(*change);
   verified.Forget();
   NotifyObservers();

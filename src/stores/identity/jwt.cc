@@ -21,7 +21,7 @@ std::unexpected<Error> Malformed(std::string why) {
   return std::unexpected(InvalidArgument("", std::move(why)));
 }
 
-/// In its one spelling: the unused bits of the last letter must be zero.
+/// In its only valid spelling: the unused bits of the last letter must be zero.
 std::optional<std::string> FromBase64Url(std::string_view text) {
   std::optional<std::string> bytes = text::FromBase64(text, text::Base64Form::kUrlBare);
   if (bytes && text::Base64(*bytes, text::Base64Form::kUrlBare) != text) return std::nullopt;

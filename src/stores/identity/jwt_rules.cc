@@ -11,7 +11,8 @@ using std::chrono::seconds;
 constexpr std::string_view kScheme = "https://";
 constexpr std::string_view kGoogle = ".googleapis.com";
 
-/// What clients believe Google's token endpoint to be. Source: spec access.md sections 3 and 7; oauth2client.
+/// The URLs that clients take for Google's token endpoint. Source: spec access.md sections 3 and 7;
+/// oauth2client.
 constexpr std::array<std::string_view, 4> kGoogleTokenUrls{
     "https://oauth2.googleapis.com/token", "https://www.googleapis.com/oauth2/v4/token",
     "https://www.googleapis.com/oauth2/v3/token", "https://accounts.google.com/o/oauth2/token"};
@@ -21,7 +22,7 @@ std::unexpected<Error> Refuse(std::string why) {
   return std::unexpected(InvalidArgument("", std::move(why)));
 }
 
-/// What follows "scheme://host" in an URL.
+/// The part after "scheme://host" of a URL.
 std::string_view PathOf(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return {};
@@ -90,7 +91,7 @@ Status CheckBearerClaims(const Jwt& jwt, OwnAudiences own, SysTime now) {
   if (jwt.subject != jwt.issuer) return Refuse("sub must be iss");
   if (jwt.target_audience) return Refuse("it asks for an identity token and is no credential itself");
   if (jwt.audience) {
-    // What only the token endpoint may see must not open anything else.
+    // A token meant only for the token endpoint must not be accepted elsewhere.
     const bool for_tokens = std::ranges::find(kGoogleTokenUrls, *jwt.audience) != kGoogleTokenUrls.end();
     if (for_tokens || !(IsGoogleService(*jwt.audience) || IsOurs(*jwt.audience, own)))
       return Refuse("aud is another server");

@@ -28,7 +28,7 @@ std::set<std::string, std::less<>> Members(const Policy& policy) {
   return members;
 }
 
-/// Principals in their one spelling, so that they can be compared.
+/// Writes principals in their only valid spelling, so that they can be compared.
 void Canonicalize(Policy& policy) {
   for (Binding& binding : *policy.mutable_bindings()) {
     for (std::string& member : *binding.mutable_members()) {
@@ -37,7 +37,7 @@ void Canonicalize(Policy& policy) {
   }
 }
 
-/// Whether somebody who can log in is bound to the role that owns the installation.
+/// Whether a principal that can log in is bound to the role that owns the installation.
 bool HasAdministrator(const Directory& known, const Policy& policy, std::string_view except_email) {
   for (const Binding& binding : policy.bindings()) {
     if (binding.role() != iam::kInstallationAdmin || binding.has_condition()) continue;
@@ -56,14 +56,14 @@ Error LastAdministrator() {
                             std::string(iam::kInstallationAdmin) + " to another principal first");
 }
 
-/// An account that the service manages for a project: nobody makes it, and policies may name it at any time.
-/// The TPU's has no rights of its own here; the page on TPUs has it bound to a role.
+/// Whether it is an account that the service manages for a project: it need not be created, and policies may
+/// name it at any time. The TPU's has no rights here; the page on TPUs says to bind it to a role.
 bool IsManaged(const Directory& known, std::string_view email) {
   const std::optional<std::int64_t> tpu = cluster::NumberOfTpuServiceAccount(email);
   return known.ProjectOfAgent(email) != nullptr || (tpu && known.numbers().ProjectOf(*tpu) != nullptr);
 }
 
-/// A typing error would lie there until somebody made an account of that name.
+/// Otherwise a mistyped member would stay there until an account of that name was created.
 Status CheckMembers(const Directory& known, const Policy& before, const Policy& after) {
   const auto old = Members(before);
   for (const std::string& member : Members(after)) {

@@ -39,7 +39,7 @@ KeptNumber ProjectNumbers::Choose(std::string_view secret, std::string_view proj
     std::uint64_t bits = 0;
     std::memcpy(&bits, hash.data(), sizeof bits);
     kept.number = cluster::NumberFrom(bits);
-    // Nor one that is another project's name.
+    // Not a number that is another project's name, either.
     if (!projects_.contains(kept.number) && !numbers_.contains(std::to_string(kept.number))) return kept;
   }
 }

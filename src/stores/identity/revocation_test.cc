@@ -20,7 +20,7 @@ using testing::SizeIs;
 constexpr char kAnn[] = "user:ann@example.com";
 constexpr char kCreator[] = "roles/iam.serviceAccountTokenCreator";
 
-/// Ann's token, and an account with a key that she may be.
+/// Ann's token, and an account with a key that she may impersonate.
 class Revocation : public IdentitiesTest {
  protected:
   Revocation() : account_(Account()), principal_("serviceAccount:" + account_) {
@@ -32,7 +32,7 @@ class Revocation : public IdentitiesTest {
   [[nodiscard]] iam::Resource OfAccount() const { return iam::Resource::ServiceAccount("p", account_); }
 
   using NewToken = Identities::NewToken;
-  /// What "POST /v1/token" and a refresh make, and, for a browser, a login.
+  /// The token that "POST /v1/token" and a refresh make, or, for a browser, a login.
   [[nodiscard]] NewToken Exchanged(const std::string& parent, bool browser = false) const {
     return {.principal = kAnn,
             .life = minutes(10),
@@ -43,7 +43,7 @@ class Revocation : public IdentitiesTest {
   [[nodiscard]] NewToken ByKey() const {
     return {.principal = principal_, .life = minutes(10), .description = "by key", .issuer = "key " + key_};
   }
-  /// What generateAccessToken makes.
+  /// The token that generateAccessToken makes.
   [[nodiscard]] NewToken Impersonation() const {
     return {.principal = principal_,
             .life = minutes(10),
@@ -71,7 +71,7 @@ class Revocation : public IdentitiesTest {
     co_return Status{};
   }
 
-  /// Makes the token while the change, which was asked for before, has its turn.
+  /// Requests the token after the change, while the change has its turn.
   Result<Identities::MadeToken> MakeAfter(std::function<boost::asio::awaitable<Status>()> change,
                                           NewToken wanted) {
     boost::asio::co_spawn(loop_, change(), boost::asio::detached);
@@ -168,11 +168,11 @@ TEST_F(Revocation, AnImpersonationIsWorthItsRole) {
   EXPECT_FALSE(identities_->StillHolds(login)) << "its streams end";
 }
 
-/// Without a file: thousands of tokens.
+/// Without a database file: thousands of tokens.
 class Logins : public testing::Test {
  protected:
   Logins() { known_.Apply(FirstAdministrator("e")); }
-  /// The id of one that is made of `parent`; empty: of none.
+  /// Makes a token from `parent` (empty: from none) and returns its id.
   std::string Make(const std::string& parent = "") {
     const std::string id = "t" + std::to_string(++made_);
     const Identities::NewToken wanted{.principal = kAnn,

@@ -12,7 +12,7 @@
 namespace trainyard::identity {
 namespace {
 
-constexpr int kRsaBitsMax = 8'192;  // a longer one costs whoever verifies too much
+constexpr int kRsaBitsMax = 8'192;  // verifying with a longer one takes too long
 
 using MdContext = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
 using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;

@@ -42,8 +42,8 @@ Status CheckForm(const Identities::NewToken& wanted) {
   return {};
 }
 
-/// What a token was made from, the last one first: "token T", "token S", "key K". Empty: it was made by
-/// itself.
+/// The credentials from which a token was made, the last one first: "token T", "token S", "key K". Empty:
+/// none.
 std::vector<std::string_view> LineOf(const Directory& known, const v1::Token& token) {
   std::vector<std::string_view> line;
   const v1::Token* next = &token;
@@ -55,7 +55,7 @@ std::vector<std::string_view> LineOf(const Directory& known, const v1::Token& to
   return line;
 }
 
-/// The token that was not exchanged itself, or the key, that it began with; empty: it was made by itself.
+/// The first of these credentials: a token that was not exchanged, or a key; empty: none.
 std::string_view RootOf(const Directory& known, const v1::Token& token) {
   const std::vector<std::string_view> line = LineOf(known, token);
   return line.empty() ? std::string_view() : line.back();
@@ -66,9 +66,9 @@ bool IsOlder(const KeptToken* one, const KeptToken* other) {
          std::pair(wire::FromProto(other->record.create_time()), other->record.id());
 }
 
-/// Drops the principal's expired ones if it has too many. What is exchanged counts with its root alone, and
-/// its oldest gives way: whoever has one credential of a principal can neither lock it out nor end what its
-/// other credentials began.
+/// Drops the principal's expired tokens if it has too many. Exchanged ones count separately for each first
+/// credential, and the oldest is dropped: so a holder of one credential of a principal can neither lock it
+/// out nor end tokens made from its other credentials.
 Status MakeRoom(const Directory& known, const v1::Token& wanted, SysTime now, AccessChange& change) {
   const std::vector<const KeptToken*> tokens = known.TokensOf(wanted.principal());
   if (tokens.size() < std::min(Identities::kTokensMax, Identities::kExchangedMax)) return {};
@@ -89,7 +89,7 @@ Status MakeRoom(const Directory& known, const v1::Token& wanted, SysTime now, Ac
                                  {}});
   }
   if (root.empty() || same.size() < Identities::kExchangedMax) return {};
-  std::erase_if(same, [&line](const KeptToken* token) {  // not what the new one is made from
+  std::erase_if(same, [&line](const KeptToken* token) {  // keep those from which the new one is made
     return std::ranges::find(line, TokenIssuer(token->record.id())) != line.end();
   });
   change.tokens_dropped.push_back((*std::ranges::min_element(same, IsOlder))->record.id());
@@ -115,7 +115,7 @@ Result<AccessChange> TokenMade(const Directory& known, const Identities::NewToke
   token.record.set_browser(wanted.browser);
   const SysTime second = std::chrono::floor<std::chrono::seconds>(now);
   *token.record.mutable_create_time() = wire::ToProto(second);
-  // Up to the second, so that a life is never shorter than promised.
+  // Rounded up to the second, so that a life is never shorter than promised.
   if (wanted.life)
     *token.record.mutable_expire_time() =
         wire::ToProto(SysTime(std::chrono::ceil<std::chrono::seconds>(now + *wanted.life)));
@@ -147,7 +147,7 @@ bool IsExchanged(const v1::Token& token) {
 }
 
 void DropExchanged(const Directory& known, std::vector<std::string>& dropped) {
-  for (std::size_t next = 0; next < dropped.size(); ++next) {  // grows: what was exchanged can be exchanged
+  for (std::size_t next = 0; next < dropped.size(); ++next) {  // grows: exchanged tokens can be exchanged
     const std::set<std::string>& made = known.TokensMadeFrom(TokenIssuer(dropped[next]));
     dropped.insert(dropped.end(), made.begin(), made.end());
   }

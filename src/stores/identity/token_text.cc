@@ -15,7 +15,8 @@ constexpr std::size_t kSecretDigits = 43;   // 62^43 is just above 2^256
 constexpr std::size_t kChecksumDigits = 6;  // 62^6 is above 2^32
 constexpr unsigned kByteValues = 256;
 
-/// The last digit of a number of 256 bits (most significant byte first), which is divided by 62.
+/// Takes the last digit (base 62) of a number of 256 bits (most significant byte first), and divides it by
+/// 62.
 char TakeDigit(TokenSecret& number) {
   unsigned rest = 0;
   for (std::uint8_t& byte : number) {

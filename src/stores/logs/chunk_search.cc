@@ -18,7 +18,7 @@ constexpr std::int64_t kChunksPassedMax = 10'000;
 
 }  // namespace
 
-/// A chunk with lines still to come, the next one at the back.
+/// A chunk with lines that were not returned yet, the next one at the back.
 struct ChunkSearch::Chunk {
   struct Line {
     Position position;
@@ -67,7 +67,7 @@ Status ChunkSearch::TakeRow() {
     ++passed_over_;
   }
   TY_RETURN_IF_ERROR(Advance());
-  // Continuing from the edge must be progress, else the client would ask for the same page forever.
+  // Continuing from the edge must make progress, or the client would ask for the same page forever.
   if (passed_over_ < kChunksPassedMax || !open_.empty() || !at_row_) return {};
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   if (forward && Edge() > range_.earliest) cut_short_ = Position{Edge(), -1, -1};

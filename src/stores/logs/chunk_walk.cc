@@ -9,7 +9,7 @@ namespace {
 
 using logging::v2::LogEntry;
 
-/// Index rows that one walk passes over: some 20 ms.
+/// Index rows that one walk skips at most: some 20 ms.
 constexpr std::int64_t kChunksPassedMax = 50'000;
 
 Error Damaged() { return {Code::kDataLoss, "the log holds a damaged chunk", {}}; }

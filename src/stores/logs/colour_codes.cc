@@ -7,7 +7,8 @@ namespace {
 constexpr char kEscape = '\x1b';
 constexpr std::string_view kParameters = "0123456789;:";
 
-/// Of a text that begins with "ESC [": the bytes of the sequence; 0: it does not colour.
+/// The length of the sequence at the beginning of a text that begins with "ESC ["; 0: it is not a colour
+/// code.
 std::size_t CodeBytes(std::string_view text) {
   const std::size_t end = text.find_first_not_of(kParameters, 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
@@ -15,7 +16,7 @@ std::size_t CodeBytes(std::string_view text) {
 
 }  // namespace
 
-/// By the byte and not by the two: memchr is several times as fast as memmem for a short text.
+/// Searches for one byte and not for both: memchr is several times as fast as memmem for a short text.
 std::optional<std::size_t> FindColourCode(std::string_view bytes, std::size_t from) {
   for (std::size_t at = from; (at = bytes.find(kEscape, at)) != std::string_view::npos; ++at)
     if (at + 1 < bytes.size() && bytes[at + 1] == '[') return at;

@@ -19,7 +19,7 @@ enum : int { kChunk, kFirst, kLines, kSource, kFirstTime, kWarnings, kErrors, kN
 constexpr std::string_view kColumns =
     "SELECT chunk_id, job_line, line_count, source_id, first_time, warnings, errors, named_errors FROM "
     "chunks ";
-// Line numbers of a job have no gaps, so the last chunk that begins at or before a line holds it.
+// Line numbers of a job have no gaps, so the last chunk that begins at or before a line contains it.
 constexpr std::string_view kForward =
     "INDEXED BY chunks_by_line WHERE job_uid = ?1 AND job_line >= coalesce("
     "(SELECT max(job_line) FROM chunks INDEXED BY chunks_by_line WHERE job_uid = ?1 AND job_line <= ?2), ?2) "

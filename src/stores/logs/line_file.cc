@@ -67,7 +67,7 @@ void PrintAsText(const WalkedChunk& chunk, const NumberedLine& line, Times& time
   print(parsed.severity(), parsed.text());
 }
 
-/// As protobuf's mapping prints a LogLineShown; one without further fields is not made into a message first,
+/// JSON as protobuf prints a LogLineShown; a line without further fields is not converted to a message first,
 /// which takes 20 times as long.
 void PrintAsJson(const WalkedChunk& chunk, const NumberedLine& line, Times& times, std::string& out) {
   const std::optional<LineView> view = ViewLine(line.raw.bytes);

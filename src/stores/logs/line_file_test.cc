@@ -45,7 +45,7 @@ TEST_F(LineFile, IsAsItSays) {
             "2023-11-14T22:13:20.000000001Z WARNING master-replica-0 careful\n");
 }
 
-/// What is printed quickly is what the message is printed as.
+/// The fast printer's output equals that of the message.
 TEST_F(LineFile, PrintsJsonAsMessages) {
   const std::vector<SampleLine> lines = {
       {"", LogEntry::DEFAULT},

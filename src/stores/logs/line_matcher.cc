@@ -13,9 +13,9 @@ namespace trainyard::logs {
 
 namespace {
 
-/// Of the compiled expression and its automaton: where that does not fit, RE2 goes on more slowly.
+/// Memory for the compiled expression and its automaton: if that is not enough, RE2 continues more slowly.
 constexpr std::int64_t kExpressionBytesMax = std::int64_t{16} << 20;
-/// Of a text that many lines are searched for at once: its automaton fits for sure, so a byte costs 1 ns.
+/// For searching many lines at once: an automaton of this size certainly fits, so a byte costs 1 ns.
 constexpr std::uint64_t kQuickLookSizeMax = 500;
 
 std::optional<std::size_t> Find(std::string_view lines, std::string_view text, std::size_t from) {
@@ -43,7 +43,8 @@ Error TooLarge(bool regex, int size) {
                                       "use fewer or smaller repetitions ({0,900}) and classes (\\pL)");
 }
 
-/// Whoever asks for an escape character looks for the codes. Source: RE2's syntax for characters by number.
+/// A query with an escape character searches for the codes themselves. Source: RE2's syntax for characters by
+/// number.
 bool NamesEscape(std::string_view query, bool is_plain) {
   if (query.contains('\x1b')) return true;
   constexpr std::array<std::string_view, 5> kInWords = {"\\x1b", "\\x1B", "\\x{1b}", "\\x{1B}", "\\033"};

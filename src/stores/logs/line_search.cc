@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t kMatchesBytesMax = std::size_t{2} << 20;
 constexpr std::int64_t kLinesBetweenClocks = 1'000;
 
-/// One search: what it has found, and when it has to end.
+/// One search: what it has found, and when it must end.
 class Search {
  public:
   Search(const SearchQuery& query, const LineMatcher& matcher, SearchLimits limits)
@@ -32,8 +32,8 @@ class Search {
     return is_full_ || lines_ >= lines_max_ || steady_clock::now() >= end_;
   }
 
-  /// Looks at one line; false: the search is over, and this line was not looked at. Of a first line that
-  /// takes longer than the search may, only the beginning is looked at: the next search goes on behind it.
+  /// Searches one line; false: the search is over, and this line was not searched. If a search's first line
+  /// takes longer than the time limit, only its beginning is searched: the next search continues after it.
   bool Look(const WalkedChunk& chunk, const NumberedLine& line) {
     if (is_full_ || (IsClockDue() && IsOver())) return false;
     const LineMatcher::Answer answer = LookAt(line);
@@ -47,7 +47,7 @@ class Search {
     return true;
   }
 
-  /// Lines of a chunk that were passed over, since they cannot match.
+  /// Skips lines of a chunk that cannot match.
   void PassOver(std::int64_t lines) { lines_ += lines; }
 
   [[nodiscard]] LogMatches TakeMatches() && { return std::move(matches_); }
@@ -74,15 +74,15 @@ class Search {
   const steady_clock::time_point end_;
   LogMatches matches_;
   std::int64_t lines_ = 0;
-  std::uint64_t steps_ = 0;  ///< since the last look at the clock
+  std::uint64_t steps_ = 0;  ///< since the last check of the clock
   bool is_first_ = true;
   std::size_t bytes_ = 0;
   bool is_full_ = false;
 };
 
-/// Goes over the bytes of a chunk ahead of its lines. Matches and colour codes are looked for apart, each
-/// once over the chunk: where there is a code in each line, a text that is nowhere is looked for once all the
-/// same.
+/// Searches a whole chunk before its lines are parsed. Matches and colour codes are searched for separately,
+/// each once per chunk: so a text that does not occur is searched for only once, even if every line has a
+/// code.
 class QuickLook {
  public:
   QuickLook(const LineMatcher& matcher, std::string_view lines) : matcher_(matcher), lines_(lines) {
@@ -90,7 +90,7 @@ class QuickLook {
     GoToCode(0);
   }
 
-  /// Whether the line is worth a look.
+  /// Whether the line must be searched.
   bool Touches(std::string_view line) {
     if (!matcher_.HasQuickLook()) return true;
     const auto end = static_cast<std::size_t>(line.data() - lines_.data()) + line.size();
@@ -116,7 +116,7 @@ class QuickLook {
   std::optional<std::size_t> code_;
 };
 
-/// @return where the search goes on within this chunk; nothing: the chunk is done.
+/// @return the line from which the search continues within this chunk; nothing: the chunk is finished.
 Result<std::optional<std::int64_t>> SearchForward(Search& search, const LineMatcher& matcher,
                                                   const WalkedChunk& chunk, std::int64_t from,
                                                   std::int64_t end) {

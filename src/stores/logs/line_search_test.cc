@@ -105,7 +105,7 @@ TEST_F(LineSearch, LooksOnlyAtWhatTheFilterWants) {
   EXPECT_TRUE(Search({.text = "line", .filter = {.replica = "nobody"}}).complete());
 }
 
-/// Bytes of a chunk that are no text: names and values of fields, stamps, tags, what two lines have together.
+/// Bytes of a chunk that are not text: names and values of fields, stamps, tags, bytes that span two lines.
 TEST_F(LineSearch, FindsTextsAndNothingElse) {
   replica::v1::LogLines packed;
   for (const char* text : {"one", "two", "three"}) {

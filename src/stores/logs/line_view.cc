@@ -37,7 +37,7 @@ std::optional<std::string_view> TakeText(std::string_view& bytes) {
   return text;
 }
 
-/// One field from the front of the line; false where it is none that a LogLine has.
+/// Reads one field from the front of the line; false if LogLine has no such field.
 bool TakeField(std::string_view& bytes, LineView& line) {
   const char tag = bytes.front();
   bytes.remove_prefix(1);

@@ -22,7 +22,7 @@ class WindowFiller {
  public:
   explicit WindowFiller(const WindowQuery& query) : query_(query) {}
 
-  /// False: the line matches, and is for another window.
+  /// False: the line matches, but belongs in another window.
   bool Take(const WalkedChunk& chunk, const NumberedLine& line) {
     if (SeverityOf(line.raw) < query_.filter.severity_min) return true;
     const bool is_full = lines_.size() == static_cast<std::size_t>(query_.count) ||
@@ -58,7 +58,7 @@ Result<std::int64_t> NumberAt(JobChunks& chunks, std::int64_t job_uid, SysTime t
   return number;
 }
 
-/// Where the walk ended.
+/// The place where the walk ended, and the lines so far.
 struct Walked {
   std::vector<LogLineShown> lines;
   std::int64_t position = 0;
@@ -115,7 +115,7 @@ Result<Walked> WalkBackward(JobChunks& chunks, const WindowQuery& query, std::in
   return finish(position);
 }
 
-/// From `first` on, or where `backward` is set what comes before it.
+/// The lines from `first` on, or with `backward` those before it.
 struct Start {
   std::int64_t line = 0;
   bool backward = false;

@@ -38,7 +38,7 @@ struct Row {
   std::int64_t previous;
 };
 
-/// Of 1,000 lines in chunks of 7.
+/// The log has 1,000 lines in chunks of 7.
 TEST_F(LineWindow, IsFoundByNumberTimeAndEnd) {
   WriteMany(1000, 7);
   const auto at = [](std::int64_t line) {  // chunks are 7000 ns apart, their lines 2
@@ -81,7 +81,7 @@ TEST_F(LineWindow, OfNoLinesIsEmpty) {
   }
 }
 
-/// Page after page, in both directions: each line that matches, once.
+/// Page after page, in both directions: each matching line is returned once.
 TEST_F(LineWindow, GoesOnWithAnyFilter) {
   WriteMany(1000, 7);
   const std::vector<LineFilter> filters = {{},
@@ -167,7 +167,7 @@ TEST_F(LineWindow, IsBoundedInBytes) {
   EXPECT_LT(window.ByteSizeLong(), kWindowBytesMax + 1000);
   EXPECT_EQ(window.next(), window.lines_size());
   EXPECT_GT(window.lines_size(), 4);
-  EXPECT_EQ(Read(FromLine{0}, 20).lines_size(), 20);  // cut, they are short
+  EXPECT_EQ(Read(FromLine{0}, 20).lines_size(), 20);  // they are cut, and therefore short
 }
 
 TEST_F(LineWindow, SaysThatAChunkIsDamaged) {

@@ -13,7 +13,7 @@ constexpr std::int32_t kApplicationId = 0x54596c67;  // "TYlg"
 // Chunks are tens of kilobytes: large pages mean fewer writes. Measured in bench/logs_bench.cc.
 constexpr std::int32_t kPageBytes = 16 << 10;
 constexpr std::int64_t kCacheBytes = 32 << 20;
-constexpr std::int64_t kCheckpointBytes = 16 << 20;  // a longer one stalls the appends behind it
+constexpr std::int64_t kCheckpointBytes = 16 << 20;  // a longer one stalls the appends after it
 
 // A rowid table that only grows at its end; `lines` comes last, so that skipping a chunk does not read it.
 constexpr std::array<std::string_view, 3> kMigrations = {R"sql(
@@ -53,8 +53,8 @@ CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
 INSERT INTO page_token_key VALUES(randomblob(16));
 )sql",
                                                          // Lines by number (job_chunks.h). The index has
-                                                         // all that a walk asks for before it reads
-                                                         // lines: the table is not touched.
+                                                         // everything that a walk needs before it reads
+                                                         // lines: the table is not read.
                                                          R"sql(
 ALTER TABLE chunks ADD COLUMN warnings INTEGER;  -- lines of WARNING; NULL: stored before they were counted
 ALTER TABLE chunks ADD COLUMN errors INTEGER;    -- lines of ERROR and above
@@ -62,10 +62,9 @@ ALTER TABLE chunks ADD COLUMN named_errors INTEGER;  -- without those of which o
 CREATE INDEX chunks_by_line
   ON chunks(job_uid, job_line, line_count, source_id, first_time, warnings, errors, named_errors);
 )sql",
-                                                         // A tail goes on behind a chunk_id, which
-                                                         // therefore never comes again: not after the
-                                                         // newest chunks were erased, nor in a file that
-                                                         // was made anew.
+                                                         // A tail continues after a chunk_id, which therefore
+                                                         // is never reused: not after the newest chunks were
+                                                         // erased, and not in a file that was recreated.
                                                          R"sql(
 CREATE TABLE gone(chunk_id INTEGER NOT NULL) STRICT;  -- a new chunk's id is above it
 INSERT INTO gone VALUES(max(unixepoch() * 1000, (SELECT ifnull(max(chunk_id), 0) FROM chunks)));

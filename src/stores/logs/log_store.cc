@@ -15,7 +15,7 @@ namespace trainyard::logs {
 namespace {
 
 constexpr std::size_t kGroupChunksMax = 256;
-/// Erased in one transaction: some ten milliseconds that appends wait.
+/// Chunks erased in one transaction: appends wait for some ten milliseconds.
 constexpr std::int64_t kEraseChunksMax = 200;
 
 Result<LogPage> ReadPage(LogReader& reader, const logging::v2::ListLogEntriesRequest& request) {
@@ -75,7 +75,7 @@ asio::awaitable<Result<LogPage>> LogStore::List(logging::v2::ListLogEntriesReque
 
 asio::awaitable<Result<ErasedLogs>> LogStore::Erase(std::vector<std::int64_t> job_uids) {
   const auto uids =
-      std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // with the thread
+      std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // shared with the thread
   ErasedLogs erased;
   for (;;) {
     auto erase = [&writer = *impl_->writer, uids] {

@@ -27,8 +27,8 @@ constexpr std::size_t kReadingsShared = 16;
 constexpr std::size_t kJobsSeenMax = 10'000;
 // Tails that may read and deliver a batch at the same time; the others wait for their turn, in order.
 constexpr std::size_t kTurnsAtOnce = 4;
-// Of all tails that wait for the same job, so that many tails do not delay the lines that they wait for. Few
-// of them are served as lines come, a thousand five times a second each.
+// How long all tails that wait for the same job may take together, so that many tails do not delay the lines
+// that they wait for. Up to 50 tails are served immediately, a thousand five times a second each.
 constexpr std::size_t kCrowd = 50;
 constexpr std::chrono::microseconds kBatchShare{200};
 

@@ -103,7 +103,7 @@ TEST_F(LogTailsTest, AWaitingTailIsWoken) {
   EXPECT_EQ(entries, std::vector<std::size_t>(kTails, 3));
 }
 
-// A tail of a job that does not exist yet is not bothered by every line of the others.
+// A tail of a job that does not exist yet is not woken by every line of other jobs.
 TEST_F(LogTailsTest, AJobThatComesLater) {
   std::size_t entries = 0;
   std::size_t done = 0;

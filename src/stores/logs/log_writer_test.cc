@@ -117,7 +117,7 @@ TEST_F(LogWriterTest, GoesOnWhereItStoppedWhenOpenedAgain) {
   EXPECT_THAT(Texts(ReadAll(request)), ElementsAre("b", "c"));
 }
 
-/// What counts against a job's limit: over sources and restarts, repeated lines once.
+/// Bytes that count against a job's limit: over sources and restarts, repeated lines once.
 TEST_F(LogWriterTest, CountsTheBytesOfAJob) {
   const LogSource master = SampleSource(1, "master-replica-0");
   const LogSource worker = SampleSource(1, "worker-replica-0");

@@ -23,7 +23,7 @@ using sqlite::Statement;
 constexpr int kLinesSearchedMax = 20'000;
 constexpr int kChunksPassedMax = 10'000;
 constexpr std::size_t kPageBytesMax = std::size_t{256}
-                                      << 10;  // memory that a tail holds while its client is slow
+                                      << 10;  // memory that a tail uses while its client is slow
 
 // Chunks of one job do not overlap, so the last one that begins at or before a time is the first of interest.
 constexpr std::string_view kOfJob =

@@ -27,7 +27,7 @@ class TailReaderTest : public LogFileTest {
     tail_ = TailReader::Open(folder_ + "/logs.db").value();
   }
 
-  /// Everything from the position on, which it moves.
+  /// Returns everything after the position, and moves it.
   std::vector<std::string> Rest(const LogQuery& query, TailPosition& position) {
     std::vector<std::string> texts;
     for (int pages = 0; pages < 10'000; ++pages) {
@@ -75,7 +75,7 @@ TEST_F(TailReaderTest, SinceATime) {
   }
 }
 
-// What arrives late with an old stamp is behind everything all the same, in another job too.
+// A line that arrives late with an old stamp still comes last, in another job too.
 TEST_F(TailReaderTest, EachLineComesOnceInOrderOfArrival) {
   const LogQuery one = Query(JobFilter(1) + kFromTheStart);
   const LogQuery all = Query("timestamp>=\"1970-01-01T00:00:00Z\"");
@@ -136,7 +136,7 @@ TEST_F(TailReaderTest, OneTaskAndAFilter) {
   EXPECT_THAT(Rest(query, position), ElementsAre("w2"));
 }
 
-// Two jobs of one name in two projects: which of them is meant is not known, so both are walked through.
+// Two jobs of the same name in two projects: which one is meant is not known, so both are read.
 TEST_F(TailReaderTest, TwoProjects) {
   ASSERT_TRUE(Append(SampleSource(1, "master-replica-0", "p"), {.texts = {"p"}}));
   LogSource same = SampleSource(1, "master-replica-0", "q");

@@ -5,7 +5,7 @@
 namespace trainyard::metrics {
 namespace {
 
-/// The mean of what is known, by part.
+/// The mean of the known values in each part.
 class Means {
  public:
   explicit Means(std::size_t parts) : sums_(parts), counts_(parts) {}
@@ -39,7 +39,7 @@ MachineSpan SpanOf(SysTime now, std::chrono::hours hours) {
   MachineSpan span{.step = std::chrono::minutes(std::max<std::int64_t>(1, per_part))};
   span.parts = static_cast<std::size_t>(std::chrono::duration_cast<std::chrono::seconds>(hours) / span.step);
   const auto since = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch());
-  const auto end = (since / span.step + 1) * span.step;  // of the part that has begun
+  const auto end = (since / span.step + 1) * span.step;  // of the current part
   span.start = SysTime(end - span.step * static_cast<std::int64_t>(span.parts));
   return span;
 }

@@ -8,8 +8,8 @@
 namespace trainyard::metrics {
 namespace {
 
-/// Before thinning a series may have so many times as many points as wanted: what is thinned often in small
-/// steps is thinned as well as at once.
+/// Before it is thinned, a series may have this many times the wanted number of points: thinning often in
+/// small steps gives the same result as thinning once.
 constexpr std::size_t kHeldFactor = 4;
 
 std::vector<Point> Extremes(std::span<const Point> points, std::size_t points_max) {
@@ -21,7 +21,7 @@ std::vector<Point> Extremes(std::span<const Point> points, std::size_t points_ma
   return kept;
 }
 
-/// Extremes of bytes would not add up to what was read or sent.
+/// Extremes would not be right for bytes: the points must add up to the total.
 std::vector<Point> Sums(std::span<const Point> points, std::size_t points_max) {
   std::vector<Point> sums;
   for (std::size_t k = 0; k < points_max; ++k) {

@@ -13,9 +13,9 @@ namespace trainyard::metrics {
 namespace {
 
 constexpr std::chrono::hours kPruneEvery{1};
-constexpr std::int64_t kEraseMax = 2'000;  ///< samples in one transaction, which others wait for
+constexpr std::int64_t kEraseMax = 2'000;  ///< samples in one transaction, for which other writes wait
 
-/// Of one question, a page after the other.
+/// The state of one request, which is read page by page.
 struct Reading {
   explicit Reading(ThinnedQuery query)
       : wanted(std::move(query)), thinner(wanted.metrics, wanted.points_max) {}
@@ -80,7 +80,8 @@ std::vector<StoredReport> UsageHistory::TakeWaitingReports() {
   return reports;
 }
 
-/// A program that has ended reports nothing again. What is newer stays.
+/// Keeps reports that were not written: a program that has ended does not report again. Newer reports are not
+/// replaced.
 void UsageHistory::PutBack(const std::vector<StoredReport>& reports) {
   for (const StoredReport& report : reports) {
     if (waiting_reports_.size() >= kReportsWaitingMax) break;
@@ -108,7 +109,7 @@ boost::asio::awaitable<Result<std::vector<Sample>>> UsageHistory::List(SampleQue
 boost::asio::awaitable<Result<std::string>> UsageHistory::PrintThinned(SampleQuery query,
                                                                        ThinnedQuery thinned) {
   co_await Write();
-  const auto asked = std::make_shared<const SampleQuery>(std::move(query));  // with the pool
+  const auto asked = std::make_shared<const SampleQuery>(std::move(query));  // shared with the pool
   const auto reading = std::make_shared<Reading>(std::move(thinned));
   const auto deadline = std::chrono::steady_clock::now() + reading->wanted.time_max;
   std::string cut;
@@ -146,8 +147,8 @@ boost::asio::awaitable<Result<std::vector<MachineSample>>> UsageHistory::ListMac
 }
 
 boost::asio::awaitable<Status> UsageHistory::Erase(std::vector<std::int64_t> job_uids) {
-  co_await Write();  // nothing of theirs comes after the rest
-  const auto uids = std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // with the pool
+  co_await Write();  // so that nothing of these jobs is written later
+  const auto uids = std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // for the pool
   for (;;) {
     auto erase = [this, uids] {
       const sqlite::MayMakeRoom room;

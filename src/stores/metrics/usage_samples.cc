@@ -100,7 +100,7 @@ Result<UsageSamples::Page> UsageSamples::List(const SampleQuery& query, Position
     Sample sample{.job_uid = query.job_uid,
                   .task_name = std::string(rows.Text(0)),
                   .attempt = static_cast<int>(rows.Int(1))};
-    // One that cannot be read keeps its place, so that the page is not taken for the last.
+    // A sample that cannot be parsed still counts, so that the page is not taken for the last one.
     std::ignore = sample.usage.ParseFromString(std::string(rows.Bytes(2)));
     page.samples.push_back(std::move(sample));
     page.last = {.time_ns = rows.Int(3), .sample_id = rows.Int(4)};
@@ -141,7 +141,7 @@ Status UsageSamples::Prune(SysTime now) {
          database_.Prepare("DELETE FROM samples WHERE sample_id <= (SELECT max(sample_id) "
                            "FROM samples) - ?1"));
   TY_RETURN_IF_ERROR(too_many.Run(samples_max_));
-  // Starts at the oldest and stops at the first that stays, so no index on the time is needed.
+  // Starts at the oldest and stops at the first that is kept, so no index on the time is needed.
   TY_TRY(sqlite::Statement too_old,
          database_.Prepare(
              "DELETE FROM samples WHERE sample_id < coalesce((SELECT sample_id FROM samples WHERE time >= "

@@ -36,7 +36,7 @@ bool IsComponent(std::string_view name) {
          name.find('\0') == std::string_view::npos;
 }
 
-/// -1 with errno; ENOSYS where the kernel (or a filter around us) has no openat2.
+/// Returns -1 with errno set; ENOSYS if the kernel (or a seccomp filter) has no openat2.
 UniqueFd OpenByKernel(int folder, const std::string& path) {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(kOpenFolder);
@@ -104,7 +104,7 @@ Result<UniqueFd> OpenFolderBeneath(int folder, std::span<const std::string> name
 
 Result<UniqueFd> OpenFileBeneath(int folder, const std::string& name) {
   if (!IsComponent(name)) return Missing();
-  // Held by O_PATH first, checked, then opened: what is opened is what was checked.
+  // Opened with O_PATH first, checked, then opened: so exactly the checked file is opened.
   const UniqueFd held(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!held && IsMissing(errno)) return Missing();
   if (!held) return Failed(name);

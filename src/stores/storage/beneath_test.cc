@@ -96,7 +96,7 @@ TEST_P(Beneath, GoesDeeperThanAPathIsLong) {
   EXPECT_FALSE(Opens(names));
 }
 
-/// Somebody swaps a directory for a link all the time: whoever opens gets the directory or nothing.
+/// Another thread keeps swapping a directory for a link: opening returns the directory or fails.
 TEST_P(Beneath, HoldsWhileAFolderIsSwappedForALink) {
   std::atomic<bool> done = false;
   std::thread swapper([&] {

@@ -28,11 +28,11 @@ struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
 
-/// The files of one directory; those in it are added to `below`.
+/// The bytes of one directory's files; its subdirectories are added to `below`.
 Result<std::int64_t> FilesOf(UniqueFd folder, const Path& path, std::vector<Path>& below) {
   const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder.get()));
   if (!directory) return std::unexpected(ErrnoError(errno, "read a bucket's folder"));
-  const int descriptor = folder.Release();  // the directory's from here on
+  const int descriptor = folder.Release();  // owned by `directory` from here on
   std::int64_t bytes = 0;
   while (const dirent* entry = ::readdir(directory.get())) {
     const std::string_view name = entry->d_name;
@@ -78,7 +78,7 @@ Result<std::map<std::string, std::int64_t>> MeasureBuckets(const BucketOptions& 
   for (const auto& [name, elsewhere] : folders) {
     Result<UniqueFd> folder = elsewhere.empty() ? OpenFolderBeneath(buckets.get(), std::span(&name, 1))
                                                 : OpenFile(elsewhere, O_RDONLY | O_DIRECTORY);
-    if (!folder) continue;  // a file, a link, or gone
+    if (!folder) continue;  // a file, a link, or deleted
     TY_TRY(measured[name], FolderBytes(folder->get()));
   }
   return measured;

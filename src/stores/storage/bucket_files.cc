@@ -50,7 +50,7 @@ Status IsElsewhere(const std::string& name) {
             {}});
 }
 
-/// @param buckets  the folder of all buckets, where `name` is no bucket.
+/// @param buckets  the directory of all buckets, if `name` is not a bucket.
 Status CheckNameIsFree(int buckets, const std::string& name) {
   struct stat present{};
   if (::fstatat(buckets, name.c_str(), &present, AT_SYMLINK_NOFOLLOW) != 0) return {};
@@ -113,7 +113,7 @@ Result<std::map<std::string, UniqueFd>> OpenAllElsewhere(const BucketOptions& op
   std::map<std::string, UniqueFd> opened;
   for (const auto& [name, path] : options.elsewhere) {
     TY_TRY(UniqueFd folder, OpenBucketElsewhere(options.data, path));
-    // The empty directory of that name is where replicas see it, below /gcs.
+    // Replicas see the bucket at the empty directory of that name, below /gcs.
     if (::mkdirat(buckets, name.c_str(), kFolderMode) != 0 && errno != EEXIST)
       return Failed("make the folder " + name);
     const auto own = OpenFolderBeneath(buckets, std::span(&name, 1));
@@ -184,7 +184,7 @@ Result<UniqueFd> BucketFiles::OpenBucket(const std::string& name) const {
 Result<v1::Bucket> BucketFiles::BucketOf(int folder, const std::string& name) {
   TY_TRY(auto kept, records_.FindBucket(name));
   if (kept) return *std::move(kept);
-  TY_TRY(const FileStamp stamp, StampOf(folder));  // made by hand
+  TY_TRY(const FileStamp stamp, StampOf(folder));  // the directory was made by hand
   v1::Bucket bucket;
   bucket.set_name(name);
   CompleteBucket(bucket, SysTime(std::chrono::nanoseconds(stamp.mtime_ns)));
@@ -200,8 +200,8 @@ Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
   }
   TY_RETURN_IF_ERROR(CheckNameIsFree(buckets_.get(), bucket.name()));
   CompleteBucket(bucket, clock_->Now());
-  TY_RETURN_IF_ERROR(staging_->EndAllOf(records_, bucket.name()));  // of one whose folder was removed by hand
-  // The record first: a record without a directory is not a bucket, and the next insert replaces it.
+  TY_RETURN_IF_ERROR(staging_->EndAllOf(records_, bucket.name()));  // of a bucket removed by hand
+  // The record comes first: one without a directory is not a bucket, and the next insert replaces it.
   TY_RETURN_IF_ERROR(records_.PutBucket(bucket));
   if (::mkdirat(buckets_.get(), bucket.name().c_str(), kFolderMode) != 0)
     return Failed("make the bucket's folder");
@@ -250,7 +250,7 @@ Result<v1::Bucket> BucketFiles::EditBucket(const std::string& name, const Bucket
 Result<std::vector<std::string>> BucketFiles::BucketNames(std::string_view prefix) const {
   TY_TRY(std::vector<std::string> names, NamesIn(buckets_.get()));
   for (const auto& [name, folder] : elsewhere_)
-    names.push_back(name);  // a program may have removed its place
+    names.push_back(name);  // a program may have removed its mount point
   std::erase_if(names, [&](const std::string& name) {
     return !name.starts_with(prefix) || !wire::ValidateBucketName(name) || options_.real.contains(name);
   });
@@ -263,7 +263,7 @@ Result<std::vector<v1::Bucket>> BucketFiles::DescribeBuckets(std::span<const std
   std::vector<v1::Bucket> buckets;
   for (const std::string& name : names) {
     const auto folder = OpenBucket(name);
-    if (!folder) continue;  // a file, a link, or gone
+    if (!folder) continue;  // a file, a link, or deleted
     TY_TRY(v1::Bucket bucket, BucketOf(folder->get(), name));
     buckets.push_back(std::move(bucket));
   }
@@ -360,7 +360,7 @@ Result<std::vector<v1::Object>> BucketFiles::Describe(const std::string& bucket,
   std::vector<v1::Object> found;
   for (const std::string& name : objects) {
     TY_TRY(auto one, Find(folder.get(), bucket, name));
-    if (one) found.push_back(std::move(one->resource));  // else it went away in the meantime
+    if (one) found.push_back(std::move(one->resource));  // otherwise it was deleted in the meantime
   }
   return found;
 }
@@ -372,7 +372,7 @@ Result<BegunWrite> BucketFiles::BeginWrite(const v1::Object& resource, const Con
   TY_TRY(UniqueFd folder, OpenBucket(resource.bucket()));
   TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));
   TY_RETURN_IF_ERROR(CheckReplace(when, present));
-  if (!moves && options_.meter)  // Grow knows how many bytes come
+  if (!moves && options_.meter)  // otherwise Grow checks it, with the number of bytes
     TY_RETURN_IF_ERROR(options_.meter->Check(resource.bucket(), 1 - SizeOf(present)));
   return BegunWrite{.bucket = std::move(folder), .present = SizeOf(present)};
 }
@@ -414,8 +414,8 @@ Result<v1::Object> BucketFiles::PlaceIn(int folder, StagedFile& staged, v1::Obje
   ObjectRecord record{.stamp = {}, .resource = CompleteObject(std::move(resource), version)};
   record.resource.set_component_count(components);
   TY_TRY(record.stamp, staged.Stamp());
-  // The new record before the rename: a crash between leaves the old file with its own record. Each file
-  // finds its record by its stamp.
+  // The new record is written before the rename: after a crash in between, the old file still has its own
+  // record. Each file finds its record by its stamp.
   const auto kept = present ? std::optional(present->stamp) : std::nullopt;
   std::optional<UploadRecord> complete;
   if (upload != nullptr) {

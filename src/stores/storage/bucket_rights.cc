@@ -35,7 +35,7 @@ boost::asio::awaitable<replica::v1::BucketRights> BucketRightsOf(Buckets& bucket
   const std::string principal = iam::ServiceAccountPrincipal(service_account);
   replica::v1::BucketRights rights;
   const auto names = co_await buckets.BucketNames();
-  if (!names) co_return rights;  // nothing is seen then; the log of the storage says why
+  if (!names) co_return rights;  // no bucket is visible then; the storage log says why
   for (const std::string& name : *names) {
     if (!HasAll(identities, principal, kRead, name)) continue;
     replica::v1::BucketRights::Bucket& seen = *rights.add_buckets();

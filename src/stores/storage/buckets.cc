@@ -18,10 +18,10 @@ namespace {
 
 /// Computing checksums takes 1.2 s per GB; one page of a list computes them for at most this many bytes.
 constexpr std::uint64_t kListHashBytesMax = std::uint64_t{64} << 20;
-/// How many of these files are open at a time.
+/// How many of these files are open at the same time.
 constexpr std::size_t kListHashFilesMax = 64;
 
-/// Records read, or directories removed, in one turn of the thread for names: about 2 ms.
+/// Records read, or directories removed, in one turn on the thread for names: about 2 ms.
 constexpr std::size_t kTurnNames = 64;
 constexpr std::size_t kTurnFolders = 512;
 
@@ -60,7 +60,7 @@ asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects)
       Conditions same;
       same.generation = object->generation();
       auto one = names.OpenObject(object->bucket(), object->name(), same);
-      if (one) opened.push_back(*std::move(one));  // else it went away in the meantime
+      if (one) opened.push_back(*std::move(one));  // otherwise it was deleted in the meantime
     }
     return opened;
   };
@@ -153,7 +153,7 @@ asio::awaitable<Status> Buckets::DeleteBucket(std::string name, Conditions when)
   TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));
   auto look = [this, name] { return state_->names.CheckEmpty(name); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->lists_pool, std::move(look)));
-  // There may be millions of nested directories: a few at a time, and a file aborts it.
+  // There may be millions of nested directories: a few are removed at a time, and a file aborts it.
   auto begin = [this, name] { return state_->names.BeginClearing(name); };
   TY_CO_TRY(TreeRemover begun, co_await OnPool(state_->names_pool, std::move(begin)));
   const auto remover = std::make_shared<TreeRemover>(std::move(begun));  // shared with the pool
@@ -234,7 +234,7 @@ asio::awaitable<Result<ObjectWriter>> Buckets::BeginWrite(v1::Object resource, C
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::Finish(ObjectWriter writer) {
-  TY_CO_RETURN_IF_ERROR(co_await writer.Append({}));  // an empty object has had no piece
+  TY_CO_RETURN_IF_ERROR(co_await writer.Append({}));  // an empty object was never appended to
   auto seal = [staged = writer.staged_, resource = writer.resource_]() -> Status {
     TY_RETURN_IF_ERROR(CheckDigests(resource, (*staged)->digests()));
     return (*staged)->Sync();

@@ -49,7 +49,7 @@ asio::awaitable<Result<std::vector<OpenedObject>>> OpenParts(BucketFiles& names,
 
 asio::awaitable<Result<CountedWrite>> BeginCounted(BucketFiles& names, asio::thread_pool& pool, v1::Object to,
                                                    Conditions when, bool moves) {
-  // In one step: what it replaces is not removed before it counts.
+  // In one step, so that the object to be replaced cannot be deleted before this write counts.
   auto begin = [&names, to, when, moves]() -> Result<CountedWrite> {
     TY_TRY(BegunWrite begun, names.BeginWrite(to, when, moves));
     UnfinishedWrites::Target target{.bucket = to.bucket(), .object = to.name()};
@@ -59,7 +59,7 @@ asio::awaitable<Result<CountedWrite>> BeginCounted(BucketFiles& names, asio::thr
   co_return co_await OnPool(pool, std::move(begin));
 }
 
-/// The source's bytes as a file of the uploads: another name for the source where it moves, else a copy.
+/// The source's bytes as a file of the uploads: another name for the source if it moves, otherwise a copy.
 asio::awaitable<Result<StagedFile>> Buckets::State::Staged(OpenedObject source, std::string bucket,
                                                            std::string id, bool moves) {
   const Digests digests{.md5_hash = source.resource.md5_hash(), .crc32c = source.resource.crc32c()};

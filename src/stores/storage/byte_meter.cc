@@ -12,7 +12,7 @@ void ByteMeter::Set(std::map<std::string, std::int64_t> bytes) {
 void ByteMeter::Add(const std::string& bucket, std::int64_t more) {
   bytes_.With([&](auto& kept) {
     std::int64_t& bytes = kept[bucket];
-    bytes = std::max<std::int64_t>(bytes + more, 0);  // a file that was there before the first look
+    bytes = std::max<std::int64_t>(bytes + more, 0);  // a file from before the first measurement
   });
 }
 

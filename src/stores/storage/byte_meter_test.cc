@@ -12,7 +12,7 @@
 namespace trainyard::storage {
 namespace {
 
-/// Buckets that begin with "r" are research's, which may keep 100 bytes.
+/// Buckets that begin with "r" belong to project research, which may store 100 bytes.
 std::shared_ptr<ByteMeter> Meter() {
   ByteMeter::Rules rules{
       .project_of = [](const std::string& bucket) { return bucket.starts_with("r") ? "research" : "other"; },
@@ -71,7 +71,7 @@ TEST_F(ByteMeterTest, RefusesWhatWouldBeTooMuch) {
   EXPECT_TRUE(Write("r-2", "b", 39)) << "who shrinks may";
 }
 
-/// The disk as it is said to be.
+/// The test says how much space the disk has.
 TEST(CheckSpace, RefusesWhatBeginsAndWhatGoesOn) {
   TemporaryFolder folder;
   std::atomic<bool> full = false;

@@ -27,7 +27,7 @@ std::string_view Trimmed(std::string_view text) {
                                          : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// Our etags hold no comma, and weak ones compare as strong ones: versions are never merely equivalent.
+/// Our etags contain no comma, and weak ones compare as strong ones: versions are never merely equivalent.
 bool ListsEtag(std::string_view list, const std::optional<Version>& present) {
   if (!present) return false;
   while (!list.empty()) {
@@ -44,7 +44,7 @@ bool ListsEtag(std::string_view list, const std::optional<Version>& present) {
 }
 
 Status CheckMatch(const Conditions& when, const std::optional<Version>& present) {
-  // An object that is not there counts as generation 0.
+  // An object that does not exist counts as generation 0.
   const Version version = present.value_or(Version{});
   if (when.if_generation_match && *when.if_generation_match != version.generation) {
     return Unmet("ifGenerationMatch", *when.if_generation_match, version.generation);

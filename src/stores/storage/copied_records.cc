@@ -46,7 +46,7 @@ Result<std::vector<Row>> ReadRows(sqlite::Database& objects) {
   }
 }
 
-/// The folder of the bucket looked at last.
+/// Keeps the directory of the last bucket open.
 class OpenBuckets {
  public:
   explicit OpenBuckets(const std::string& root) : root_(OpenFile(root, O_RDONLY | O_DIRECTORY)) {}
@@ -71,7 +71,7 @@ class OpenBuckets {
   UniqueFd folder_;
 };
 
-/// The name of the object whose file lies there; nothing: none's does.
+/// The name of the object whose file has that path; nothing: there is none.
 std::optional<std::string> ObjectAt(std::string_view path) {
   std::string object;
   for (bool more = true; more;) {
@@ -126,7 +126,7 @@ Result<RecordsMeanwhile> RecordsMeanwhile::Open(const std::string& objects) {
   return RecordsMeanwhile(std::make_unique<Impl>(std::move(records)));
 }
 
-/// A record is written before its file gets the name, and stays until the second file after it does.
+/// A record is written before its file gets the name, and is kept until the second later file has got it.
 Status RecordsMeanwhile::Keep(std::string_view path, const FileStamp& stamp) {
   const std::size_t end = path.find('/');
   if (end == std::string_view::npos) return {};

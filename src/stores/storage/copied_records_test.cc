@@ -32,7 +32,7 @@ class CopiedRecordsTest : public testing::Test {
     EXPECT_EQ(::stat((folder_ / path).c_str(), &status), 0) << path;
     return storage::StampOf(status);
   }
-  /// The file, with a record as the server makes one when it places it.
+  /// A file with a record as the server makes when it places it.
   FileStamp Place(const std::string& name) {
     std::ofstream(folder_ / "backup/buckets/b" / name) << "text";
     const FileStamp stamp = StampOf("backup/buckets/b/" + name);
@@ -102,7 +102,7 @@ TEST_F(CopiedRecordsTest, KnowsWhatTheServerPlaced) {
 TEST_F(CopiedRecordsTest, WhatIsReplacedMeanwhileHasItsOwnRecordInTheCopy) {
   const FileStamp before = Place("o");
   const std::string copy = folder_ / "copy.db";
-  fs::copy_file(Database(), copy);  // of the instant before
+  fs::copy_file(Database(), copy);  // a copy of a moment earlier
   std::ofstream(folder_ / "backup/buckets/b/unknown") << "a program made it";
   const FileStamp after = Place("o");
   ASSERT_NE(before, after);

@@ -1,4 +1,4 @@
-// What a full disk and kill -9 leave behind.
+// Checks what a full disk and kill -9 leave.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ TEST_F(FullDisk, RefusesWithTheReasonAndLosesNothing) {
   EXPECT_NE(refused.error().message.find("No space left on device"), std::string::npos)
       << refused.error().message;
   EXPECT_EQ(storage.Get("kept"), small);
-  // The file of the refused upload continues the pool: the next write of that size waits for nothing but it.
+  // The refused upload's file is removed on the pool: a write of that size succeeds once that is done.
   std::optional<Result<v1::Object>> again;
   for (int attempt = 0; attempt < 100 && (!again || !*again); ++attempt)
     again = storage.Put("fits", std::string(kDiskBytes / 2, 'f'));
@@ -74,14 +74,14 @@ TEST_F(FullDisk, AResumableUploadGoesOnWhenThereIsRoomAgain) {
   EXPECT_EQ(storage.Get("big"), piece + piece);
 }
 
-/// Object number n of the child, told apart by name and contents.
+/// Object number n of the child, identified by name and contents.
 std::string ContentsOf(const std::string& name) {
   std::string contents;
   for (int i = 0; i < 20'000; ++i) contents += name;
   return contents;
 }
 
-/// Writes objects, some over and over, and says each name once it was acknowledged. Never returns.
+/// Writes objects, some over and over, and reports each name once it was acknowledged. Never returns.
 [[noreturn]] void WriteForEver(const std::filesystem::path& data, int acknowledged) {
   Storage storage(data);
   for (int n = 0;; ++n) {

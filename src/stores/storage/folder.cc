@@ -46,7 +46,7 @@ Status Sync(int folder, const std::string& name) {
   return {};
 }
 
-/// Directories with changes of names that are not synced yet.
+/// Directories whose changes of names are not synced yet.
 class Unsynced {
  public:
   void Add(UniqueFd folder) {
@@ -71,13 +71,13 @@ class Unsynced {
   std::size_t count_ = 0;
 };
 
-/// Opens the directory `name`, making it if needed: then `parent` is left to `unsynced`.
+/// Opens the directory `name`, creating it if needed: then `parent` is passed to `unsynced`.
 Result<UniqueFd> MakeFolder(UniqueFd parent, const std::string& name, Unsynced& unsynced) {
   const std::span<const std::string> only(&name, 1);
   Result<UniqueFd> folder = OpenFolderBeneath(parent.get(), only);
   if (folder || folder.error().code != Code::kNotFound) return folder;
   if (KindOf(parent.get(), name) == Kind::kFile) {
-    // The object "a" makes room for "a/b"; readers look under the second name when the first is not a file.
+    // "a" is renamed so that "a/b" can exist; readers try the second name if the first is not a file.
     if (::renameat(parent.get(), name.c_str(), parent.get(), DisplacedName(name).c_str()) != 0) {
       return Failed("rename", name);
     }
@@ -94,7 +94,7 @@ Result<UniqueFd> MakeFolder(UniqueFd parent, const std::string& name, Unsynced& 
   return folder;
 }
 
-/// After a directory was removed: the object with the directory's name may get its ordinary name again.
+/// After a directory was removed: an object with the directory's name can have its ordinary name again.
 void RestoreDisplaced(int parent, const std::string& name) {
   ::renameat2(parent, DisplacedName(name).c_str(), parent, name.c_str(), RENAME_NOREPLACE);
 }
@@ -168,7 +168,7 @@ Status PlaceFile(int bucket, const ObjectPath& path, int source_folder, const st
 }
 
 /// Removes the object's file.
-/// @return the folder that it was in, which is not synced yet.
+/// @return the directory that it was in, which is not synced yet.
 static Result<UniqueFd> Unlink(int bucket, const ObjectPath& path) {
   TY_TRY(UniqueFd folder, OpenFolderBeneath(bucket, path.folders));
   bool removed = false;

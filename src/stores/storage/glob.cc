@@ -17,7 +17,7 @@ std::unexpected<Error> Malformed(std::string_view why) {
   return std::unexpected(InvalidArgument({}, "Invalid value for 'matchGlob': " + std::string(why)));
 }
 
-/// The character at the beginning, or the one behind a backslash, as RE2 writes it in a class or alone.
+/// Takes the first character, or the one after a backslash, in the form that RE2 uses in a class or alone.
 Result<std::pair<char32_t, std::string>> TakeLiteral(std::string_view& text) {
   if (text.front() == '\\') text.remove_prefix(1);
   if (text.empty()) return Malformed("it ends in a backslash");
@@ -32,7 +32,7 @@ Result<std::pair<char32_t, std::string>> TakeLiteral(std::string_view& text) {
   return std::pair(point, std::string(printed.data()));
 }
 
-/// Where the brace that opens at `open` closes; npos if it does not.
+/// The position of the brace that closes the one at `open`; npos if there is none.
 std::size_t ClosingBrace(std::string_view text, std::size_t open) {
   for (std::size_t i = open + 1; i < text.size(); ++i) {
     if (text[i] == '\\')
@@ -72,7 +72,7 @@ std::vector<std::string> SplitAlternatives(std::string_view text) {
   return parts;
 }
 
-/// Without braces: "a{b,c}" is "ab" and "ac".
+/// Expands braces: "a{b,c}" is "ab" and "ac".
 Result<std::vector<std::string>> Expand(std::string_view text) {
   std::vector<std::string> whole{""};
   while (true) {
@@ -93,7 +93,7 @@ Result<std::vector<std::string>> Expand(std::string_view text) {
   }
 }
 
-/// A class of RE2 for what follows "[", up to and with the "]".
+/// Translates what follows "[", up to and including the "]", to a class of RE2.
 Result<std::string> TakeBrackets(std::string_view& text) {
   const bool negated = text.starts_with('!') || text.starts_with('^');
   if (negated) text.remove_prefix(1);
@@ -105,7 +105,7 @@ Result<std::string> TakeBrackets(std::string_view& text) {
       text.remove_prefix(1);
       TY_TRY(last, TakeLiteral(text));
     }
-    if (first.first <= last.first) ranges += first.second + "-" + last.second;  // "[z-a]" is nothing
+    if (first.first <= last.first) ranges += first.second + "-" + last.second;  // "[z-a]" matches nothing
   }
   if (text.empty()) return Malformed("a bracket is not closed");
   text.remove_prefix(1);
@@ -113,7 +113,7 @@ Result<std::string> TakeBrackets(std::string_view& text) {
   return (negated ? "[^" : "[") + ranges + "]";
 }
 
-/// One alternative in RE2's words. Adds its characters to `states`.
+/// Translates one alternative to RE2's syntax. Adds its characters to `states`.
 Result<std::string> Translate(std::string_view text, std::size_t& states) {
   constexpr std::string_view kSkipped = "(?:.*/)?";
   std::string expression;

@@ -97,7 +97,7 @@ TEST(Glob, StatesBeyondOneWord) {
   EXPECT_FALSE(glob->Matches(head + "z"));
 }
 
-/// What took a second for one name: every state is alive, and stars stand beside skips.
+/// A pattern that used to take a second for one name: every state is alive, and stars are next to skips.
 TEST(Glob, TakesTimeLinearInTheName) {
   const std::string name = std::string(1023, 'a') + "b";
   for (const std::string part : {"*a", "**a", "**/", "?*", "**/*a"}) {

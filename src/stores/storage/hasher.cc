@@ -29,7 +29,7 @@ class Hasher::Turn {
   Turn& operator=(const Turn&) = delete;
   ~Turn() {
     const auto found = running_->find(key_);
-    const std::shared_ptr<Event> over = found->second;  // shared with those who wait
+    const std::shared_ptr<Event> over = found->second;  // shared with the waiting calls
     running_->erase(found);
     over->Set();
   }
@@ -63,7 +63,7 @@ asio::awaitable<Result<OpenedObject>> Hasher::WithChecksums(OpenedObject opened)
     if (found == running_->end()) co_return co_await HashLarge(std::move(opened));
     const std::shared_ptr<Event> over = found->second;
     co_await over->Wait();
-    // Stored by now, unless the read was cancelled: then this call reads.
+    // It is stored by now, unless the read was cancelled: then this call reads the file.
     auto look = [this, bucket = opened.resource.bucket(), object = opened.resource.name()] {
       return names_.OpenObject(bucket, object, {});
     };

@@ -1,4 +1,4 @@
-// What programs that write to the buckets' directory put there: links, pipes, devices, nests, large files.
+// What programs may put into the buckets' directory: links, pipes, devices, nested and large files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

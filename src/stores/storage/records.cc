@@ -36,9 +36,9 @@ CREATE TABLE uploads (
   resource BLOB NOT NULL
 ) STRICT;
 )sql",
-                                                      // Uploads know their bucket, and end with it. Nobody
-                                                      // can say whether those of before are still of the
-                                                      // bucket of that name, so they end here.
+                                                      // Uploads now have a bucket, and end with it. It is not
+                                                      // known whether earlier ones still belong to the
+                                                      // present bucket of that name, so they end here.
                                                       R"sql(
 DELETE FROM uploads;
 ALTER TABLE uploads ADD COLUMN bucket TEXT NOT NULL DEFAULT '';

@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::int64_t kNanosecondsPerMicrosecond = 1000;
 
-// Kept and shown. IAM, ACLs and location have no effect on a server of one machine without users, and nobody
-// relies on them here. Versioning, retention, lifecycle and encryption keys would be relied on, so they are
-// refused.
+// Fields that are stored and shown. IAM, ACLs and location have no effect on a server of one machine without
+// users, and nobody relies on them here. Versioning, retention, lifecycle and encryption keys would be relied
+// on, so they are refused.
 constexpr std::array<std::string_view, 8> kBucketFields{
     "name", "location", "storage_class", "labels", "location_type", "rpo", "iam_configuration", "kind"};
 constexpr std::array<std::string_view, 4> kBucketEditable{"storage_class", "labels", "rpo",

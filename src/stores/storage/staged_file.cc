@@ -54,7 +54,7 @@ Status StagedFile::Reread(std::uint64_t offset, std::uint64_t length) {
   return AddFile(checksum_, file_.get(), offset, length);
 }
 
-/// A file written by a program may be setuid; one that the API places must not be.
+/// A file written by a program may be setuid; one placed by the API must not be.
 static bool DropSetuid(int descriptor) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return false;

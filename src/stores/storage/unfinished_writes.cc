@@ -103,7 +103,7 @@ Status UnfinishedWrites::CheckPlace(const std::string& id, std::int64_t present,
     const auto found = state.writes.find(id);
     if (found == state.writes.end()) return HasEnded();
     const Write& write = found->second;
-    // It keeps its count until it is placed, so that no other takes its room meanwhile.
+    // It counts until it is placed, so that no other write takes its space meanwhile.
     const auto add = [&](std::int64_t bytes) {
       Change(state, write.target, [bytes](Replacing& replacing) { replacing.bytes += bytes; });
     };

@@ -153,7 +153,7 @@ TEST_F(UnfinishedUploads, AFullQuotaIsReplacedAndMovedAlsoAfterARestart) {
   const std::string id = Start("r-1");
   ASSERT_TRUE(storage_->Await(uploads().Append(*Take(id, "r-1"), std::string(60, 'y'))));
   Open();
-  meter_->Add("r-1", 100);  // as measured
+  meter_->Add("r-1", 100);  // as if measured
   EXPECT_EQ(meter_->OfProject("research"), 100);
   ASSERT_TRUE(storage_->Await(uploads().Append(*Take(id, "r-1"), std::string(40, 'y'))));
   ASSERT_TRUE(storage_->Await(uploads().Finish(*Take(id, "r-1"), {})));

@@ -36,7 +36,7 @@ std::unexpected<Error> NoSuchUpload() {
 struct Uploads::Live {
   Live(UploadRecord r, std::optional<StagedFile> s) : record(std::move(r)), staged(std::move(s)) {}
   UploadRecord record;
-  std::optional<StagedFile> staged;  ///< nothing: the upload is done
+  std::optional<StagedFile> staged;  ///< absent: the upload is finished
   std::uint64_t received = 0;
   std::uint64_t turn = 0;
   bool busy = false;  ///< a task on a pool uses `staged`
@@ -70,7 +70,7 @@ asio::awaitable<Result<std::string>> Uploads::Start(v1::Object resource, Conditi
 }
 
 Status Uploads::Write(const UploadRecord& record) {
-  // The record first: the cleanup at the start removes files without one.
+  // The record is written first: the cleanup at the start removes files without one.
   TY_RETURN_IF_ERROR(names_.records().PutUpload(record));
   TY_TRY(StagedFile staged, StagedFile::Create(names_.staging().folder(), record.id));
   staged.Keep();
@@ -86,7 +86,7 @@ void Uploads::ForgetIdle() {
   }
 }
 
-/// The upload's file with its checksums; nothing: it is gone.
+/// Reopens the upload's file and computes its checksums; nothing: it is gone.
 asio::awaitable<Result<std::optional<StagedFile>>> Uploads::Reopen(std::string id) {
   auto reopen = [this, id] { return StagedFile::Reopen(names_.staging().folder(), id); };
   auto opened = co_await OnPool(pools_.files, std::move(reopen));
@@ -102,7 +102,7 @@ asio::awaitable<Result<std::optional<StagedFile>>> Uploads::Reopen(std::string i
 
 asio::awaitable<Result<std::shared_ptr<Uploads::Live>>> Uploads::Load(std::string id, std::string bucket) {
   if (!IsId(id)) co_return NoSuchUpload();
-  // The record is asked each time: it went with the upload's bucket.
+  // The record is read each time: it may have been deleted with the upload's bucket.
   auto find = [this, id] { return names_.records().FindUpload(id); };
   TY_CO_TRY(auto record, co_await OnPool(pools_.names, std::move(find)));
   const auto kept = live_.find(id);
@@ -112,7 +112,7 @@ asio::awaitable<Result<std::shared_ptr<Uploads::Live>>> Uploads::Load(std::strin
   if (kept != live_.end()) co_return kept->second;
   TY_CO_TRY(auto staged, co_await Reopen(id));
   if (!staged && !record->complete) co_return NoSuchUpload();
-  // Another request may have loaded it while this one waited: there is one writer of a file.
+  // Another request may have loaded it while this one waited: a file has only one writer.
   if (const auto found = live_.find(id); found != live_.end()) co_return found->second;
   ForgetIdle();
   auto live = std::make_shared<Live>(*std::move(record), std::move(staged));
@@ -204,7 +204,7 @@ asio::awaitable<void> Uploads::Drop(std::shared_ptr<Live> live) {
   live_.erase(live->record.id);
   auto drop = [this, live] {
     [[maybe_unused]] const Status dropped =
-        names_.staging().End(names_.records(), live->record.id);  // else it expires
+        names_.staging().End(names_.records(), live->record.id);  // if that fails, it expires later
     live->staged.reset();
   };
   co_await OnPool(pools_.names, std::move(drop));

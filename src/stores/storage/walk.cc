@@ -68,7 +68,7 @@ class Walker {
         visit_(visit),
         entries_max_(entries_max) {}
 
-  /// `base` is what the names inside begin with. False in the result: stop.
+  /// `base` is the common prefix of the names inside. False in the result: stop.
   Result<bool> WalkFolder(const std::string& base, const std::vector<std::string>& components) {
     std::vector<Entry> entries;
     TY_RETURN_IF_ERROR(ReadFolder(base, components, entries));
@@ -87,11 +87,11 @@ class Walker {
     return true;
   }
 
-  /// Where it ended because of the limit on entries.
+  /// The name at which the walk ended because of the limit on entries.
   std::optional<std::string> TakeEnd() { return std::move(ended_at_); }
 
  private:
-  /// Whether names that begin with (or equal) `key` may be wanted.
+  /// Whether names that begin with (or equal) the entry's key may be wanted.
   bool IsWanted(const Entry& entry) const {
     const bool matches = entry.key.starts_with(prefix_) || (entry.folder && prefix_.starts_with(entry.key));
     return matches && entry.key.size() <= kObjectBytesMax &&
@@ -110,7 +110,7 @@ class Walker {
   Status ReadOneFolder(const std::string& base, const std::vector<std::string>& components,
                        std::vector<Entry>& entries, std::vector<Entry>& pieces) {
     auto folder = OpenFolderBeneath(bucket_, components);
-    if (!folder && folder.error().code == Code::kNotFound) return {};  // went away in the meantime
+    if (!folder && folder.error().code == Code::kNotFound) return {};  // deleted in the meantime
     if (!folder) return std::unexpected(std::move(folder).error());
     const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder->get()));
     if (!directory) return std::unexpected(ErrnoError(errno, "read a folder of the bucket"));
@@ -168,7 +168,7 @@ std::string AfterPrefix(std::string text) {
   return text;
 }
 
-/// The first name after `object`: names hold no NUL.
+/// The first name after `object`: names contain no NUL.
 std::string AfterObject(const std::string& object) { return object + '\0'; }
 
 class Page {
@@ -198,7 +198,7 @@ class Page {
     return AfterPrefix(std::move(prefix));
   }
 
-  /// The next page begins with this name.
+  /// Makes the next page begin with this name.
   void EndAt(const std::string& name) { page_.next_page_token = text::Base64(name); }
   NamePage Take() && { return std::move(page_); }
 

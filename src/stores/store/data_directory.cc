@@ -27,8 +27,7 @@ constexpr mode_t kPermissions = 07777;
 constexpr mode_t kOthers = 077;
 constexpr mode_t kOwnersFolder = 0700;
 constexpr mode_t kOwnersFile = 0600;
-/// What replicas read, whatever user their program is: shut off from everybody else by the data directory's
-/// own mode.
+/// Files that replicas read as any user: other accounts are kept out by the data directory's own mode.
 constexpr mode_t kReplicasFolder = 0755;
 
 struct Folder {
@@ -46,7 +45,8 @@ constexpr std::array<Folder, 10> kFolders = {{{"run", kOwnersFolder},
                                               {"registries", kOwnersFolder},
                                               {"environments/runtimes.d", kReplicasFolder}}};
 
-/// Gives what is ours the mode; what it had. A link is left alone: what it leads to is its maker's.
+/// Sets the mode of a file that is ours and returns the previous one. A link is not changed: its target was
+/// chosen by whoever made it.
 Result<mode_t> SetMode(const std::string& path, mode_t mode, bool follow = false) {
   struct stat there{};
   if ((follow ? ::stat(path.c_str(), &there) : ::lstat(path.c_str(), &there)) != 0)
@@ -57,7 +57,7 @@ Result<mode_t> SetMode(const std::string& path, mode_t mode, bool follow = false
   return before;
 }
 
-/// A lock on a database by somebody else would stop it, and its text is everybody's logs.
+/// Another account's lock on a database would stop the server, and its contents include everybody's logs.
 Status NarrowDatabases(const std::string& path) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
@@ -76,7 +76,7 @@ std::string Octal(mode_t mode) {
   return text.data();
 }
 
-/// The folder itself first: from then on nobody else gets at what is below.
+/// The directory itself first: from then on no other account can reach what is below.
 Status MakeAllFolders(const std::string& path) {
   TY_RETURN_IF_ERROR(MakeFolders(path));
   TY_TRY(const mode_t before, SetMode(path, kOwnersFolder, true));
@@ -95,7 +95,8 @@ Status MakeAllFolders(const std::string& path) {
   return {};
 }
 
-/// Who has the lock: the server that says so in server.json, if it is one of the processes that have it open.
+/// Describes what has the lock: the server named in server.json, if it is one of the processes that have it
+/// open.
 std::string WhoHasIt(const std::string& path) {
   const std::vector<pid_t> holders = ProcessesWith(path + "/run/lock");
   const Result<std::string> text = ReadFile(path + "/run/server.json", kSmallFileBytesMax);
@@ -110,7 +111,7 @@ std::string WhoHasIt(const std::string& path) {
   return "process " + std::to_string(pid->as_int64()) + " at " + std::string(url->as_string());
 }
 
-/// In the bytes that the file has already. Not after a kill at the wrong moment, but on a full disk.
+/// Overwrites the file's existing bytes. That is not safe against a kill, but works on a full disk.
 Status Overwrite(const std::string& path, const std::string& text) {
   TY_TRY(const UniqueFd file, OpenFile(path, O_WRONLY));
   TY_RETURN_IF_ERROR(WriteAll(file.get(), text));

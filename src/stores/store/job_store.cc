@@ -31,7 +31,7 @@ constexpr std::string_view kUpdateJob =
     "change = (SELECT number FROM last_change) WHERE uid = ?1 AND revision = ?4 - 1";
 constexpr std::string_view kCountChange = "UPDATE last_change SET number = number + 1";
 constexpr std::string_view kLastChange = "SELECT number FROM last_change";
-// The number is read from the index: in the row it is behind the record.
+// The number is read from the index: in the row it comes after the record.
 constexpr std::string_view kChanged =
     "SELECT change, job_id FROM jobs INDEXED BY jobs_changed WHERE project = ?1 AND change > ?2 AND change > "
     "0 "
@@ -45,7 +45,7 @@ constexpr std::string_view kGetTrial =
 constexpr std::string_view kList =
     "SELECT uid, revision, record FROM jobs INDEXED BY jobs_newest WHERE project = ?1 AND uid < ?2 AND "
     "tuning_uid IS NULL ORDER BY uid DESC LIMIT ?3";
-// From project to project by the index, whatever the number of jobs.
+// Goes from project to project by the index, however many jobs there are.
 constexpr std::string_view kRecentProjects =
     "WITH RECURSIVE known(project) AS ("
     "SELECT min(project) FROM jobs INDEXED BY jobs_newest WHERE tuning_uid IS NULL UNION ALL "
@@ -67,8 +67,8 @@ constexpr std::string_view kFinished =
     "SELECT uid, end_time FROM jobs INDEXED BY jobs_finished WHERE end_time IS NOT NULL AND tuning_uid IS "
     "NULL "
     "AND (end_time, uid) > (?1, ?2) AND end_time < ?3 ORDER BY end_time, uid LIMIT ?4";
-// A job that is being removed is filed as a trial of its own: as trials, no get and no list finds it, and
-// what is to be deleted is all below its uid.
+// A job that is being removed is stored as its own trial: so no get and no list finds it, and everything that
+// is to be deleted has its uid as tuning_uid.
 constexpr std::string_view kNoteRemoval =
     "INSERT INTO removed_jobs(uid, project, job_id, pending, change) SELECT uid, project, job_id, 1, number "
     "FROM jobs, last_change WHERE uid = ?1 AND end_time IS NOT NULL AND tuning_uid IS NULL";
@@ -76,7 +76,7 @@ constexpr std::string_view kHideJob = "UPDATE jobs SET tuning_uid = uid WHERE ui
 constexpr std::string_view kRemoving =
     "SELECT uid FROM removed_jobs INDEXED BY removed_pending WHERE pending = 1 ORDER BY uid LIMIT ?1";
 constexpr std::string_view kIsRemoving = "SELECT 1 FROM removed_jobs WHERE uid = ?1 AND pending = 1";
-constexpr std::string_view kLastBelow =  // trials were created after their job: it goes last
+constexpr std::string_view kLastBelow =  // trials have larger uids: the job is last
     "SELECT uid FROM jobs INDEXED BY jobs_trials WHERE tuning_uid = ?1 ORDER BY uid DESC LIMIT 1";
 constexpr std::string_view kEraseEvents =
     "DELETE FROM events WHERE uid = ?1 AND seq IN (SELECT seq FROM events WHERE uid = ?1 LIMIT ?2)";
@@ -276,7 +276,7 @@ Result<std::int64_t> JobStore::Insert(const JobRecord& record, const Event& crea
   TY_RETURN_IF_ERROR(statements_->insert_job.Run(
       record.project(), UniqueName(record), Nanoseconds(record.job().create_time()), EndTime(record),
       static_cast<int>(record.job().state()), Blob{record.SerializeAsString()}, tuning_uid));
-  if (database_.Changes() == 0) return std::unexpected(JobExists());  // once
+  if (database_.Changes() == 0) return std::unexpected(JobExists());  // the id is unique
   const std::int64_t uid = database_.LastInsertRowId();
   TY_RETURN_IF_ERROR(statements_->insert_event.Run(uid, 1, Blob{created.SerializeAsString()}));
   return uid;
@@ -302,7 +302,7 @@ Result<JobPage> JobStore::List(std::string_view project, int page_size, std::str
 }
 
 Result<std::vector<JobRecord>> JobStore::Trials(std::int64_t tuning_uid, std::int64_t after_uid, int count) {
-  // A job that is being removed is filed below itself.
+  // A job that is being removed is stored below itself.
   return RecordsOf(statements_->trials.Query(tuning_uid, std::max(after_uid, tuning_uid), count));
 }
 
@@ -378,7 +378,7 @@ Result<std::int64_t> JobStore::EraseRemoved(std::span<const std::int64_t> uids, 
   return erased;
 }
 
-/// The row of the job itself goes with the note that the removal is over.
+/// The row of the job itself is deleted together with marking the removal as finished.
 Result<std::int64_t> JobStore::EraseOne(std::int64_t uid, std::int64_t rows_max) {
   TY_TRY(const bool removing, statements_->is_removing.Query(uid).Next());
   if (!removing) return 0;
@@ -389,7 +389,7 @@ Result<std::int64_t> JobStore::EraseOne(std::int64_t uid, std::int64_t rows_max)
       TY_TRY(const bool row, below.Next());
       last = row ? below.Int(0) : 0;
     }
-    if (last == 0) {  // somebody else has deleted the row, as an operator with sqlite3
+    if (last == 0) {  // the row was deleted by someone else, for example by an operator with sqlite3
       TY_RETURN_IF_ERROR(statements_->end_removal.Run(uid));
       return erased;
     }

@@ -105,7 +105,7 @@ TEST(JobStore, NeverScans) {
                  "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (project=? AND job_id=?)",
                  "SEARCH jobs USING INDEX jobs_newest (project=? AND uid<?)",
                  "SEARCH jobs USING INDEX jobs_trials (tuning_uid=? AND uid>?)",
-                 "SCAN jobs USING INDEX jobs_unfinished",  // the index holds nothing but those
+                 "SCAN jobs USING INDEX jobs_unfinished",  // the index contains only those
                  "SEARCH events USING INDEX sqlite_autoindex_events_1 (uid=? AND seq>?)",
                  "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)", "SCALAR SUBQUERY 1",
                  "SCAN last_change",  // one row
@@ -145,7 +145,7 @@ TEST(JobStore, ResumeTokensOutliveARestartButNotAnOlderBackup) {
   const Error gone = restored->Changed("p", later, 10).error();
   EXPECT_EQ(gone.code, Code::kFailedPrecondition);
   EXPECT_EQ(gone.info->reason, kListAgain);
-  CreateJob(*restored, "c");  // its number is b's in the other one
+  CreateJob(*restored, "c");  // it has the number that b has in the other one
   auto reader = JobStore::OpenReader(copy, 1'700'000'000).value();
   for (const std::string& old : {at_first, token, later})
     EXPECT_EQ(reader->Changed("p", old, 10).error().info->reason, kListAgain);

@@ -37,7 +37,7 @@ Result<std::int64_t> Apply(JobStore& store, const Write& write) {
   return write.record.uid();
 }
 
-/// Jobs end and go even where the disk is full; a new one has to wait for room.
+/// Jobs end and are removed even if the disk is full; creating one must wait for space.
 bool MakesRoom(std::span<const Write> group) {
   return std::ranges::none_of(group, [](const Write& write) { return write.kind == Write::Kind::kCreate; });
 }
@@ -59,7 +59,7 @@ Writes::Results CommitGroup(JobStore& store, std::span<Write> group) {
 
 using Observer = std::function<void(const std::string& project)>;
 
-/// Also after a write that failed: it may be stored all the same.
+/// Also after a failed write: it may have been stored nevertheless.
 void SayChanged(const Observer& observer, const std::string& project) {
   if (observer) observer(project);
 }
@@ -82,7 +82,7 @@ class Journal::Impl {
   asio::thread_pool& reads() noexcept { return shared_ ? writes_.thread() : reads_; }
   JobStore& reader() noexcept { return reader_; }
 
-  /// Shared with whoever waits for a write: that may be resumed after the journal's end.
+  /// Shared with the callers that wait for a write: they may be resumed after the journal is destroyed.
   [[nodiscard]] std::shared_ptr<Observer> observer() const { return observer_; }
 
  private:

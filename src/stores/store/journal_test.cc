@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 
 constexpr int kInFlight = 64;
 
-/// A store that counts groups and refuses to commit them on demand.
+/// A store that counts groups and fails to commit them on demand.
 class Harness final : public JobStore {
  public:
   Harness() : JobStore(std::move(*Open(":memory:").value())) {}
@@ -196,7 +196,7 @@ TEST(Journal, FinishesWhatWasSubmittedWhenDestroyed) {
   {
     Journal journal(loop, store, store);
     asio::co_spawn(loop, CreateOne(journal, "a", outcomes), asio::detached);
-    loop.poll_one();  // submitted, its group not started
+    loop.poll_one();  // submitted, but its group has not started
     asio::co_spawn(loop, CreateOne(journal, "b", outcomes), asio::detached);
     loop.poll();
   }
@@ -207,7 +207,7 @@ TEST(Journal, FinishesWhatWasSubmittedWhenDestroyed) {
   EXPECT_EQ(outcomes.size(), 2U);
 }
 
-/// Keeps one create after the other going and writes each acknowledged id to the pipe.
+/// Creates one job after the other and writes each acknowledged id to the pipe.
 asio::awaitable<void> CreateForEver(Journal& journal, int lane, int pipe) {
   for (int i = 0;; ++i) {
     const std::string job_id = "job_" + std::to_string(lane) + "_" + std::to_string(i);

@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 
 constexpr std::string_view kStagedPrefix = "new-";
 
-/// "NAME=value", each with a NUL behind it.
+/// "NAME=value", each followed by a NUL.
 std::string Print(const SecretStore::Values& values) {
   std::string text;
   for (const auto& [name, value] : values) text.append(name).append("=").append(value).push_back('\0');
@@ -42,7 +42,7 @@ SecretStore::Values Parse(std::string_view text) {
   return values;
 }
 
-/// A job's uid; nothing: the file is none of ours.
+/// A job's uid; nothing: not one of our files.
 std::optional<std::int64_t> UidOf(const std::string& name) {
   std::int64_t uid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), uid);
@@ -71,7 +71,8 @@ Result<std::vector<std::string>> NamesIn(const std::string& folder) {
   return names;
 }
 
-/// Who creates a job reads it, and is not told where the server keeps its files: the log says that.
+/// The error goes to the client that creates a job, which must not learn where the server stores its files:
+/// only the log says that.
 Status ForClients(Status stored) {
   if (stored) return stored;
   Diagnose(DiagnosticLevel::kWarning, "a job's secrets cannot be stored: " + stored.error().message);
@@ -111,7 +112,7 @@ asio::awaitable<Status> SecretStore::Keep(std::string name, std::int64_t job_uid
 }
 
 asio::awaitable<void> SecretStore::Drop(std::string name) {
-  // Where it cannot be removed, TakeOver does it at the next start.
+  // If it cannot be removed now, TakeOver does it at the next start.
   auto drop = [path = StagedPath(name)] { [[maybe_unused]] const Status removed = RemoveFile(path); };
   co_await OnPool(files_, std::move(drop));
   staged_.erase(name);
@@ -138,7 +139,7 @@ asio::awaitable<Status> SecretStore::TakeOver(std::map<std::int64_t, std::string
       if (const auto kept = kept_as.find(path); kept != kept_as.end()) {
         TY_RETURN_IF_ERROR(Rename(path, kept->second));
       } else if (name.starts_with(kStagedPrefix) || name.starts_with('.') || (uid && !jobs.contains(*uid))) {
-        // With a dot: what WriteFileAtomically was writing when the server was killed.
+        // A name with a dot: WriteFileAtomically was writing it when the server was killed.
         TY_RETURN_IF_ERROR(RemoveFile(path));
       }
     }

@@ -23,7 +23,7 @@ Status WriteProbe::Try() {
     TY_RETURN_IF_ERROR(cursor.Next());
     version = cursor.Int(0);
   }
-  // The same value: the page is written all the same.
+  // The same value: the page is written nevertheless.
   TY_RETURN_IF_ERROR(database_->Execute("PRAGMA user_version=" + std::to_string(version)));
   return transaction.Commit();
 }

@@ -170,7 +170,7 @@ class ParameterRules {
     return {};
   }
 
-  /// Names are unique, except for siblings that no value of their parent activates together.
+  /// Names are unique, except for siblings that are never active for the same value of their parent.
   Status CheckName(const Spec& spec, const Spec* parent, const std::string& field) {
     std::vector<double> matching;
     if (parent != nullptr) matching = MatchingValues(*parent, spec);

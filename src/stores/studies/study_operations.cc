@@ -31,7 +31,7 @@ std::vector<StoredTrial> OfClient(std::vector<StoredTrial> trials, const std::st
   return trials;
 }
 
-/// Existing trials that the client gets before any new one is made, at most `count`.
+/// Existing trials, at most `count`, that the client gets before new ones are made.
 struct Handout {
   std::vector<StoredTrial> active;     ///< its own
   std::vector<StoredTrial> requested;  ///< not assigned to a client
@@ -200,7 +200,7 @@ Result<bool> FinishSuggest(StudyStore& store, std::int64_t id, const std::vector
   TY_TRY(std::optional<StoredOperation> operation, FindPending(store, id));
   if (!operation) return true;
   TY_TRY(std::optional<StoredStudy> study, store.FindStudy(operation->study_uid));
-  if (!study) return false;  // reading it again finds that it was deleted
+  if (!study) return false;  // it was deleted: reading it again finds that
   TY_TRY(Handout handout, ReadHandout(store, study->uid, operation->client_id, operation->count));
   const auto needed = static_cast<std::size_t>(operation->count - handout.size());
   if (needed > points.size() && !last) return false;

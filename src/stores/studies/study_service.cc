@@ -39,7 +39,7 @@ struct Computed {
   bool should_stop = true;  ///< what a trial that is STOPPING already gets
 };
 
-/// kInternal: nothing can be computed, whatever the reason.
+/// kInternal: nothing can be computed, for whatever reason.
 Result<Computed> Compute(StudyWork& work, const OperationTask& task) {
   try {
     Computed computed;
@@ -195,7 +195,7 @@ void StudyService::Enqueue(const StoredOperation& operation) {
 
 awaitable<void> StudyService::RunStudy(std::int64_t study_uid) {
   std::deque<std::int64_t>& queue = queues_.at(study_uid);
-  bool failing = false;  // said once
+  bool failing = false;  // the failure was already logged
   while (!queue.empty()) {
     Status run = co_await RunOperation(study_uid, queue.front());
     if (run) {
@@ -238,7 +238,7 @@ awaitable<Result<bool>> StudyService::TryOperation(std::int64_t study_uid, std::
   auto read = [this, id, study_uid, known] { return ReadOperation(store_, id, study_uid, known); };
   TY_CO_TRY(std::optional<OperationTask> read_task, co_await OnPool(writer_, std::move(read)));
   if (!read_task) co_return true;
-  // Other studies may have taken its place in the meantime; what was read is only what changed since then.
+  // Another study may have replaced it meanwhile; the task only has what changed since then.
   if (!read_task->anew && known.revision > 0 && !works_.contains(study_uid)) co_return false;
   // Shared with the pool: OnPool copies nothing, but its work must be movable and this may be large.
   auto task = std::make_shared<const OperationTask>(*std::move(read_task));

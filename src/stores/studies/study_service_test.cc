@@ -65,7 +65,7 @@ class StudyServiceTest : public testing::Test {
 
   [[nodiscard]] std::string Path() const { return (folder_ / "studies.db").string(); }
 
-  /// A service on the file, taking over what the one before it left.
+  /// Starts a service on the file that takes over from the previous one.
   void Start() {
     service_.reset();
     auto opened = StudyService::Open(loop_.get_executor(), clock_, Path());
@@ -90,7 +90,7 @@ class StudyServiceTest : public testing::Test {
     ASSERT_TRUE(created) << created.error().message;
   }
 
-  /// The operation as it is in the end.
+  /// The operation in its final state.
   longrunning::Operation Suggest(const std::string& client, int count = 1) {
     ml::v1::SuggestTrialsRequest asked;
     asked.set_client_id(client);
@@ -292,7 +292,7 @@ TEST_F(StudyServiceTest, TwoThatAskForTheLastPointAreBothAnswered) {
   EXPECT_EQ(Operation(begun[1]).error().code(), static_cast<int>(Code::kResourceExhausted));
 }
 
-/// Of so many the tuners of some are always put away while operations of theirs are being read.
+/// With this many studies, the tuners of some are always dropped while their operations are being read.
 TEST_F(StudyServiceTest, MoreStudiesThanTunersAreKeptLoseNothing) {
   constexpr int kStudies = 40;
   const auto name_of = [this](int i) {
@@ -348,7 +348,7 @@ TEST_F(StudyServiceTest, EachChangeOfATrialIsARevision) {
   for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_NE(seen[i], seen[i - 1]) << i;
 }
 
-/// What a server that is killed leaves: an operation that was answered and is not done.
+/// A killed server leaves an operation that was answered and is not done.
 TEST_F(StudyServiceTest, AFormerServersOperationsAreDone) {
   Create(Config(kLine));
   EXPECT_THAT(Suggested("a"), ElementsAre("1"));
@@ -379,7 +379,7 @@ TEST_F(StudyServiceTest, AFormerServersOperationsAreDone) {
                         R"(CheckTrialEarlyStoppingStateResponse")"));
 }
 
-/// What is suggested depends on the study alone.
+/// The suggestions depend on the study alone.
 TEST_F(StudyServiceTest, ARequestOfTheFirstMomentIsDoneOnce) {
   Create(Config(kLine));
   ml::v1::SuggestTrialsRequest asked;

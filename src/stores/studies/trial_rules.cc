@@ -46,7 +46,7 @@ auto PlaceOf(const Measurement& measurement) {
                     measurement.elapsed_time().nanos());
 }
 
-/// The newest report of a place wins: a restarted program reports its steps again.
+/// The newest report of a place is used: a restarted program reports its steps again.
 void Insert(Trial& trial, Measurement measurement) {
   auto& list = *trial.mutable_measurements();
   const auto at = std::ranges::lower_bound(list, PlaceOf(measurement), {}, PlaceOf);
@@ -70,7 +70,7 @@ void SetElapsed(const Trial& trial, Measurement& measurement, SysTime now) {
   *measurement.mutable_elapsed_time() = wire::ToProto(std::max(elapsed, std::chrono::nanoseconds{}));
 }
 
-/// The first of the study's metrics that is not in the measurement; null if it has all.
+/// The first of the study's metrics that is missing in the measurement; null if it has all.
 const std::string* LackedMetric(const tuning::StudySpec& spec, const Measurement& measurement) {
   for (const tuning::Objective& metric : spec.metrics) {
     const bool has = std::ranges::any_of(measurement.metrics(), [&metric](const Measurement::Metric& given) {

@@ -1,7 +1,7 @@
 #include "control/run/manifest.h"
 #include "control/testing/world.h"
 
-/// Accelerators from the queue to the proof that they are free, with pretended replicas.
+/// Accelerators, from the queue until they are proved to be free, with simulated replicas.
 namespace trainyard::control {
 namespace {
 

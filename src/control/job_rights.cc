@@ -33,7 +33,7 @@ void AddMember(Policy& policy, std::string_view role, std::string member) {
   if (std::ranges::find(to.members(), member) == to.members().end()) to.add_members(std::move(member));
 }
 
-/// With the e-mail in lower case, as IAM compares them; what is no principal stays as it is.
+/// The e-mail in lower case, as IAM compares them; texts that are not principals are unchanged.
 std::string Canonical(const std::string& member) { return iam::ParsePrincipal(member).value_or(member); }
 
 }  // namespace
@@ -67,7 +67,7 @@ Result<v1::Event::PolicySet> PolicySetOf(const v1::JobRecord& job,
 
 JobStanding StandingOn(const v1::JobRecord& job, const Asker& asker, std::string_view permission,
                        const Accounts& accounts) {
-  // Whatever role a creator gave themselves before they left.
+  // Even if the creator had bound other roles to itself before losing access to the project.
   if (!asker.is_member && asker.principal == Canonical(job.creator())) return {};
   const Policy policy = PolicyOf(job, accounts);
   const iam::PolicyIndex index(policy);

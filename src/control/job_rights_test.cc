@@ -118,7 +118,7 @@ TEST(JobRights, AnAccountOfTheSameNameIsAnother) {
   Set(other, Bind(kTrainer), Now("1"));
   EXPECT_TRUE(May(other, kTrainer, true, Now("1")));
   EXPECT_FALSE(May(other, kTrainer, true, Now("2")));
-  // What a client reads it can write again; the deleted one stays nobody.
+  // A client can write back what it has read; the deleted account still has no rights.
   iam::v1::SetIamPolicyRequest again;
   *again.mutable_policy() = PolicyOf(other, Now("2"));
   Set(other, again, Now("2"));

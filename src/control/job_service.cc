@@ -29,7 +29,7 @@ using ml::v1::Job;
 
 constexpr int kPostTriesMax = 20;
 constexpr std::array<std::string_view, 2> kPatchable{"labels", "etag"};
-constexpr std::chrono::milliseconds kRunnerWait{250};  ///< for a new job's runner to come
+constexpr std::chrono::milliseconds kRunnerWait{250};  ///< how long to wait for a new job's runner
 
 v1::Event Stamped(v1::Event event, std::int64_t seq, SysTime now) {
   event.set_seq(seq);
@@ -94,7 +94,7 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   TY_CO_TRY(record, jobs::Apply(v1::JobRecord{}, created));
   TY_CO_RETURN_IF_ERROR(CheckQuota(record, made));
   TY_CO_TRY(TuningJobs::Resumed resumed, co_await registry_.tuning().ReadResumed(record));
-  auto creating = creating_.insert(creating_.end(), &record);  // others count it while it is written
+  auto creating = creating_.insert(creating_.end(), &record);  // other creates count it meanwhile
   std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
   Result<std::int64_t> stored = co_await Store(record, std::move(created), std::move(made.secrets));
   creating_.erase(creating);
@@ -106,8 +106,8 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   co_return answer;
 }
 
-/// The secrets are on disk before the job is, so that none is created that cannot run. After a kill between
-/// the two recovery finds them by the record.
+/// The secrets are written before the job, so that no job is created that cannot run. After a kill in
+/// between, recovery finds them by the record.
 boost::asio::awaitable<Result<std::int64_t>> JobService::Store(v1::JobRecord record, v1::Event created,
                                                                jobs::Secrets secrets) {
   if (secrets.empty()) co_return co_await outside_.journal.Create(std::move(record), std::move(created));
@@ -204,8 +204,8 @@ boost::asio::awaitable<Result<iam::v1::Policy>> JobService::GetPolicy(wire::JobN
   co_return PolicyOf(record, outside_.accounts);
 }
 
-/// The policy's etag is checked against a record that must still be the job's when the event is written; an
-/// event of the job's own life in between is no conflict.
+/// The policy's etag is checked against a record that must still be current when the event is written; other
+/// events of the job in between are not a conflict.
 boost::asio::awaitable<Result<iam::v1::Policy>> JobService::SetPolicy(wire::JobName name,
                                                                       iam::v1::SetIamPolicyRequest request,
                                                                       Creator asker) {
@@ -262,9 +262,9 @@ void JobService::ForEachUnfinished(const std::function<void(const v1::JobRecord&
   for (const auto& [uid, runner] : registry_.all()) visit(runner->job());
 }
 
-/// Through the job's runner while it has one; an ended job has no other writer. A job can be seen in the
-/// store before its Create has resumed and made its runner, and after its end while its runner goes: then it
-/// is looked at again.
+/// Uses the job's runner if it has one; an ended job has no other writer. A job can be in the store before
+/// its Create has resumed and made its runner, and after its end while its runner is removed: then it is read
+/// again.
 boost::asio::awaitable<Status> JobService::Post(wire::JobName name, v1::Event event,
                                                 std::optional<std::int64_t> revision) {
   co_await recovered_.Wait();

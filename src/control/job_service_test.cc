@@ -165,7 +165,7 @@ TEST_F(JobServiceTest, PoliciesAreKeptOverRestartsOfTheServer) {
   KillServer();
   StartServer();
   EXPECT_EQ(get()->ShortDebugString(), set->ShortDebugString());
-  // Events of the job's life are no conflict, another change of the policy is.
+  // Events of the job are not a conflict, another change of the policy is.
   EndJob("j");
   const auto again = Await(service_->SetPolicy({"p", "j"}, Viewer("user:d@e.f", set->etag()), {}));
   ASSERT_TRUE(again) << again.error().message;
@@ -221,7 +221,7 @@ TEST_F(JobServiceTest, PatchesOfAnEndedJobAtOnceAllSucceed) {
   EXPECT_EQ(succeeded, 10);
 }
 
-/// The job is in the store before the one who created it knows.
+/// The job is in the store before its Create has returned.
 TEST_F(JobServiceTest, CancelsThatOvertakeTheCreateAreNotLost) {
   for (int i = 0; i < 50; ++i) {
     const std::string job_id = "j" + std::to_string(i);
@@ -235,7 +235,7 @@ TEST_F(JobServiceTest, CancelsThatOvertakeTheCreateAreNotLost) {
   }
 }
 
-/// A client that hangs up takes its coroutine with it.
+/// When a client disconnects, its coroutine is destroyed.
 TEST_F(JobServiceTest, AClientThatGoesAwayWhileItCancels) {
   ASSERT_TRUE(Create(MakeJob("j")));
   ASSERT_TRUE(WaitForState("j", Job::RUNNING));
@@ -360,7 +360,7 @@ TEST_F(JobServiceTest, AnAttemptOfAnEndedJobIsSentAway) {
   EXPECT_TRUE(link->sent[0].has_dismiss());
 
   link->sent.clear();
-  hello.set_phase(replica::v1::RUNNING);  // it should not be there at all
+  hello.set_phase(replica::v1::RUNNING);  // it should not exist at all
   ASSERT_TRUE(service_->gateway().OnHello(link, hello));
   engine::FromReplica log;
   log.mutable_log()->set_first_line(5);

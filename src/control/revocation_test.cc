@@ -1,6 +1,6 @@
 #include "control/testing/world.h"
 
-/// Room that a cluster gives late, refuses and takes back.
+/// Resources that a cluster grants late, refuses and revokes.
 namespace trainyard::control {
 namespace {
 
@@ -14,7 +14,7 @@ class RevocationTest : public World {
     StartServer();
     replicas_->SetScript([](const Manifest&) { return FakeScript{.exit = std::nullopt}; });
   }
-  /// As a cluster does: the room is taken back, and what runs there dies.
+  /// Like a cluster: the resources are revoked, and what runs there dies.
   void LoseNode(const std::string& node) {
     replicas_->LoseNode(node);
     cluster_->LoseNode(node);

@@ -19,7 +19,7 @@ namespace {
 using boost::asio::awaitable;
 using control::v1::JobRecord;
 
-/// One query reads new bytes for so long, of all its jobs together.
+/// How long one query reads new bytes, for all of its jobs together.
 constexpr std::chrono::seconds kQueryTimeMax{5};
 
 JobPlace PlaceOf(const JobRecord& job) {
@@ -33,7 +33,7 @@ JobPlace PlaceOf(const JobRecord& job) {
   return place;
 }
 
-/// Why there are no curves: one sentence.
+/// The reason why there are no curves: one sentence.
 std::string NoteOf(const JobPlace& place, const std::string& job_dir, const std::string& refused,
                    const KeptJobs::Seen& seen) {
   if (job_dir.empty())
@@ -61,8 +61,8 @@ void Append(const replica::v1::MetricReport& report, measurement::Columns& colum
   }
 }
 
-/// A trial's report that is in no event file of its job directory: from the metric file, or from event files
-/// in its own folders.
+/// A trial's report that is not in an event file of its job directory, but from the metric file or from event
+/// files in its own directories.
 std::optional<std::pair<measurement::SeriesName, measurement::Columns>> ReportOf(const JobRecord& trial) {
   const replica::v1::MetricReport& report = trial.trial().report();
   if (report.measurements().empty() || report.place().starts_with("gs://")) return std::nullopt;
@@ -79,11 +79,11 @@ std::optional<std::pair<measurement::SeriesName, measurement::Columns>> ReportOf
 
 }  // namespace
 
-/// A job that is asked about.
+/// A job that a request asks about.
 struct JobCurves::Asked {
   JobPlace place;
   std::string job_dir;
-  std::string refused;  ///< the job's account, which may not read the job-dir; empty: it may
+  std::string refused;  ///< the job's account, which has no right to read the job-dir; empty: it may
   KeptJobs::Reported reported;
 };
 
@@ -116,10 +116,10 @@ awaitable<KeptJobs::Reported> JobCurves::ReadReports(JobRecord job, KeptJobs::Ti
   co_return reported;
 }
 
-/// What was reported under any tag. Later attempts go on where earlier ones were, as in event files.
+/// The reports under any tag. Later attempts continue earlier ones, as in event files.
 awaitable<void> JobCurves::ReadTags(metrics::ReportQuery query, KeptJobs::Reported& reported) {
   const auto stored = co_await outside_.reports.ListReports(std::move(query));
-  if (!stored) co_return;  // the event files are shown all the same
+  if (!stored) co_return;  // the event files are shown nevertheless
   for (const metrics::StoredReport& one : *stored) {
     measurement::SeriesName name{.trial_id = one.trial_id, .run = {}, .tag = one.tag, .hypertune = true};
     if (reported.curves.empty() || reported.curves.back().first != name)
@@ -193,7 +193,7 @@ awaitable<Result<std::string>> JobCurves::QueryScalars(std::string project, v1::
     };
     const Status seen =
         co_await kept_.Ask(std::move(asked->place), std::move(asked->reported), std::move(fill), deadline);
-    if (!seen) answer->set_reading(true);  // others are asking about the job: the next query may have it
+    if (!seen) answer->set_reading(true);  // other requests use the job: the next query may get it
   }
   auto print = [answer] { return PrintCurves(*answer); };
   co_return co_await OnPool(kept_.thread(), std::move(print));

@@ -20,8 +20,8 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kPageObjects = 1'000;
 constexpr std::chrono::seconds kForgetEvery{15};
-constexpr int kListRest = 10;  ///< times as long as a listing took, a folder is left alone
-/// File systems keep times in steps of up to a second, and a writer's clock may be behind.
+constexpr int kListRest = 10;  ///< the pause between listings, in listing times
+/// File systems store times in steps of up to a second, and a writer's clock may be behind.
 constexpr std::chrono::seconds kFileTimeSlack{1};
 
 /// Reads the next part of one file. Blocks. True: there is more.
@@ -42,17 +42,17 @@ struct KeptJobs::Job {
   Job(const boost::asio::any_io_executor& loop, bool splits_trials)
       : gathered(splits_trials), turns(loop, 1) {}
 
-  measurement::Gathered gathered;                   ///< of who has the turn, on the thread
-  std::map<std::string, std::int64_t> generations;  ///< of files that are read to their end
+  measurement::Gathered gathered;                   ///< used on the thread, by whoever has the turn
+  std::map<std::string, std::int64_t> generations;  ///< of files that were read to their end
   bool has_folder = false;
   std::deque<std::string> waiting;  ///< files with something new
   std::size_t older = 0;
-  std::size_t bytes = 0;       ///< of what was gathered, as the loop last saw it
+  std::size_t bytes = 0;       ///< size of what was gathered, as the loop last saw it
   std::size_t name_bytes = 0;  ///< of the generations' names
   ReportsKnown reports;
   bool has_all_reports = false;  ///< each trial's report was read at least once
-  std::string list_token;        ///< where a listing that was not whole goes on
-  TimePoint list_at{};           ///< not before
+  std::string list_token;        ///< where an incomplete listing continues
+  TimePoint list_at{};           ///< not before this time
   TimePoint asked{};
   Turns turns;
 };
@@ -87,7 +87,7 @@ boost::asio::awaitable<Status> KeptJobs::Ask(JobPlace place, Reported reported, 
         Unavailable("The curves of this job are being read for others: ask again in a few seconds."));
   const bool has_folder = !place.folder.bucket.empty();
   if (has_folder) co_await ReadNew(job, place, std::min(steady_clock::now() + kReadTimeMax, deadline));
-  // A job that was forgotten meanwhile lacks the trials before: the next question reads them.
+  // A job that was forgotten meanwhile lacks the earlier trials: the next request reads them.
   if (job->reports == reported.before) {
     job->reports = reported.now;
     job->has_all_reports = job->has_all_reports || reported.is_at_end;
@@ -121,7 +121,7 @@ void KeptJobs::NoteListed(Job& job, const JobPlace& place, const storage::v1::Ob
     job.waiting.push_back(object.name());
 }
 
-/// Goes on where the last listing had no time left.
+/// Continues where the last listing ran out of time.
 boost::asio::awaitable<void> KeptJobs::List(JobPtr job, const JobPlace& place, TimePoint deadline) {
   storage::NameQuery query;
   query.prefix = place.folder.object;
@@ -156,7 +156,7 @@ boost::asio::awaitable<void> KeptJobs::ReadNew(JobPtr job, const JobPlace& place
   }
 }
 
-/// True: there is more, and no time left.
+/// True: there is more to read, but no time is left.
 boost::asio::awaitable<bool> KeptJobs::ReadFile(JobPtr job, const JobPlace& place, std::string object,
                                                 TimePoint deadline) {
   auto opened = co_await buckets_.OpenRead(place.folder.bucket, object);
@@ -186,7 +186,7 @@ void KeptJobs::ListAgain() {
   for (const auto& [uid, job] : jobs_) job->list_at = {};
 }
 
-/// The one that was asked about last stays, however large it is.
+/// The job that was used last is kept, however large it is.
 void KeptJobs::ForgetSurplus() {
   const auto bytes = [this] {
     std::size_t sum = 0;

@@ -24,7 +24,7 @@ class KeptJobsTest : public testing::Test {
   void Put(const std::string& object, const std::string& bytes) {
     ASSERT_TRUE(storage_.Put(object, bytes).has_value());
   }
-  /// Points by tag, and what else is seen.
+  /// The number of points by tag, and the rest of the result.
   struct Answer {
     std::map<std::string, std::size_t> points;
     bool reading = false;

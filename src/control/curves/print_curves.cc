@@ -61,7 +61,7 @@ void PrintCurve(const control::v1::ScalarCurves::Curve& curve, std::string& out)
   out += '}';
 }
 
-/// About as long as the answer will be.
+/// The approximate length of the answer.
 std::size_t Length(const control::v1::ScalarCurves& curves) {
   constexpr std::size_t kPointBytes = 34;   // a step, a time in milliseconds, a value
   constexpr std::size_t kCurveBytes = 200;  // its name

@@ -21,7 +21,7 @@ ScalarCurves Read(const std::string& json) {
   return curves;
 }
 
-/// What both printers print says the same.
+/// Both printers give the same result.
 void ExpectSame(const ScalarCurves& curves) {
   const ScalarCurves own = Read(PrintCurves(curves));
   const ScalarCurves protos = Read(wire::PrintJson(curves));

@@ -8,7 +8,7 @@
 namespace trainyard::curves {
 namespace {
 
-/// One question about trials 1 to `trials`; those that it reads.
+/// Runs one request about trials 1 to `trials`; returns those that it reads.
 std::set<std::int64_t> Read(ReportsKnown& known, std::int64_t trials,
                             const std::function<bool(std::int64_t)>& has_ended) {
   std::set<std::int64_t> read;

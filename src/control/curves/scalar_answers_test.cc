@@ -44,7 +44,7 @@ TEST(CheckQuery, RefusesManyJobsAndCurvesTwice) {
       InvalidArgument("names", "Curves of at most 50 jobs are answered at once; ask in several queries."));
 }
 
-/// Reports come without a check of their times; those of event files are rounded where they are read.
+/// The times of reports are not checked; those in event files are rounded when they are read.
 TEST(ListSeries, TakesTimesThatAreNone) {
   measurement::Gathered gathered(false);
   Columns columns;

@@ -36,10 +36,11 @@ boost::asio::awaitable<Status> LookUpImages(const ImageRegistries& registries, v
     if (!image.empty() && std::ranges::find(names, image) == names.end()) names.push_back(image);
   }
   if (names.empty()) co_return Status{};
-  // Counted from now: a look-up that waited for its turn has less time left. That says nothing of the
-  // registry, so no pulled image stands for it here: the queued look-up, which begins at once, decides that.
+  // Counted from now: a look-up that waited for its turn has less time left. A timeout then says nothing
+  // about the registry, so no pulled image is used instead: the queued look-up, which begins immediately,
+  // decides that.
   const auto deadline = steady_clock::now() + kImageLookUpMax;
-  auto find = [registries, names, deadline] {  // who asks may be gone before the pool comes to it
+  auto find = [registries, names, deadline] {  // the caller may be gone before the pool runs this
     const LookUpOptions options{.timeout = [deadline] {
       using std::chrono::milliseconds;
       return std::max(std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()),

@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
                         {{kServer, "p"}}}),
     [](const auto& row) { return std::string(row.param.name); });
 
-/// A maker whose images are what a test says that they are.
+/// A maker with the images that a test defines.
 class LookUpTest : public World {
  protected:
   LookUpTest() {
@@ -86,7 +86,7 @@ class LookUpTest : public World {
     maker_ = std::make_unique<JobMaker>(*buckets_, catalogue_, clock_, std::move(policy));
     StartServer();
   }
-  ~LookUpTest() override { KillServer(); }  // before what it looks up with
+  ~LookUpTest() override { KillServer(); }  // destroyed before what it uses for look-ups
 
   Result<v1::JobRecord> Make(const std::string& input) {
     Job job;
@@ -108,7 +108,7 @@ class LookUpTest : public World {
   std::size_t CountAsked() {
     return asked_.With([](auto& asked) { return asked.size(); });
   }
-  /// Time passes until the job's registry has been asked so often.
+  /// Advances the time until the job's registry was asked this often.
   [[nodiscard]] bool WaitForLookUps(std::size_t count) {
     return RunUntil([this, count] {
       clock_.Advance(std::chrono::seconds(10));
@@ -116,7 +116,7 @@ class LookUpTest : public World {
     });
   }
 
-  std::optional<image::ResolvedImage> pulled_;  ///< what was pulled before, whatever its name
+  std::optional<image::ResolvedImage> pulled_;  ///< the image that was pulled before, whatever its name
   Guarded<std::vector<std::string>> asked_;
   std::chrono::milliseconds longest_{0};
 
@@ -396,7 +396,7 @@ TEST_F(LookUpTest, AServerThatStartsBeforeWhatRunsContainersHoldsTheJob) {
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
 }
 
-/// The maker of a server that found nothing that runs containers at its start.
+/// The maker of a server that found no container program when it started.
 TEST_F(LookUpTest, WhatAnotherJobFoundCountsForTheNextCreate) {
   Answer(std::nullopt);
   const ImageResolver resolve = std::exchange(registries_.resolve, nullptr);
@@ -415,7 +415,7 @@ TEST_F(LookUpTest, WhatAnotherJobFoundCountsForTheNextCreate) {
   EXPECT_TRUE(Await(maker.Make("p", MakeContainerJob("r:5/a:1"))));
 }
 
-/// A maker whose registries answer when the test lets them.
+/// A maker whose registries answer only when the test allows it.
 class SlowRegistryTest : public World {
  protected:
   struct Asked {

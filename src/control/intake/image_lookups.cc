@@ -13,12 +13,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Its registry may say tomorrow what it does not say now.
+/// The registry may answer later.
 bool IsUnanswered(const Error& error) {
   return error.code == Code::kUnavailable || error.code == Code::kDeadlineExceeded;
 }
 
-/// Without the name of the image, which whoever tells it names.
+/// The reason without the name of the image, which the caller adds.
 std::string ReasonOf(const Error& why, const std::string& image) {
   std::string_view reason = why.message;
   const std::string said_already = "image " + image + ": ";
@@ -26,8 +26,8 @@ std::string ReasonOf(const Error& why, const std::string& image) {
   return std::string(reason);
 }
 
-/// A job's error tells of the job: an image that is not there is no 404 of the job, and credentials that the
-/// server lacks are not the client's.
+/// The error as one of the job: a missing image is not a 404 of the job, and credentials that the server
+/// lacks are not the client's.
 Error Refusal(const Error& why, const std::string& image) {
   Code code = why.code;
   if (code == Code::kNotFound || code == Code::kPermissionDenied || code == Code::kUnauthenticated)
@@ -72,7 +72,7 @@ QueuedLookUp::QueuedLookUp(const Collaborators& outside, jobs::ImageObservation&
   seen_.first_pause = outside.settings.retry_pause;
 }
 
-/// Not the coroutine itself: the rules must know of it before it has begun.
+/// Not a coroutine: the rules must see the look-up before it has begun.
 boost::asio::awaitable<void> QueuedLookUp::Run(v1::JobRecord job) {
   seen_.asking = true;
   return LookUp(std::move(job));
@@ -84,7 +84,7 @@ boost::asio::awaitable<void> QueuedLookUp::LookUp(v1::JobRecord job) {
   if (registries != nullptr && !registries->resolve && registries->look_for_containers)
     lacking = co_await registries->look_for_containers();
   if (stop_.stop_requested()) co_return;
-  if (registries == nullptr || !registries->resolve) {  // a former server accepted the job
+  if (registries == nullptr || !registries->resolve) {  // a previous server accepted the job
     if (!lacking.empty()) co_return Lack(lacking);
     co_return Refuse(
         "This server does not run containers any more (trainyard serve --container-engine): the job's images "
@@ -107,7 +107,7 @@ boost::asio::awaitable<ImagesFound> QueuedLookUp::Find(std::string image) {
   const std::string registry = registries.registry_of(image);
   Turns::Waiter turn(outside_.images.turns->At(registry));
   turn.Want();
-  while (!stop_.stop_requested() && !co_await turn.WaitFor(kQueuedLookUpMax)) {  // others ask there
+  while (!stop_.stop_requested() && !co_await turn.WaitFor(kQueuedLookUpMax)) {  // busy with others
   }
   const milliseconds limit =
       registry.ends_with(':') ? milliseconds(kLocalLookUpMax) : milliseconds(kQueuedLookUpMax);
@@ -139,7 +139,7 @@ void QueuedLookUp::Refuse(std::string why) {
   End();
 }
 
-/// What runs containers may be started after this server, as when the machine starts.
+/// The program that runs containers may be started after this server, for example when the machine boots.
 void QueuedLookUp::Lack(const std::string& containers) {
   seen_.no_engine = true;
   seen_.reason =

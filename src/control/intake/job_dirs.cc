@@ -11,11 +11,11 @@ namespace trainyard::control {
 
 namespace {
 
-/// How many buckets' names are compared with one that is new: each takes some microseconds of the loop.
+/// How many buckets' names are compared with a new one: each takes some microseconds of the loop.
 constexpr std::size_t kBucketsComparedMax = 100;
-constexpr std::size_t kSlipMax = 3;  ///< characters more or less
+constexpr std::size_t kSlipMax = 3;  ///< edit distance
 
-/// Those that the name may be a slip of.
+/// Existing names of which the new name may be a misspelling.
 std::vector<std::string_view> NamesLike(std::string_view name, const std::vector<std::string>& others) {
   std::vector<std::string_view> like;
   for (const std::string& other : others) {
@@ -46,11 +46,11 @@ boost::asio::awaitable<Status> JobDirs::Ensure(v1::JobRecord& record, const Crea
   iam::Resource bucket = iam::Resource::Bucket(uri.bucket);
   TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.create", std::move(bucket), "job_dir"));
   if (absent == Absent::kOnlySay && (present || !is_absent)) co_return InJobDir(present);
-  co_return InJobDir(co_await buckets_.EnsureBucket(uri.bucket));  // says what a server does that makes none
+  co_return InJobDir(co_await buckets_.EnsureBucket(uri.bucket));  // the error says if none are created
 }
 
-/// A bucket that is made is said: its name may be a slip, and what the program writes is then looked for in
-/// vain.
+/// Creating a bucket is reported: its name may be misspelled, and then the program's output would be hard to
+/// find.
 boost::asio::awaitable<Status> JobDirs::MakeBucketOf(v1::JobRecord& record, std::string bucket,
                                                      const Creator& creator, Absent absent) {
   iam::Resource project = iam::Resource::Project(record.project());
@@ -59,7 +59,7 @@ boost::asio::awaitable<Status> JobDirs::MakeBucketOf(v1::JobRecord& record, std:
   if (!creator.principal.empty())
     TY_CO_RETURN_IF_ERROR(InJobDir(wire::CheckRunsBucket(bucket, record.project())));
   if (absent == Absent::kMake) {
-    // Not EnsureBucket: one that another project made just now is not this one's.
+    // Not EnsureBucket: a bucket that another project has just created does not belong to this one.
     storage::v1::Bucket made;
     made.set_name(bucket);
     TY_CO_RETURN_IF_ERROR(InJobDir(co_await buckets_.InsertBucket(std::move(made))));
@@ -78,7 +78,8 @@ boost::asio::awaitable<Status> JobDirs::MakeBucketOf(v1::JobRecord& record, std:
   co_return Status{};
 }
 
-/// Whoever may create jobs of a project may know its buckets' names (docs/security.md), and no others.
+/// A principal that may create jobs of a project may know its buckets' names (docs/security.md), and no
+/// others.
 boost::asio::awaitable<std::string> JobDirs::MeantBucket(std::string name, std::string project) {
   auto others = co_await buckets_.BucketNames();
   if (!others) co_return std::string();

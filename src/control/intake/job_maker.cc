@@ -50,7 +50,7 @@ void JobMaker::UseContainers(Containers containers) {
 boost::asio::awaitable<void> JobMaker::LookForContainers() {
   const ImageRegistries* registries = policy_.registries;
   if (registries == nullptr) co_return;
-  if (registries->resolve) co_return UseContainers({.are_here = true});  // another job found them
+  if (registries->resolve) co_return UseContainers({.are_here = true});  // found by another job
   if (!registries->look_for_containers) co_return;
   std::string lacking = co_await registries->look_for_containers();
   UseContainers({.are_here = registries->resolve != nullptr, .lacking = std::move(lacking)});
@@ -79,7 +79,7 @@ boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string projec
                 .absent = JobDirs::Absent::kMake,
                 .registries = policy_.registries};
   TY_CO_RETURN_IF_ERROR(co_await LookUp(std::move(project), job, creator, way, made));
-  TY_CO_RETURN_IF_ERROR(co_await creator.CheckStillMay());  // registries may have taken minutes
+  TY_CO_RETURN_IF_ERROR(co_await creator.CheckStillMay());  // the look-ups may have taken minutes
   co_return made;
 }
 
@@ -129,7 +129,8 @@ v1::JobRecord JobMaker::RecordOf(std::string project, const ml::v1::Job& job, co
   return record;
 }
 
-/// With strict capacity a job that can never run is refused at once; else it waits and says what for.
+/// With strict capacity, a job that can never run is refused immediately; otherwise it waits and says for
+/// what.
 Status JobMaker::CheckFits(const v1::JobRecord& record, const placement::Gang& gang) const {
   const ml::v1::TrainingInput& input = record.job().training_input();
   if (Status fits = placement::CheckFits(policy_.capacity, gang); !fits) {
@@ -162,9 +163,9 @@ bool JobMaker::HasGpus() const {
 
 Status JobMaker::CheckLabels(const ml::v1::Job& job) const { return jobs::ValidateLabels(job); }
 
-/// A job that names no runtime version gets the server's default one: the original refused it since 2020, but
-/// the commands of its documentation name none. Where the master runs a container, all do: nobody needs a
-/// runtime version.
+/// A job that names no runtime version gets the server's default: Google's service refused it since 2020, but
+/// the commands of its documentation name none. If the master runs a container, all replicas do, and no
+/// runtime version is needed.
 boost::asio::awaitable<Result<environment::Resolution>> JobMaker::ResolveRuntime(
     const ml::v1::TrainingInput& input, const jobs::RoleImages& containers) {
   if (containers.contains(replica::v1::MASTER)) co_return environment::Resolution{};
@@ -193,7 +194,7 @@ Result<environment::Resolution> JobMaker::ChooseFor(const ml::v1::TrainingInput&
                        input);
 }
 
-/// As whom the job's programs ask for things. That of the project is for all of its jobs.
+/// The account as which the job's programs make requests. The project's own is available to all of its jobs.
 boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& record,
                                                              const Creator& creator) const {
   const std::string& account = record.job().training_input().service_account();
@@ -207,8 +208,9 @@ boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& reco
   co_return co_await creator.Require("iam.serviceAccounts.actAs", std::move(resource), "service_account");
 }
 
-/// An image on this machine is a file of the server's, or what anybody may have built in its daemon; one of a
-/// registry may be had by the server's credentials alone. Empty: anybody may have it.
+/// The permission needed for an image: one on this machine is a file of the server's, or was built in its
+/// daemon by anybody; one of a registry may only be accessible with the server's credentials. Empty: none is
+/// needed.
 boost::asio::awaitable<std::string> JobMaker::PermissionFor(std::string image) const {
   const ImageRegistries& registries = *policy_.registries;
   if (registries.registry_of && registries.registry_of(image).ends_with(':'))
@@ -235,7 +237,7 @@ boost::asio::awaitable<Status> JobMaker::CheckImages(const v1::JobRecord& record
   co_return Status();
 }
 
-/// A package is what it was when the job was created: its checksum names the layer that it is installed into.
+/// A package is fixed when the job is created: its checksum names the layer into which it is installed.
 boost::asio::awaitable<Status> JobMaker::LookUpPackage(v1::JobRecord& record, std::string uri,
                                                        const Creator& creator) {
   TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));

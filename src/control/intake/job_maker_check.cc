@@ -1,4 +1,4 @@
-// Looking at a job without making it: the steps of JobMaker::Make, none of which ends the others.
+// Checks a job without creating it: the steps of JobMaker::Make, of which an error does not end the rest.
 #include <tuple>
 #include <utility>
 
@@ -8,7 +8,7 @@ namespace trainyard::control {
 
 namespace {
 
-/// Adds what an error says of the job, or that it says nothing of it. The next step follows.
+/// Records the job's error, or that a look-up failed. The next step follows in any case.
 Status Note(const Status& status, JobMaker::Checked& checked) {
   if (status) return {};
   if (IsVerdict(status.error()))
@@ -49,7 +49,7 @@ std::string NotAsked(const Error& error) {
 }
 
 const ImageRegistries* JobMaker::RegistriesForChecks() {
-  // Containers may be found later: what there is without them is not for keeping.
+  // A container program may be found later: results without one are not cached.
   if (policy_.registries == nullptr || !policy_.registries->resolve) return policy_.registries;
   if (registries_for_checks_.resolve) return &registries_for_checks_;
   registries_for_checks_ = *policy_.registries;

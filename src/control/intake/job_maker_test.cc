@@ -57,10 +57,10 @@ TEST_F(JobMakerTest, TheJobDirsBucketIsMadeAndTheJobsLogSaysSo) {
                           "made; did you mean gs://models?"));
 }
 
-/// What is installed while the server runs.
+/// Software that is installed while the server runs.
 class LaterTest : public World {
  protected:
-  /// A maker on a machine without the Python of 2.11, until `installed_` is set; a look is counted.
+  /// A maker on a machine without the Python for 2.11, until `installed_` is set; counts how often it looks.
   Result<v1::JobRecord> Make(const std::string& version) {
     Job job = MakeJob("j");
     job.mutable_training_input()->set_runtime_version(version);

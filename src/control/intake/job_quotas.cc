@@ -15,7 +15,7 @@ namespace {
 
 using placement::QuotaLimit;
 
-/// Whose quota it is.
+/// The subject of a quota.
 struct Subject {
   std::string name;  ///< "project:research"
   const JobQuotaCase& job;
@@ -24,7 +24,7 @@ struct Subject {
   [[nodiscard]] std::optional<QuotaLimit> Limit(std::string_view resource) const {
     return quotas.Of(name, resource);
   }
-  /// Of what it would hold on its engine.
+  /// The limit on what it would use on its engine.
   [[nodiscard]] std::optional<QuotaLimit> LimitThere(std::string_view resource) const {
     return quotas.Of(name, resource, job.engine);
   }

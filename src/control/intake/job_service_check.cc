@@ -1,4 +1,4 @@
-// projects.jobs.validate, an extension: what create would say.
+// projects.jobs.validate, an extension: the errors that create would report.
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 using ml::v1::Job;
 
-/// What the store says of a job; its own errors (a full disk) say nothing of it, and name no field.
+/// Records the store's errors about the job; others (a full disk) are not about the job, and name no field.
 void Note(const Error& error, JobMaker::Checked& checked) {
   if (IsVerdict(error) && !error.field.empty())
     checked.violations.push_back(error);
@@ -22,7 +22,7 @@ void Note(const Error& error, JobMaker::Checked& checked) {
     checked.not_asked.push_back(NotAsked(error));
 }
 
-/// The job as it would be, without what it would get at its creation.
+/// Shows the job as it would be, without the fields that are set when it is created.
 void Show(const JobMaker::Checked& checked, v1::JobCheck& check) {
   const v1::JobRecord& record = checked.made.record;
   *check.mutable_job() = record.job();
@@ -30,7 +30,7 @@ void Show(const JobMaker::Checked& checked, v1::JobCheck& check) {
   check.mutable_job()->clear_state();
   for (const auto* texts : {&record.notes(), &record.remarks()})
     for (const std::string& text : *texts) check.add_notes(text);
-  // One store that cannot be asked may have been asked twice.
+  // The same failing store may have been read twice.
   const std::set<std::string> not_asked(checked.not_asked.begin(), checked.not_asked.end());
   for (const std::string& text : not_asked) check.add_notes(text);
 }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kProjectsMin = 1'000;
 
-/// Forgets what has left the window, and what a clock that was set back has put in the future.
+/// Forgets times that have left the window, and those in the future because a clock was set back.
 void DropOld(std::deque<SysTime>& times, SysTime now) {
   while (!times.empty() && times.front() + RequestQuota::kWindow <= now) times.pop_front();
   while (!times.empty() && times.back() > now) times.pop_back();
@@ -75,7 +75,7 @@ std::optional<RequestQuota::Refusal> RequestQuota::Take(const std::string& proje
 
 void RequestQuota::ForgetQuietProjects(Projects& projects, SysTime now) {
   std::erase_if(projects, [now](const auto& project) { return project.second.back() + kWindow <= now; });
-  projects_max_ = std::max(kProjectsMin, projects.size() * 2);  // so that looking costs little per request
+  projects_max_ = std::max(kProjectsMin, projects.size() * 2);  // so that searching costs little per request
 }
 
 }  // namespace trainyard::control

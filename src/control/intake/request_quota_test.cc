@@ -21,7 +21,7 @@ TEST(RequestQuotaTest, SlidesOverAnyMinute) {
     EXPECT_FALSE(quota.Take("p", Kind::kCreate));
     clock.now += 10s;
   }
-  // At 30 s: those of 0, 10 and 20 s are in the window.
+  // At 30 s: the requests of 0, 10 and 20 s are in the window.
   auto refusal = quota.Take("p", Kind::kCreate);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->retry_after, 30s);

@@ -63,7 +63,7 @@ Result<Resolution> ChooseRuntime(const RuntimeChoice& choice, const TrainingInpu
   std::string asked = image.empty() ? input.runtime_version() : RuntimeFor(choice.images, image);
   if (!image.empty()) TY_RETURN_IF_ERROR(CheckOthers(choice, input, asked));
   if (asked.empty()) asked = choice.version_default;
-  // An image brings its Python.
+  // An image includes its Python version.
   const std::string python = image.empty() ? input.python_version() : std::string();
   TY_TRY(Resolution resolution, choice.catalogue.Resolve(asked, python, choice.fallback, choice.pythons));
   if (!image.empty() && resolution.note.empty())

@@ -16,7 +16,7 @@ std::string ShortMac(std::string_view key, std::string_view text) {
   return Mac(key, text).substr(0, kMacDigits);
 }
 
-/// What is before the last dot if the MAC of it is behind that dot.
+/// The text before the last dot, if its MAC follows that dot.
 std::optional<std::string_view> Proven(std::string_view key, std::string_view text) {
   const std::size_t dot = text.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<std::string_view> Proven(std::string_view key, std::string_view te
   return said;
 }
 
-/// Takes "REST.LAST" apart; the whole is in `rest` afterwards if there is no dot.
+/// Takes "REST.LAST" apart; without a dot everything is left in `rest`.
 std::string_view TakeLast(std::string_view& rest) {
   const std::size_t dot = rest.rfind('.');
   if (dot == std::string_view::npos) return {};

@@ -49,7 +49,7 @@ TEST(AccessToken, CannotBeMadeFromAnother) {
   EXPECT_FALSE(LooksLikeAccessToken("ya29.real"));
 }
 
-// What proves a supervisor's connection, a host name, a shell or a token proves nothing else.
+// A proof for a supervisor's connection, a host name, a shell or a token is not valid for anything else.
 TEST(AccessToken, NoProofStandsForAnother) {
   const Settings settings{.keys = kKeys};
   const std::string attempt = AttemptToken(settings, kAttempt);

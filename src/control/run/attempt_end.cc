@@ -12,11 +12,10 @@ namespace trainyard::control {
 
 namespace {
 
-/// How often what an ended attempt left is read that cannot be read, for another reason than a shortage.
+/// How often reading the remains of an ended attempt is retried after an error that is not a shortage.
 constexpr int kCollectTriesMax = 5;
 
-/// It lives after all, or the machine is short of something now that it may have later: disk, descriptors,
-/// memory.
+/// It is running after all, or the machine is temporarily short of something: disk, descriptors, memory.
 bool MayPass(const Error& error) {
   return error.code == Code::kFailedPrecondition || error.code == Code::kResourceExhausted ||
          error.code == Code::kUnavailable;

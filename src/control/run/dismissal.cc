@@ -19,7 +19,7 @@ void DismissOrphan(engine::ReplicaLink& link, replica::v1::Phase phase) {
 void AnswerOrphan(engine::ReplicaLink& link, const engine::FromReplica& frame) {
   if (frame.has_exit()) return Dismiss(link);
   if (!frame.has_log()) return;
-  engine::ToReplica ack;  // else its spool never runs empty, and it never gets to its end
+  engine::ToReplica ack;  // without it, its spool never runs empty, and it never ends
   ack.mutable_log_ack()->set_next_line(frame.log().first_line() + frame.log().line_count());
   link.Send(std::move(ack));
 }

@@ -16,7 +16,7 @@ namespace trainyard::control {
 
 namespace {
 
-/// The machine is short of something now that it may have later: disk, descriptors, processes.
+/// The machine is temporarily short of something: disk, descriptors, processes.
 bool MayPass(const Error& error) {
   return error.code == Code::kResourceExhausted || error.code == Code::kUnavailable;
 }
@@ -50,7 +50,7 @@ void JobAttempts::TakeOver(const std::vector<engine::AttemptRef>& listed) {
   for (const Key& key : keys) tasks_.Spawn(Adopt(key));
 }
 
-/// For the operator, and for who waits for the job.
+/// Tells the operator, and those who wait for the job.
 void JobAttempts::Report(const Key& key, const std::string& why) {
   const auto known = known_.find(key);
   if (known == known_.end()) return;
@@ -62,18 +62,18 @@ void JobAttempts::Report(const Key& key, const std::string& why) {
 boost::asio::awaitable<void> JobAttempts::Adopt(Key key) {
   const engine::AttemptRef ref = known_.at(key).ref;
   engine::Inspection found = co_await outside_.hosts.Of(ref.agent).Inspect(ref);
-  while (found.state == engine::AttemptState::kUnknown) {  // not knowing is no reason to start it again
+  while (found.state == engine::AttemptState::kUnknown) {  // an unknown state is no reason to start it again
     if (!known_.contains(key) || known_.at(key).gone) co_return;
     Report(key, "may live or not: " + found.why);
     co_await Pause(retry_pause());
     found = co_await outside_.hosts.Of(ref.agent).Inspect(ref);
   }
   const auto known = known_.find(key);
-  if (known == known_.end() || known->second.gone) co_return;  // OnGone was faster
+  if (known == known_.end() || known->second.gone) co_return;  // OnGone came first
   observer_.OnTrouble(key.first, key.second, "");
   switch (found.state) {
     case engine::AttemptState::kPending:
-    case engine::AttemptState::kAlive:  // its supervisor says Hello, its end is OnGone
+    case engine::AttemptState::kAlive:  // its supervisor sends Hello, its end is OnGone
       if (known->second.recorded) co_return co_await KillUntilDone(key, outside_.settings.dismiss_wait);
       co_return co_await AdoptLiving(key);
     case engine::AttemptState::kEnded:
@@ -89,7 +89,7 @@ bool JobAttempts::IsAwaited(const Key& key) const {
          !observer_.IsAttached(key.first) && !observer_.IsEndSeen(key.first);
 }
 
-/// Of a supervisor that lives and is not connected: why it never will be; empty: it may.
+/// For a supervisor that is running but not connected: why it never will be; empty: it may.
 boost::asio::awaitable<std::string> JobAttempts::WhyRefused(engine::AttemptRef ref) {
   const Result<engine::AttemptHost::Holding> holding = co_await outside_.hosts.Of(ref.agent).HoldingOf(ref);
   const bool is_foreign =
@@ -111,7 +111,7 @@ boost::asio::awaitable<void> JobAttempts::End(Key key, std::string why) {
   co_await KillUntilDone(key, {});
 }
 
-/// Looks at an attempt whose supervisor is not connected, as long as it is not.
+/// Checks on an attempt as long as its supervisor is not connected.
 boost::asio::awaitable<void> JobAttempts::AwaitAttach(Key key) {
   if (!IsAwaited(key) || std::exchange(known_.at(key).awaited, true)) co_return;
   const engine::AttemptRef ref = known_.at(key).ref;
@@ -144,9 +144,9 @@ boost::asio::awaitable<void> JobAttempts::AwaitAttach(Key key) {
   observer_.OnTrouble(key.first, key.second, "");
 }
 
-/// One that has said something was started: its files are gone, as in a data directory that was restored
-/// without them. Another one of its number would begin its lines where those of the first did, and lose as
-/// many.
+/// An attempt whose lines are in the log was started: its files are gone, as in a data directory that was
+/// restored without them. A new attempt of the same number would begin its lines at the same numbers, and
+/// lose as many.
 boost::asio::awaitable<void> JobAttempts::TakeOverAbsent(Key key) {
   const logs::LogSource source = AttemptSource(job_, key.first, key.second);
   Result<std::int64_t> lines = co_await outside_.logs.NextLine(source.job_uid, source.source);
@@ -186,11 +186,11 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
   }
   const ImageRegistries* registries = outside_.images.registries;
   if (!job_.replicas(replica).image().empty() && registries != nullptr && !registries->resolve &&
-      registries->look_for_containers)  // for the next try: what runs containers may have started meanwhile
+      registries->look_for_containers)  // for the next try: the container program may have started meanwhile
     co_await registries->look_for_containers();
   SayRefused(ref, started.status.error());
   const auto known = known_.find({replica, attempt});
-  if (known == known_.end()) co_return started;  // it was started all the same, has ended, and is done with
+  if (known == known_.end()) co_return started;  // it was started nevertheless, has ended, and was removed
   known->second.gone = true;
   auto report = [this, key = Key(replica, attempt)](std::string why) { Report(key, why); };
   const bool was_alive = co_await MakeSureItIsDead(outside_, ref, std::move(report));
@@ -202,7 +202,7 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
   co_return started;
 }
 
-/// Once for as long as nothing else is the reason: it is tried again each second.
+/// Logged once for as long as the reason is the same: it is retried every second.
 void JobAttempts::SayRefused(const engine::AttemptRef& ref, const Error& error) {
   const bool is_new = std::exchange(said_refusal_, error.message) != error.message;
   Diagnose(is_new ? DiagnosticLevel::kWarning : DiagnosticLevel::kDebug,
@@ -210,11 +210,11 @@ void JobAttempts::SayRefused(const engine::AttemptRef& ref, const Error& error) 
 }
 
 void JobAttempts::Kill(int replica, int attempt) {
-  // Told over its connection it leaves a better record than when killed.
+  // A supervisor that is told over its connection leaves a better record than a killed one.
   tasks_.Spawn(KillUntilDone({replica, attempt}, 2 * retry_pause()));
 }
 
-/// Of one whose end is recorded too, if it is when this begins.
+/// Kills an attempt whose end may be recorded already when this begins; then it is only removed.
 boost::asio::awaitable<void> JobAttempts::KillUntilDone(Key key, std::chrono::milliseconds wait) {
   const bool recorded = known_.contains(key) && known_.at(key).recorded;
   if (wait.count() > 0) co_await Pause(wait);
@@ -245,7 +245,7 @@ void JobAttempts::OnGone(int replica, int attempt) {
   }
 }
 
-/// The replica's current attempt ends without a supervisor: nothing of it is anywhere.
+/// The replica's current attempt ends without a supervisor: nothing of it exists.
 void JobAttempts::NeverStarted(int replica, int attempt, replica::v1::ExitRecord exit) {
   Add(replica, attempt).gone = true;
   observer_.OnRemains(replica, attempt, {.exit = std::move(exit)});
@@ -256,7 +256,7 @@ boost::asio::awaitable<void> JobAttempts::CollectAndReport(Key key) {
   engine::AttemptHost::Remains remains =
       co_await CollectRemains(outside_, known_.at(key).ref, AttemptSource(job_, replica, attempt));
   const auto known = known_.find(key);
-  if (known == known_.end()) co_return;  // its end was told, recorded and done with meanwhile
+  if (known == known_.end()) co_return;  // its end was reported and recorded, and it was removed meanwhile
   const std::string& killed = known->second.killed;
   if (!killed.empty() && remains.exit.cause() == replica::v1::ExitRecord::LOST)
     remains.exit.set_message(killed);
@@ -281,7 +281,7 @@ void JobAttempts::ForgetIfDone(const Key& key) {
 boost::asio::awaitable<void> JobAttempts::ForgetUntilDone(Key key) {
   const engine::AttemptRef ref = known_.at(key).ref;
   Status forgotten = co_await outside_.hosts.Of(ref.agent).Forget(ref);
-  while (!forgotten && forgotten.error().code == Code::kFailedPrecondition) {  // it lives, with what it holds
+  while (!forgotten && forgotten.error().code == Code::kFailedPrecondition) {  // it is still running
     Report(key, "cannot be removed: " + forgotten.error().message);
     co_await Pause(retry_pause());
     forgotten = co_await outside_.hosts.Of(ref.agent).Forget(ref);

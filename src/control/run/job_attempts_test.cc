@@ -3,7 +3,7 @@
 #include "control/run/manifest.h"
 #include "control/testing/world.h"
 
-/// Attempts whose supervisors do not do what they should.
+/// Attempts whose supervisors misbehave.
 namespace trainyard::control {
 namespace {
 
@@ -89,7 +89,7 @@ TEST_F(JobAttemptsTest, WhatCannotBeFoundOutIsSaid) {
 TEST_F(JobAttemptsTest, OneThatWasDismissedAndStaysIsKilled) {
   settings_.dismiss_wait = std::chrono::milliseconds(1);
   CreateRunning();
-  auto link = std::make_shared<RecordingLink>();  // hears the dismissal, and does nothing
+  auto link = std::make_shared<RecordingLink>();  // receives the dismissal, and does nothing
   engine::FromReplica::Hello hello;
   hello.set_attempt_id(kAttempt);
   hello.set_token(AttemptToken(settings_, kAttempt));

@@ -10,7 +10,7 @@ namespace trainyard::control {
 
 namespace {
 
-/// How long an end waits for its lines before others (a cancel, a patch) get their turn.
+/// How long an end waits for its lines before other events (a cancel, a patch) get their turn.
 constexpr std::chrono::milliseconds kFlushWaitMax{200};
 
 }  // namespace
@@ -38,8 +38,8 @@ boost::asio::awaitable<Status> JobHistory::Record(v1::Event event) {
   co_return Status{};
 }
 
-/// What Ended says is durable before the event is: clients stop reading the log when they see endTime. Said
-/// once, however often the event has to be recorded.
+/// The lines of Ended are durable before the event is: clients stop reading the log when they see endTime.
+/// They are written once, however often the event has to be recorded.
 boost::asio::awaitable<Status> JobHistory::SayEnd(v1::JobRecord after, v1::Event event) {
   if (!std::exchange(end_said_, true))
     service_log_.Say(after, jobs::LinesFor(after, event), outside_.clock.Now());
@@ -47,12 +47,11 @@ boost::asio::awaitable<Status> JobHistory::SayEnd(v1::JobRecord after, v1::Event
   co_return std::unexpected(Unavailable("its log cannot be written"));
 }
 
-/// The store has events that this object does not know: a write was reported as failed and stored all the
-/// same.
+/// Loads events from the store that this object does not know: a write was reported as failed but succeeded.
 boost::asio::awaitable<void> JobHistory::CatchUp() {
   Result<std::vector<v1::Event>> events = co_await outside_.journal.Read(
       [uid = job_.uid(), seq = job_.revision()](store::JobStore& jobs) { return jobs.Events(uid, seq); });
-  if (!events) co_return;  // recording fails again, and comes back here
+  if (!events) co_return;  // recording fails again, and this is retried
   for (const v1::Event& event : *events) {
     Result<v1::JobRecord> after = jobs::Apply(job_, event);
     if (!after) {

@@ -22,7 +22,7 @@ using ml::v1::Job;
 /// How long an end waits for lines about the job's waiting.
 constexpr std::chrono::milliseconds kFlushWaitMax{200};
 
-/// As its engine gave it.
+/// The grant as its engine made it.
 engine::Grant GrantOf(const v1::JobRecord& job) {
   engine::Grant grant;
   grant.set_try_number(job.try_number());
@@ -30,20 +30,20 @@ engine::Grant GrantOf(const v1::JobRecord& job) {
   return grant;
 }
 
-/// A supervisor that is gone has said nothing.
+/// A lost supervisor has not diagnosed the exit.
 void DiagnoseLost(replica::v1::ExitRecord& exit) {
   if (auto known = diagnosis::Classify({.cause = exit.cause(), .message = exit.message()}))
     *exit.mutable_diagnosis() = *std::move(known);
 }
 
-/// For the server's own log.
+/// A line for the server's own log.
 std::string EndText(const v1::JobRecord& job) {
   return "job " + job.job().job_id() + (job.has_trial() ? "/" + job.trial().trial_id() : "") + " is " +
          Job::State_Name(job.job().state()) +
          (job.job().error_message().empty() ? "" : ": " + job.job().error_message());
 }
 
-/// The room of an earlier try was taken back, and its replicas have ended.
+/// Releases the resources of an earlier try, which were revoked, once its replicas have ended.
 void GiveUp(engine::Admissions& admissions, engine::ReservationKey former, int next_try) {
   if (former.try_number == 0 || former.try_number == next_try) return;
   admissions.Release(former);
@@ -55,7 +55,7 @@ boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log
   co_await ForgetSecrets(outside, job);
 }
 
-/// Empty: there is room for what is to be started.
+/// The reason why nothing can start; empty: there is space for a replica.
 std::string WhyNothingBegins(const Collaborators& outside) {
   const Status space = outside.bounds.may_begin ? outside.bounds.may_begin() : Status();
   return space ? "" : space.error().message;
@@ -135,13 +135,13 @@ JobRunner::~JobRunner() { outside_.admissions.Detach(Reservation(seen_.asked_try
 void JobRunner::TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done) {
   for (int replica = 0; replica < job_.replicas_size(); ++replica) {
     const int attempt = job_.replicas(replica).attempt();
-    if (attempt != 0 && IsOpen(replica, attempt)) Seen(replica).started = true;  // until known to be absent
+    if (attempt != 0 && IsOpen(replica, attempt)) Seen(replica).started = true;  // until proved absent
   }
   attempts_.TakeOver(attempts);
   Start(std::move(on_done));
 }
 
-/// The room that the job has on record is asked for in the turn of the call: before anybody else gets it.
+/// The resources in the job's record are requested immediately: before others can get them.
 void JobRunner::Start(std::function<void()> on_done) {
   if (job_.reserved()) Reserve(job_.try_number(), GrantOf(job_));
   tasks_.Spawn(records_.WriteLines());
@@ -175,7 +175,7 @@ void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
 boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
   co_await records_.Run([this] { return IsTerminal(job_) && attempts_.empty(); },
                         [this](const v1::JobRecord& job, SysTime now) { return TakeTurn(job, now); });
-  outside_.admissions.Prove(Reservation(seen_.asked_try));  // the proof: no attempt is left over
+  outside_.admissions.Prove(Reservation(seen_.asked_try));  // this proves that no attempt is left
   on_done();
 }
 
@@ -223,7 +223,7 @@ std::optional<SysTime> JobRunner::LookAtWait(SysTime now) {
   return wait_log_.Look(job_, waiting, now);
 }
 
-/// Whether there was anything to perform but waiting.
+/// Returns whether there was anything to do except waiting.
 boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> actions) {
   bool performed = false;
   for (jobs::Action& action : actions) {
@@ -269,7 +269,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::OpenBarrier action) {
-  Seen(action.replica).cluster_sent = true;  // one that is not connected now gets it when it says Hello
+  Seen(action.replica).cluster_sent = true;  // a replica that is not connected now gets it after its Hello
   const auto& link = links_[static_cast<std::size_t>(action.replica)];
   if (link) SendCluster(*link, MakeCluster(job_, seen_));
   co_return;
@@ -278,7 +278,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::OpenBarrier action) {
 boost::asio::awaitable<void> JobRunner::Perform(jobs::StopReplica action) {
   jobs::ReplicaObservation& seen = Seen(action.replica);
   jobs::NoteSent(action, seen);
-  // The safety net of the rules is below the supervisor's own: it counts from the end of the grace period.
+  // The rules' own limit comes after the supervisor's: it counts from the end of the grace period.
   if (!seen.stop_time)
     seen.stop_time = outside_.clock.Now() + jobs::GraceOf(action, outside_.settings.stop_grace);
   if (action.kill) attempts_.Kill(action.replica, job_.replicas(action.replica).attempt());
@@ -290,7 +290,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::MeasureTrial) {
   seen_.measured = co_await trial_->Finish();
 }
 
-/// RecordLoop sleeps until then.
+/// Nothing to do: RecordLoop sleeps until then.
 boost::asio::awaitable<void> JobRunner::Perform(jobs::WakeAt) { co_return; }
 
 void JobRunner::TakeReport(int replica, int attempt, replica::v1::MetricReport said) {
@@ -359,12 +359,12 @@ void JobRunner::OnClosed(const engine::ReplicaLink* link, int replica) {
   attempts_.OnDetached(replica, job_.replicas(replica).attempt());
 }
 
-/// Whether this was news.
+/// Returns whether the exit is new.
 bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) {
   if (!IsOpen(replica, attempt)) return false;
   jobs::ReplicaObservation& seen = Seen(replica);
   if (seen.exit) return false;
-  if (trial_ && exit.has_metrics()) TakeReport(replica, attempt, exit.metrics());  // of others the last value
+  if (trial_ && exit.has_metrics()) TakeReport(replica, attempt, exit.metrics());  // else the last value
   if (exit.cause() == replica::v1::ExitRecord::LOST) DiagnoseLost(exit);
   seen.exit = std::move(exit);
   seen.phase = replica::v1::ENDED;

@@ -23,7 +23,7 @@ FakeScript Runs() { return {.exit = std::nullopt}; }
 
 class JobRunnerTest : public World {
  protected:
-  /// Creates a job whose replicas run until told otherwise, and waits until they do.
+  /// Creates a job whose replicas run until told otherwise, and waits until they run.
   void CreateRunning(int workers = 0) {
     replicas_->SetScript([](const Manifest&) { return Runs(); });
     ASSERT_TRUE(Create(MakeJob("j", workers)));
@@ -164,7 +164,7 @@ TEST_F(JobRunnerTest, RemainsThatCannotBeReadAreALostAttempt) {
 
 TEST_F(JobRunnerTest, AnAttemptThatLivesAfterAllIsNotLost) {
   CreateRunning();
-  host_->SayGone("1-master-replica-0-1");  // a wrong report: Collect says that it is alive
+  host_->SayGone("1-master-replica-0-1");  // a wrong report: Collect says that it is still running
   for (int i = 0; i < 50; ++i) Record("j");
   EXPECT_THAT(replicas_->started(), SizeIs(1));
   replicas_->End("1-master-replica-0-1", Exit(0));
@@ -262,7 +262,7 @@ TEST_F(JobRunnerTest, WaitTimeThatIsOverCancels) {
 
 TEST_F(JobRunnerTest, OneThatDoesNotStopIsKilled) {
   CreateRunning();
-  wire_.server = nullptr;  // it cannot be told
+  wire_.server = nullptr;  // the server cannot reach it
   replicas_->Reconnect("1-master-replica-0-1");
   for (int i = 0; i < 20; ++i) Record("j");
   ASSERT_TRUE(Cancel("j"));

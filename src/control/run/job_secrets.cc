@@ -24,7 +24,8 @@ boost::asio::awaitable<Status> Complete(Collaborators& outside, std::int64_t job
 
 }  // namespace
 
-/// A job's name alone would not do: of two creates of one name the second must not get at the first one's.
+/// A job's name alone is not enough: the second of two creates with the same name must not get the first
+/// one's secrets.
 std::string StagedName(const v1::JobRecord& job) {
   return job.cluster_hash() + "-" +
          std::to_string(wire::FromProto(job.job().create_time()).time_since_epoch().count());

@@ -20,7 +20,7 @@ class JobSecretsTest : public World {
     secret.set_secret(true);
     return job;
   }
-  /// What each attempt that was started has as TOKEN.
+  /// The value of TOKEN in each attempt that was started.
   std::vector<std::string> Tokens() const {
     std::vector<std::string> tokens;
     for (const Manifest& manifest : replicas_->started()) {
@@ -45,7 +45,7 @@ TEST_F(JobSecretsTest, TheirNameIsThatOfOneCreate) {
   EXPECT_EQ(StagedName(job), "0123456789-1600000000000000007");
 }
 
-/// The server dies after so many turns of the loop, counted from the create, or when it has answered.
+/// The server is killed after so many turns of the loop, counted from the create, or when it has answered.
 TEST_F(JobSecretsTest, AKilledCreateLosesNoneOfAJobThatIsThere) {
   int there = 0;
   for (int turn = 0; turn < 40; ++turn) {
@@ -67,10 +67,10 @@ TEST_F(JobSecretsTest, AKilledCreateLosesNoneOfAJobThatIsThere) {
   EXPECT_GT(there, 5);
 }
 
-/// As a power cut leaves it: the record is there, the last rename is not.
+/// The state after a power cut: the record is there, the last rename is not.
 TEST_F(JobSecretsTest, ThatWereNotKeptYetAreFoundByTheRecord) {
   Job job = MakeSecretJob("j");
-  job.mutable_training_input()->set_scale_tier(ml::v1::TrainingInput::BASIC_GPU);  // waits: there is none
+  job.mutable_training_input()->set_scale_tier(ml::v1::TrainingInput::BASIC_GPU);  // no GPU: it waits
   ASSERT_TRUE(Create(job));
   const v1::JobRecord record = Record("j");
   KillServer();

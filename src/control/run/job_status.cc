@@ -42,7 +42,7 @@ std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Obs
   std::optional<jobs::Waiting> waiting = jobs::WaitWhilePreparing(job, seen);
   const bool waits_again = job.retrying() && !job.reserved() && queue;
   if (job.job().state() == ml::v1::Job::QUEUED || waits_again) {
-    waiting = jobs::WaitForImages(job, seen.images);  // it asks for no room yet
+    waiting = jobs::WaitForImages(job, seen.images);  // it does not request resources yet
     if (!waiting) waiting = WaitForRoom(queue);
   }
   if (!waiting) return std::nullopt;

@@ -36,8 +36,8 @@ void SetPackage(const v1::JobRecord& job, replica::v1::Manifest::Program& progra
   for (std::string& arg : ServiceArgs(job)) program.add_args(std::move(arg));
 }
 
-/// A job's package is run by the image's Python, unless the role says what to run instead of it: then it has
-/// no place in the replica.
+/// A job's package is run by the image's Python, unless the role has its own command: then the package is not
+/// installed in the replica.
 void SetContainer(const v1::JobRecord& job, const v1::ReplicaRecord& replica,
                   replica::v1::Manifest::Program& program) {
   const ml::v1::TrainingInput& input = job.job().training_input();
@@ -69,7 +69,7 @@ replica::v1::Manifest::Program MakeProgram(const v1::JobRecord& job, const v1::R
   return program;
 }
 
-/// A container has the memory of its machine for shared memory by half, as a machine of that size has.
+/// A container can use half of its machine's memory as shared memory, like a machine of that size.
 replica::v1::Manifest::Limits MakeLimits(const Settings& settings, const v1::JobRecord& job,
                                          const v1::ReplicaRecord& replica) {
   replica::v1::Manifest::Limits limits;

@@ -93,7 +93,7 @@ TEST(ContainerManifest, HasTheImageThatTheRecordHas) {
 TEST(ContainerManifest, FourCasesOfWhatToRun) {
   struct Case {
     const char* config;  ///< of the worker
-    bool args;           ///< the job has some
+    bool args;           ///< the job has arguments
     std::vector<std::string> command;
     std::vector<std::string> arguments;
   };
@@ -103,7 +103,7 @@ TEST(ContainerManifest, FourCasesOfWhatToRun) {
         Case{"container_command: 'c' container_args: 'x'", false, {"c"}, {"x"}}}) {
     v1::JobRecord record = MakeContainerRecord();
     ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
-    // What the master says what to run is nobody else's.
+    // The master's command applies to no other role.
     if (!row.args) input.mutable_master_config()->add_container_args("masters");
     if (!row.args) input.clear_args();
     ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(row.config, input.mutable_worker_config()));

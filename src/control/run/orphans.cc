@@ -53,7 +53,7 @@ void Orphans::OnHello(engine::AttemptRef attempt) {
   if (ending_.insert(attempt.id).second) tasks_.Spawn(EndUntilDone(std::move(attempt)));
 }
 
-/// Its job needs nothing of it: neither what it still does nor what it has to say.
+/// Its job needs nothing more of it: neither its work nor its lines.
 boost::asio::awaitable<void> Orphans::EndUntilDone(engine::AttemptRef attempt) {
   Trouble trouble;
   co_await Pause(wait_);

@@ -16,7 +16,7 @@ namespace trainyard::control {
 
 namespace {
 
-/// What the job's events so far have said in its log.
+/// The lines that the job's events so far produce for its log.
 Result<std::vector<jobs::ServiceLine>> SaidSoFar(const std::vector<v1::Event>& events) {
   std::vector<jobs::ServiceLine> said;
   v1::JobRecord job;
@@ -28,8 +28,7 @@ Result<std::vector<jobs::ServiceLine>> SaidSoFar(const std::vector<v1::Event>& e
   return said;
 }
 
-/// The service's lines are derived from the events, so the ones that a crash kept from the log can be said
-/// now.
+/// The service's lines are derived from the events, so lines lost in a crash can be written now.
 boost::asio::awaitable<Result<RunnerRegistry::PreviousJob>> Read(Collaborators& outside, TuningJobs& tuning,
                                                                  v1::JobRecord job) {
   TY_CO_TRY(std::vector<v1::Event> events,
@@ -37,7 +36,7 @@ boost::asio::awaitable<Result<RunnerRegistry::PreviousJob>> Read(Collaborators& 
   TY_CO_TRY(std::vector<jobs::ServiceLine> said, SaidSoFar(events));
   TY_CO_TRY(std::int64_t stored, co_await outside.logs.NextLine(LogUid(job), ServiceSource(job).source));
   RunnerRegistry::PreviousJob previous;
-  // More may be stored than was said: an end is said before it is recorded.
+  // More lines may be stored than events: the lines of an end are written before it is recorded.
   previous.lines_stored = std::min(stored, static_cast<std::int64_t>(said.size()));
   previous.lines_left.assign(said.begin() + previous.lines_stored, said.end());
   if (job.has_tuning()) {
@@ -54,7 +53,7 @@ boost::asio::awaitable<Result<RunnerRegistry::PreviousJob>> Read(Collaborators& 
 
 boost::asio::awaitable<Status> RecoverJobs(Collaborators& outside, RunnerRegistry& registry,
                                            Orphans& orphans) {
-  // First of all: what the host has now was there before this server started anything.
+  // Before all else: what the host lists now was there before this server started anything.
   TY_CO_TRY(std::vector<engine::AttemptRef> attempts, co_await outside.hosts.List());
   TY_CO_TRY(std::vector<v1::JobRecord> unfinished,
             co_await outside.journal.Read([](store::JobStore& jobs) { return jobs.Unfinished(); }));

@@ -4,7 +4,7 @@
 #include "control/run/manifest.h"
 #include "control/testing/world.h"
 
-/// A server is killed and another one goes on.
+/// A server is killed and another one continues.
 namespace trainyard::control {
 namespace {
 
@@ -28,7 +28,7 @@ class RecoveryTest : public World {
   }
 };
 
-/// The server dies after so many turns of the loop, counted from the create.
+/// The server is killed after so many turns of the loop, counted from the create.
 class Killed : public RecoveryTest, public testing::WithParamInterface<int> {};
 
 TEST_P(Killed, AtAnyPointNothingIsStartedTwiceAndNoLineIsMissingOrDoubled) {
@@ -44,7 +44,7 @@ TEST_P(Killed, AtAnyPointNothingIsStartedTwiceAndNoLineIsMissingOrDoubled) {
     for (int i = 0; i < turn; ++i) loop_.context.run_one_for(std::chrono::milliseconds(20));
     KillServer();
     std::map<std::string, int> ports;
-    if (!Record(job_id).has_job()) {  // the create never got to the store
+    if (!Record(job_id).has_job()) {  // the create did not reach the store
       StartServer();
       continue;
     }
@@ -105,7 +105,7 @@ TEST_F(RecoveryTest, ALostOneIsStartedAgain) {
   EXPECT_THAT(Lines("j", "master-replica-0"), ElementsAre("a", "b"));
 }
 
-/// As after a restore without the attempts' files.
+/// The state after a restore without the attempts' files.
 TEST_F(RecoveryTest, OneThatRanAndOfWhichNothingIsLeftIsStartedAgainUnderANewNumber) {
   CreateRunning("j");
   ASSERT_TRUE(RunUntil([this] { return Lines("j", "master-replica-0").size() == 2; }));
@@ -148,7 +148,7 @@ TEST_F(RecoveryTest, WhatWasLaunchedAndNeverStartedIsStarted) {
 
 TEST_F(RecoveryTest, ACancelGoesOn) {
   CreateRunning("j", 1);
-  wire_.server = nullptr;  // the replicas hear nothing
+  wire_.server = nullptr;  // the replicas receive nothing
   ASSERT_TRUE(Cancel("j"));
   Restart();
   ASSERT_TRUE(WaitForEnd("j", Job::CANCELLED));

@@ -48,7 +48,7 @@ boost::asio::awaitable<void> ReplicaGateway::OnFrame(std::shared_ptr<engine::Rep
   std::shared_ptr<Intake> intake = found == intakes_.end() ? nullptr : found->second;
   const bool is_former = intake == nullptr || intake->link != link.get();
   if (is_former && (frame.has_log() || frame.has_exit())) {
-    link->Close();  // a newer connection has replaced this one, and brings the frame again
+    link->Close();  // a newer connection has replaced this one, and sends the frame again
     co_return;
   }
   if (!is_former && intake->refused) co_return;
@@ -64,7 +64,7 @@ boost::asio::awaitable<void> ReplicaGateway::OnFrame(std::shared_ptr<engine::Rep
   }
 }
 
-/// Of an attempt that may have written more lines than are stored.
+/// The exit of an attempt that may have written more lines than are stored.
 boost::asio::awaitable<void> ReplicaGateway::TakeExit(std::shared_ptr<engine::ReplicaLink> link,
                                                       std::string attempt_id, engine::FromReplica frame) {
   const std::weak_ptr<bool> alive = alive_;
@@ -90,17 +90,18 @@ void ReplicaGateway::CountLines(const logs::LogSource& source, const replica::v1
   counted_.log_bytes_dropped += std::max<std::int64_t>(chunk.dropped_bytes(), 0);
 }
 
-/// Stores the lines of a replica and acknowledges them. The job may be over and forgotten before it is done.
+/// Stores the lines of a replica and acknowledges them. The job may have ended and been removed before it is
+/// done.
 boost::asio::awaitable<void> ReplicaGateway::TakeLines(std::shared_ptr<engine::ReplicaLink> link,
                                                        std::shared_ptr<Intake> intake, logs::LogSource source,
                                                        replica::v1::LogChunk chunk) {
   const Settings& settings = outside_.settings;
   // After a Hello the supervisor begins with the first line that it still has. From then on it has all lines,
-  // and one that is missing is on its way to a later connection.
+  // and a missing one will come over a later connection.
   const MissingLines missing = intake->begun ? MissingLines::kRefuse : MissingLines::kReplace;
   Result<logs::StoredLines> stored = co_await StoreLines(outside_.logs, source, std::move(chunk), missing);
   if (!stored) {
-    // The supervisor keeps what is not acknowledged and sends it again when it comes back.
+    // The supervisor keeps unacknowledged lines and sends them again when it reconnects.
     intake->refused = true;
     Diagnose(DiagnosticLevel::kWarning,
              "log lines of " + source.source + " are not stored yet: " + stored.error().message);
@@ -127,7 +128,7 @@ void ReplicaGateway::OnClosed(const engine::ReplicaLink* link, const std::string
 void ReplicaGateway::OnGone(const std::string& attempt_id) {
   const RunnerRegistry::Attempt attempt = registry_.FindAttempt(attempt_id);
   if (attempt.runner != nullptr) return attempt.runner->OnGone(attempt.replica, attempt.number);
-  if (recovered_.IsSet()) orphans_.OnGone({.id = attempt_id});  // before, its runner is yet to come
+  if (recovered_.IsSet()) orphans_.OnGone({.id = attempt_id});  // before that, its runner does not exist yet
 }
 
 void ReplicaGateway::CountInto(Figures& figures) const {

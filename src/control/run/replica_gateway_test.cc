@@ -8,7 +8,7 @@ namespace {
 
 using engine::FromReplica;
 
-/// The test plays the supervisor of a job's one replica.
+/// The test acts as the supervisor of a job's only replica.
 class ReplicaGatewayTest : public World {
  protected:
   void SetUp() override {

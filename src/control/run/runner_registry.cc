@@ -40,7 +40,7 @@ void RunnerRegistry::TakeOver(std::vector<PreviousJob> jobs,
   for (PreviousJob& one : jobs) {
     if (!one.job.has_tuning()) Add(one.job, one.lines_stored).SayAgain(std::move(one.lines_left));
   }
-  for (PreviousJob& one : jobs) {  // they want to hear of their trials from the first moment on
+  for (PreviousJob& one : jobs) {  // they must get their trials' events from the beginning
     if (one.job.has_tuning()) TakeOverTuning(std::move(one));
   }
   for (const auto& [uid, runner] : runners_) {
@@ -96,17 +96,17 @@ void RunnerRegistry::CountInto(Figures& figures) const {
   }
 }
 
-/// A runner that ends while the others are being destroyed is forgotten with them.
+/// A runner that ends while the others are being destroyed is destroyed with them.
 std::function<void()> RunnerRegistry::OnDone(std::int64_t uid) {
   return [this, uid] {
     if (!stopping_) tasks_.Spawn(Forget(uid));
   };
 }
 
-/// Not in a local variable: when the server stops meanwhile, its owner must be out of the loop.
+/// Not a local variable: if the server stops meanwhile, the owner must not be on the loop any more.
 boost::asio::awaitable<void> RunnerRegistry::Forget(std::int64_t uid) {
   auto leaving = leaving_.insert(runners_.extract(uid));  // from here on only the API writes the job
-  leaving.position->second->Watch(nullptr);               // its tuning job may be gone before it is
+  leaving.position->second->Watch(nullptr);               // its tuning job may be destroyed before it
   if (!leaving.position->second->job().has_trial())
     ++counted_.ended.at(static_cast<std::size_t>(leaving.position->second->job().job().state()));
   co_await leaving.position->second->Finish();
@@ -120,14 +120,14 @@ std::function<void()> RunnerRegistry::OnTuningDone(std::int64_t uid) {
 }
 
 boost::asio::awaitable<void> RunnerRegistry::ForgetTuning(std::int64_t uid) {
-  for (const auto& [trial_uid, runner] : runners_) {  // those whose last files are being removed
+  for (const auto& [trial_uid, runner] : runners_) {  // runners whose last files are being removed
     if (runner->job().trial().tuning_uid() == uid) runner->Watch(nullptr);
   }
   ++counted_.ended.at(static_cast<std::size_t>(tuning_.Find(uid)->job().job().state()));
   co_await tuning_.Forget(uid);
 }
 
-/// The record may be there already: its write was reported as failed and had succeeded.
+/// The record may exist already: its write was reported as failed but succeeded.
 boost::asio::awaitable<Result<std::int64_t>> RunnerRegistry::StartTrial(v1::JobRecord trial,
                                                                         JobRunner::OnChange on_change) {
   v1::Event created;

@@ -19,8 +19,8 @@ using replica::v1::LogChunk;
 
 constexpr std::uint64_t kStampMax = std::uint64_t{1} << 61;  // a stamp beyond this is not a time
 
-/// Replaces lines `from` to `to` - 1; `near` is a stamp of theirs, if it is one. `to` is beyond `from`. In
-/// pieces: a log that was made anew lacks all lines of an attempt that lives.
+/// Replaces lines `from` to `to` - 1 (`to` > `from`); `near` is a stamp near theirs, if it is valid. In
+/// pieces: a recreated log lacks all lines of a running attempt.
 boost::asio::awaitable<Result<logs::StoredLines>> Replace(logs::LogStore& logs, logs::LogSource source,
                                                           std::int64_t from, std::int64_t to,
                                                           std::uint64_t near, std::string why) {
@@ -108,7 +108,7 @@ boost::asio::awaitable<bool> SayMissingLines(logs::LogStore& logs, logs::LogSour
   co_return true;
 }
 
-/// A source of its own, of one line: the lines of the attempt keep their numbers.
+/// A separate source with one line: the lines of the attempt keep their numbers.
 boost::asio::awaitable<void> SayBehindLines(logs::LogStore& logs, logs::LogSource source,
                                             jobs::ServiceLine line, SysTime now,
                                             std::chrono::milliseconds pause) {

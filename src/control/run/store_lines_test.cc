@@ -94,7 +94,7 @@ TEST_F(StoreLinesTest, ImpossibleNumbersAreRefused) {
   EXPECT_EQ(Store(Chunk(kMissingLinesMax + 1, {"a"})).error().code, Code::kInvalidArgument);
 }
 
-/// As when logs.db was made anew while a replica went on that had written many.
+/// As when logs.db was recreated while a replica ran that had written many lines.
 TEST_F(StoreLinesTest, ManyMissingLinesAreReplacedInPieces) {
   const std::int64_t first = kReplacedLinesMax + 10;
   EXPECT_EQ(Store(Chunk(first, {"a"})), first + 1);

@@ -10,7 +10,7 @@ namespace {
 
 const std::string kAttempt = "1-master-replica-0-1";
 
-/// A running job, and what its attempt can be given.
+/// A running job, and tokens for its attempt.
 class TokenServiceTest : public World {
  protected:
   void CreateRunning() {

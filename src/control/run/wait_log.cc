@@ -33,7 +33,7 @@ std::optional<SysTime> WaitLog::Look(const v1::JobRecord& job, const std::option
   }
   if (std::exchange(cause_, waiting->cause) != waiting->cause) since_ = now;
   const bool same_kind = said_cause_ == waiting->cause;
-  // Places in a line move up all the time; who wants to know asks.
+  // Positions in the queue change all the time; they can be queried instead.
   if (same_kind && (waiting->cause == jobs::kTurn || said_reason_ == waiting->reason)) return std::nullopt;
   SysTime due = since_ + kSaidAfter;
   if (same_kind) due = std::max(due, said_time_ + kSaidAgainAfter);
@@ -69,7 +69,8 @@ boost::asio::awaitable<void> WaitLog::Run() {
   }
 }
 
-/// Rare enough to ask the store each time where the source has come to: a former server may have said some.
+/// Rare enough to ask the store each time for the source's next line: a previous server may have written
+/// some.
 boost::asio::awaitable<void> WaitLog::Write(Line line) {
   Result<std::int64_t> next = co_await logs_.NextLine(line.source.job_uid, line.source.source);
   while (!next) {

@@ -15,7 +15,7 @@ class WaitLogTest : public World {
     job_.mutable_job()->set_job_id("j");
     Spawn(log_.Run());
   }
-  ~WaitLogTest() override { clients_.reset(); }  // before what its task uses
+  ~WaitLogTest() override { clients_.reset(); }  // destroyed before what its task uses
 
   std::optional<SysTime> Look(const std::optional<Waiting>& waiting) {
     return log_.Look(job_, waiting, clock_.Now());

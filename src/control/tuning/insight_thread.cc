@@ -11,7 +11,7 @@ namespace trainyard::control {
 
 using boost::asio::awaitable;
 
-/// While it lives, the subject is being computed.
+/// While it exists, the subject's insight is being computed.
 struct InsightThread::Computing {
   Computing(InsightThread& on, const Subject& subject, const boost::asio::any_io_executor& loop)
       : thread(on), entry(on.computing_.emplace(subject, std::make_shared<Event>(loop)).first) {}
@@ -43,7 +43,7 @@ awaitable<Result<tuning::Insight>> InsightThread::Explain(Question question) {
 }
 
 awaitable<Result<tuning::Insight>> InsightThread::Compute(Study study) {
-  const auto shared = std::make_shared<Study>(std::move(study));  // with the thread
+  const auto shared = std::make_shared<Study>(std::move(study));  // shared with the thread
   auto explain = [shared]() -> Result<tuning::Insight> {
     try {
       tuning::Insight insight = tuning::InsightOf(shared->spec, shared->trials);
@@ -65,7 +65,7 @@ const tuning::Insight* InsightThread::Find(const Subject& subject, const Revisio
 }
 
 void InsightThread::Keep(Kept one) {
-  if (Find(one.subject, one.revision) != nullptr) return;  // of a later revision
+  if (Find(one.subject, one.revision) != nullptr) return;  // one of a later revision is kept
   kept_.remove_if([&one](const Kept& former) { return former.subject == one.subject; });
   kept_.push_front(std::move(one));
   if (kept_.size() > kInsightsKeptMax) kept_.pop_back();

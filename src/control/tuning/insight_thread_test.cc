@@ -13,7 +13,7 @@ using Subject = InsightThread::Subject;
 
 class InsightThreadTest : public testing::Test {
  protected:
-  /// What is read is told apart by the trial that was stopped.
+  /// The stopped trial shows which read a result comes from.
   static asio::awaitable<Result<InsightThread::Study>> Read(int& reads) {
     ++reads;
     InsightThread::Study study;
@@ -23,7 +23,7 @@ class InsightThreadTest : public testing::Test {
   InsightThread::Question Question(Subject subject, InsightThread::Revision revision) {
     return {.subject = subject, .revision = revision, .read = [this] { return Read(reads_); }};
   }
-  /// Asks all at once; what each is told.
+  /// Sends all requests together; returns what each is told.
   std::vector<int> Ask(const std::vector<InsightThread::Question>& questions) {
     std::vector<int> told(questions.size());
     for (std::size_t i = 0; i < questions.size(); ++i)

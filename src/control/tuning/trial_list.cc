@@ -11,7 +11,7 @@ namespace {
 replica::v1::MetricReport Thinned(const replica::v1::MetricReport& report) {
   const int size = report.measurements_size();
   if (size <= kCurveMax) return report;
-  replica::v1::MetricReport thin;  // not a copy of all that is thinned out
+  replica::v1::MetricReport thin;  // not a copy: most points are dropped
   *thin.mutable_seen_tags() = report.seen_tags();
   *thin.mutable_places() = report.places();
   thin.set_place(report.place());

@@ -44,7 +44,7 @@ std::string CountedFiles(std::size_t count, std::size_t older) {
 
 struct TrialMetrics::State {
   std::string tag;
-  SysTime oldest;  ///< objects written before this time are not the trial's
+  SysTime oldest;  ///< objects written earlier are not the trial's
   storage::Buckets& buckets;
   std::string job_dir;     ///< without a slash at its end; empty: none
   wire::ObjectUri folder;  ///< the same, with a slash

@@ -6,7 +6,7 @@
 #include "control/testing/world.h"
 #include "rules/jobs/trial.h"
 
-/// Tuning jobs with pretended replicas and a real tuner.
+/// Tuning jobs with simulated replicas and a real tuner.
 namespace trainyard::control {
 namespace {
 
@@ -73,7 +73,7 @@ class TuningRunnerTest : public World {
   [[nodiscard]] bool WaitForLiving(std::size_t count) {
     return RunUntil([this, count] { return replicas_->Alive().size() == count; });
   }
-  /// Each number once, each with one record, never more at once than allowed.
+  /// Each number occurs once, with one record, and never more run at once than allowed.
   void ExpectEachTrialOnce(const std::string& job_id, int count) {
     std::set<std::string> ids;
     for (const v1::JobRecord& trial : TrialsOf(Record(job_id))) {
@@ -295,7 +295,7 @@ TEST_F(TuningRunnerTest, AJobGoesOnWithWhatAnotherHasFound) {
   }
 }
 
-/// The original's own page resumes a job with its id and new numbers of trials alone.
+/// Google's own page resumes a job with only its id and new numbers of trials.
 TEST_F(TuningRunnerTest, WhatAJobLeavesOutIsThatOfTheJobThatItResumes) {
   Job former = MakeTuningJob("a", 3, 1);
   Spec(former).set_goal(ml::v1::HyperparameterSpec::MINIMIZE);
@@ -329,7 +329,7 @@ TEST_F(TuningRunnerTest, WhatAJobLeavesOutIsThatOfTheJobThatItResumes) {
   EXPECT_THAT(Lines("b", "service"), Contains("Taken from the job a (resumePreviousJobId): params, goal, "
                                               "hyperparameterMetricTag and algorithm."));
 
-  job = former;  // all is said again, in the user's own order
+  job = former;  // everything is given again, in the user's own order
   job.set_job_id("c");
   Spec(job).set_resume_previous_job_id("a");
   ASSERT_TRUE(Create(job));
@@ -366,7 +366,7 @@ TEST_F(TuningRunnerTest, AFullDiskIsWaitedOut) {
   ExpectEachTrialOnce("j", 3);
 }
 
-/// Writes are reported as failed and have succeeded.
+/// Writes are reported as failed although they succeed.
 TEST_F(TuningRunnerTest, AStoreThatLiesLosesAndRepeatsNothing) {
   for (int lie = 0; lie < 12; ++lie) {
     const std::string job_id = "j" + std::to_string(lie);
@@ -382,7 +382,7 @@ TEST_F(TuningRunnerTest, AStoreThatLiesLosesAndRepeatsNothing) {
   ExpectNothingStartedTwice();
 }
 
-/// The server dies after so many turns of the loop, counted from the create.
+/// The server is killed after so many turns of the loop, counted from the create.
 class TuningKilled : public TuningRunnerTest, public testing::WithParamInterface<int> {};
 
 TEST_P(TuningKilled, AtAnyPointNoTrialIsLostOrRepeated) {
@@ -393,7 +393,7 @@ TEST_P(TuningKilled, AtAnyPointNoTrialIsLostOrRepeated) {
     for (int i = 0; i < turn; ++i) loop_.context.run_one_for(std::chrono::milliseconds(20));
     KillServer();
     StartServer();
-    if (!Record(job_id).has_job()) continue;  // the create never got to the store
+    if (!Record(job_id).has_job()) continue;  // the create did not reach the store
     ASSERT_TRUE(WaitForEnd(job_id, Job::SUCCEEDED)) << turn;
     ExpectEachTrialOnce(job_id, 3);
     EXPECT_EQ(Record(job_id).tuning().trials_succeeded(), 3) << turn;

@@ -19,14 +19,14 @@ std::optional<AnsweringDisks::Space> AnsweringDisks::AskKernel(const std::string
                .bytes_free = static_cast<std::int64_t>(space.f_bavail * space.f_frsize)};
 }
 
-/// The thread has all that it uses, so it may outlive everything. A future of a promise, unlike that of
-/// std::async, waits for nobody when it goes.
+/// The thread owns all that it uses, so it may outlive everything. The future of a promise, unlike that of
+/// std::async, does not wait in its destructor.
 AnsweringDisks::Answer AnsweringDisks::Begin(const std::string& folder) const {
   auto promise = std::make_shared<std::promise<std::optional<Space>>>();
   Answer answer = promise->get_future().share();
   try {
     std::thread([promise, ask = ask_, folder] { promise->set_value(ask(folder)); }).detach();
-  } catch (const std::system_error&) {  // no thread is to be had: as if there were no answer
+  } catch (const std::system_error&) {  // no thread can be started: treated as no answer
     promise->set_value(std::nullopt);
   }
   return answer;

@@ -13,7 +13,7 @@ using Space = AnsweringDisks::Space;
 constexpr Space kSpace{.device = 1, .bytes = 100, .bytes_free = 10};
 constexpr std::chrono::milliseconds kShort{50};
 
-/// A disk that answers only when it is let; shared with threads that nobody joins.
+/// A disk that answers only when it is allowed to; shared with threads that are never joined.
 struct Disk {
   std::counting_semaphore<> may_answer{0};
   std::counting_semaphore<> was_asked{0};

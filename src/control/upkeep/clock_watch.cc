@@ -25,7 +25,8 @@ using retention::ClockReading;
 using std::chrono::nanoseconds;
 
 constexpr std::size_t kFileBytesMax = 64 << 10;
-/// What a kill between two writes may take from the time that another start of the machine is compared with.
+/// The part of the last known time that a kill between two writes may lose, before the machine is started
+/// again.
 constexpr std::chrono::minutes kSaveEvery{10};
 constexpr mode_t kOwnersFile = 0600;
 
@@ -70,7 +71,7 @@ std::optional<ClockHistory> Parse(const std::string& text) {
   return history;
 }
 
-/// Nothing: no server was here.
+/// When the databases were last changed; nothing: no server has run here.
 std::optional<SysTime> LastChange(const std::string& data) {
   std::optional<SysTime> last;
   for (const char* name : {"/trainyard.db", "/trainyard.db-wal", "/logs.db", "/logs.db-wal"}) {
@@ -120,7 +121,7 @@ void ClockWatch::Advance(ClockHistory& history) {
   if (jump || !saved_ || history.last.since_boot >= *saved_ + kSaveEvery) Save(history);
 }
 
-/// A disk that takes no writes only makes the note older.
+/// If the disk cannot be written to, the note only gets older.
 void ClockWatch::Save(const ClockHistory& history) {
   saved_ = history.last.since_boot;
   static_cast<void>(WriteFileAtomically(file_, Print(history), kOwnersFile));

@@ -26,7 +26,7 @@ DiskTrouble LookForDiskTrouble(const std::string& data) {
   if (::fstatvfs(folder.get(), &space) != 0) return {.answers = errno != EIO};
   const bool no_files = space.f_files > 0 && space.f_favail < kFewFiles;
   // After an error, some file systems refuse writes without being read-only for statvfs(2). The file has no
-  // name: nobody sees it, and it is gone at once.
+  // name: it is not visible, and is removed immediately.
   const UniqueFd made(::open(data.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
   const int refused = made ? 0 : errno;
   return {.answers = refused != EIO && refused != EUCLEAN,

@@ -12,7 +12,7 @@ namespace trainyard::control {
 DiskWatch::DiskWatch(boost::asio::any_io_executor loop, Parts parts)
     : loop_(std::move(loop)), parts_(parts), tasks_(loop_) {
   parts_.reserve.Keep();
-  Take(parts_.space.Last());  // before any job asks for room
+  Take(parts_.space.Last());  // before any job requests resources
   tasks_.Spawn(Run());
 }
 
@@ -32,7 +32,7 @@ boost::asio::awaitable<void> DiskWatch::Run() {
   }
 }
 
-/// Waiting jobs are told a figure once for each level: each new one would be an event of theirs.
+/// Waiting jobs are given a number only when the level changes: each new number would be an event of theirs.
 void DiskWatch::Take(const DiskSpace::Seen& seen) {
   if (seen.level == level_ && seen.reading.trouble == trouble_) return;
   level_ = seen.level;

@@ -19,9 +19,9 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// Rows that one transaction deletes: a few milliseconds, for which a create waits.
+/// Rows deleted in one transaction: it takes a few milliseconds, for which a create waits.
 constexpr std::int64_t kEraseRowsMax = 200;
-/// Until the runner of a job that has just ended is gone: it is about to forget the attempts.
+/// How long to wait for the runner of a job that has just ended: it is about to remove the attempts.
 constexpr std::chrono::milliseconds kLeaveWaitMax{5'000};
 constexpr std::chrono::milliseconds kLeavePoll{20};
 
@@ -84,7 +84,7 @@ awaitable<Status> JobRemoval::Delete(wire::JobName name) {
         FailedPrecondition("A tuning job that has not ended resumes the job " + name.job_id +
                            " and needs its trials: wait for its end, or cancel it first"));
   std::vector<std::int64_t> uids{job->uid()};
-  // If somebody else has begun it there is nothing to begin, and all the same to finish.
+  // If another call has begun it, nothing is begun here, but it is finished nevertheless.
   TY_CO_TRY([[maybe_unused]] const std::int64_t begun, co_await outside_.journal.BeginRemoval(uids));
   TY_CO_TRY([[maybe_unused]] const RemovedJobs removed, co_await Finish(std::move(uids)));
   co_return Status{};
@@ -110,8 +110,8 @@ awaitable<Result<RemovedJobs>> JobRemoval::RemoveEnded(std::vector<std::int64_t>
   }
 }
 
-/// Directories of attempts: as a rule they went when the attempts had ended. One that cannot be removed, as
-/// of an attempt that lives all the same, is left to the next server's start.
+/// Directories of attempts are usually removed when the attempts have ended. One that cannot be removed, such
+/// as that of an attempt that still runs, is left to the next server's start.
 awaitable<void> JobRemoval::ForgetAttempts(std::vector<std::int64_t> uids) {
   const Result<std::vector<engine::AttemptRef>> attempts = co_await outside_.hosts.List();
   if (!attempts) co_return;
@@ -131,7 +131,7 @@ awaitable<Result<RemovedJobs>> JobRemoval::Finish(std::vector<std::int64_t> uids
   removed.bytes = lines.bytes;
   if (outside_.kept.usage != nullptr) TY_CO_RETURN_IF_ERROR(co_await outside_.kept.usage->Erase(uids));
   co_await ForgetAttempts(uids);
-  // Last: until the rows are gone the next server knows that there is something to erase.
+  // Last: as long as the rows exist, the next server knows that there is something to erase.
   for (;;) {
     TY_CO_TRY(const std::int64_t rows, co_await outside_.journal.EraseRemoved(uids, kEraseRowsMax));
     if (rows < kEraseRowsMax) break;

@@ -36,7 +36,7 @@ class JobRemovalTest : public World {
   std::int64_t LinesOf(const v1::JobRecord& job) {
     return *Await(logs_->NextLine(LogUid(job), ServiceSource(job).source));
   }
-  /// Nothing of the job is anywhere.
+  /// Nothing is left of the job.
   void ExpectGone(const v1::JobRecord& job) {
     EXPECT_EQ(Await(service_->Get({"p", job.job().job_id()})).error().code, Code::kNotFound);
     EXPECT_EQ(LinesOf(job), 0);

@@ -24,10 +24,10 @@ namespace {
 using control::v1::MachineReport;
 using std::chrono::steady_clock;
 
-/// Readings closer together say little about CPUs: the last share is shown again.
+/// Readings closer together say little about CPUs: the previous value is shown again.
 constexpr std::chrono::seconds kShownEvery{1};
 
-/// A folder, and what it holds.
+/// A directory and its purpose.
 struct Place {
   std::string path;
   std::string holds;
@@ -39,7 +39,7 @@ std::vector<Place> PlacesOf(const MachineWatch::Parts& parts) {
   return places;
 }
 
-/// One entry for each file system. Blocks. What does not answer is left out.
+/// Adds one entry for each file system. Blocks. File systems that do not answer are left out.
 void AddDisks(AnsweringDisks& answering, const std::vector<Place>& places, MachineReport& report) {
   std::vector<std::string> folders;
   for (const Place& place : places) folders.push_back(place.path);
@@ -64,7 +64,7 @@ std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? wire::ReplaceMalformed(name.data()) : "";
 }
 
-/// What files say. Blocks.
+/// Values read from files. Blocks.
 struct Looked {
   MachineReport report;
   node::MachineFigures figures;
@@ -80,12 +80,12 @@ Looked Look(AnsweringDisks& disks, const std::vector<Place>& places) {
   return looked;
 }
 
-/// The last samples of GPUs that replicas hold, by id.
+/// The last samples of GPUs that replicas use, by id.
 std::map<std::string, replica::v1::Usage::Gpu> HeldGpus(const MachineWatch::Parts& parts) {
   std::map<std::string, replica::v1::Usage::Gpu> held;
   parts.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
     for (const control::v1::ReplicaRecord& replica : job.replicas()) {
-      if (!replica.slot().agent().empty()) continue;  // a node's, of the same numbers
+      if (!replica.slot().agent().empty()) continue;  // a node's GPUs, with the same numbers
       const std::string task = cluster::TaskName(replica.id());
       const auto* latest = parts.usage.Find(LogUid(job), UsageName(job, task));
       if (latest == nullptr) continue;
@@ -137,7 +137,7 @@ void MachineWatch::AddGpus(MachineReport& report) const {
   }
 }
 
-/// Of all GPUs, those that nobody holds as idle; -1: there are none.
+/// The mean of all GPUs, unused ones counting as idle; -1: there are none.
 double MachineWatch::GpuUtilization() const {
   const auto gpus = std::ranges::count_if(parts_.devices, IsGpu);
   if (gpus == 0) return -1;

@@ -48,7 +48,7 @@ std::vector<environment::EnvironmentRequest> RequestsOf(const JobService& jobs,
   return requests;
 }
 
-/// Removes those of the folders that the limits say. Blocking.
+/// Removes directories beyond the limits. Blocking.
 void RemoveFolders(const std::string& environments_dir,
                    const std::vector<environment::EnvironmentFolder>& list, const std::set<fs::path>& needed,
                    const retention::Limits& limits, SysTime now, std::int64_t& count, std::int64_t& bytes) {
@@ -58,9 +58,9 @@ void RemoveFolders(const std::string& environments_dir,
   for (const Going& going : retention::WhatGoes(kept, limits, now)) {
     const fs::path& path = list[going.index].path;
     std::error_code error;
-    if (!fs::exists(path, error)) continue;  // it went with what was below it
+    if (!fs::exists(path, error)) continue;  // it was removed with its base
     const auto freed = environment::RemoveEnvironmentFolder(environments_dir, path);
-    if (!freed && freed.error().code == Code::kFailedPrecondition) continue;  // used, or being built
+    if (!freed && freed.error().code == Code::kFailedPrecondition) continue;  // in use, or being built
     if (!freed) {
       Diagnose(DiagnosticLevel::kWarning, path.string() + " is not removed: " + freed.error().message);
       continue;
@@ -110,7 +110,8 @@ awaitable<void> Sweeper::Run() {
 }
 
 awaitable<Status> Sweeper::SweepAll(service::SweepReport& report) {
-  // What a killed server had begun, once the jobs are taken over: before that nobody knows what is needed.
+  // Finishes what a killed server had begun, once the jobs are taken over: before that it is not known which
+  // are needed.
   TY_CO_TRY(const RemovedJobs begun, co_await parts_.jobs.removal().RemoveEnded({}));
   report.jobs += begun.jobs;
   report.job_log_bytes += begun.bytes;
@@ -204,7 +205,7 @@ awaitable<Status> Sweeper::SweepJobs(service::SweepReport& report) {
     query.after = page.back();
     std::vector<Kept> kept;
     for (const store::FinishedJob& job : page) kept.push_back({.last_used = job.end_time});
-    std::vector<std::int64_t> uids;  // those still needed are left out by RemoveEnded, at the last moment
+    std::vector<std::int64_t> uids;  // RemoveEnded leaves out those that are still needed
     for (const Going& going : retention::WhatGoes(kept, limits, now_)) uids.push_back(page[going.index].uid);
     TY_CO_TRY(const RemovedJobs removed, co_await parts_.jobs.removal().RemoveEnded(std::move(uids)));
     report.jobs += removed.jobs;
@@ -239,8 +240,8 @@ awaitable<Status> Sweeper::SweepLogs(service::SweepReport& report) {
   }
 }
 
-/// As a rule an attempt's folder goes at its end, else when a server starts. What is found here could not be
-/// removed then.
+/// An attempt's directory is usually removed at its end, or when a server starts. Those found here could not
+/// be removed then.
 awaitable<Status> Sweeper::SweepAttempts(service::SweepReport& report) {
   const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.scratch, now_);
   if (!cutoff) co_return Status{};

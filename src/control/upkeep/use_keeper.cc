@@ -40,7 +40,7 @@ placement::ProjectUse Read(const control::v1::ProjectUse& use) {
   return read;
 }
 
-/// Of this machine: an agent's room is a cluster's.
+/// The job's resources on this machine: those with an agent are a cluster's.
 placement::Holding HoldingOf(const control::v1::JobRecord& job) {
   placement::Holding holding;
   for (const control::v1::ReplicaRecord& replica : job.replicas()) {
@@ -52,7 +52,7 @@ placement::Holding HoldingOf(const control::v1::JobRecord& job) {
   return holding;
 }
 
-/// What the jobs' own times say.
+/// The use according to the jobs' own times.
 Uses Recompute(const std::vector<control::v1::JobRecord>& jobs, SysTime now) {
   Uses uses;
   for (const control::v1::JobRecord& job : jobs) {
@@ -68,7 +68,7 @@ Uses Recompute(const std::vector<control::v1::JobRecord>& jobs, SysTime now) {
   return uses;
 }
 
-/// Nothing: the file is lost, or no such file.
+/// Nothing: the file is lost, or damaged.
 std::optional<ProjectUseTable> ReadTable(const std::string& file) {
   const Result<std::string> text = ReadFile(file);
   if (!text && text.error().code == Code::kNotFound) return std::nullopt;
@@ -150,7 +150,7 @@ UseKeeper::UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::JobS
 
 UseKeeper::~UseKeeper() {
   parts_.engine.shares().OnUse(nullptr);
-  tasks_.reset();  // nobody else writes the file from here on
+  tasks_.reset();  // nothing else writes the file from here on
   const Status written = WriteFileAtomically(parts_.file, Print(), kOwnersAlone);
   if (!written)
     Diagnose(DiagnosticLevel::kWarning, "what projects used is not kept: " + written.error().message);
@@ -171,7 +171,7 @@ boost::asio::awaitable<void> UseKeeper::WriteForEver() {
   while (true) {
     const bool ended = co_await ended_.WaitFor(kWritePause);
     ended_.Reset();
-    if (!ended && parts_.engine.shares().is_idle()) continue;  // it only decays
+    if (!ended && parts_.engine.shares().is_idle()) continue;  // the use only decays
     auto write = [file = parts_.file, text = Print()] {
       return WriteFileAtomically(file, text, kOwnersAlone);
     };
@@ -182,7 +182,7 @@ boost::asio::awaitable<void> UseKeeper::WriteForEver() {
   }
 }
 
-/// Buckets only where a quota counts them: it reads all their directories.
+/// Measures buckets only if a quota counts them: it reads all their directories.
 boost::asio::awaitable<void> UseKeeper::MeasureForEver() {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
   while (true) {

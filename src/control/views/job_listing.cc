@@ -15,8 +15,8 @@ namespace {
 namespace asio = boost::asio;
 using ml::v1::Job;
 
-constexpr int kListedAtOnce = 25;  ///< read in one go, for a page that may end early
-constexpr int kMatchedAtOnce = 4;  ///< then others have their turn: a long filter takes 5 ms for a job
+constexpr int kListedAtOnce = 25;  ///< read at a time, for a page that may end early
+constexpr int kMatchedAtOnce = 4;  ///< then other work gets its turn: a long filter takes 5 ms per job
 
 }  // namespace
 

@@ -20,10 +20,10 @@ namespace {
 namespace asio = boost::asio;
 using ml::v1::Job;
 
-constexpr int kMatchedAtOnce = 4;  ///< as in lists: then others have their turn
+constexpr int kMatchedAtOnce = 4;  ///< as in lists: then other work gets its turn
 
-/// Counts on the reader's thread what can be counted there; the rest is left for the loop: unfinished jobs,
-/// if a filter may ask for their place in the queue.
+/// Counts what can be counted on the reader's thread; the rest is left for the loop: unfinished jobs, if a
+/// filter may use their position in the queue.
 store::JobSelection CountEnded(std::shared_ptr<ListSearch> search, std::shared_ptr<jobs::JobCount> count,
                                bool is_filtered) {
   auto wanted = [looks_for = ListSearch::EndedJobs(std::move(search)), count = std::move(count),
@@ -44,7 +44,7 @@ Error NoSuch(const wire::JobName& name) {
 
 asio::awaitable<Result<v1::JobRows>> JobTables::List(JobListQuery query) {
   v1::JobRows rows;
-  if (query.page_token.empty()) {  // what happens while the page is read comes in the stream
+  if (query.page_token.empty()) {  // changes while the page is read are reported by the watch
     TY_CO_TRY(std::string resume_token, co_await outside_.journal.Read([&](store::JobStore& jobs) {
       return jobs.ResumeToken(query.project);
     }));

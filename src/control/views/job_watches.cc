@@ -21,7 +21,7 @@ using std::chrono::steady_clock;
 struct FollowedLog {
   std::string job_id;
   std::int64_t uid = 0;
-  std::int64_t lines = -1;  ///< as last said; -1: nothing was said yet
+  std::int64_t lines = -1;  ///< as last sent; -1: nothing was sent yet
   bool grew = true;
 };
 
@@ -62,7 +62,7 @@ class JobWatches::Live final : public JobWatch {
     wake_.Set();
   }
   void WantJob(const std::string& job_id) {
-    touched_.insert(job_id);  // bounded by the jobs that wait, of which the server holds much more
+    touched_.insert(job_id);  // bounded by the number of waiting jobs, whose records take much more memory
     WantJobs();
   }
   void WantLog(std::int64_t job_uid) {
@@ -141,7 +141,7 @@ class JobWatches::Live final : public JobWatch {
     for (const std::string& job_id : TakeTouched(std::min(room, kTouchedMax))) {
       Result<v1::JobRecord> job = co_await outside_.journal.Read(
           [project = query_.project, job_id](store::JobStore& jobs) { return jobs.Get(project, job_id); });
-      if (!job) continue;  // its removal is a change
+      if (!job) continue;  // its removal is reported as a change
       v1::JobChanges::Change& change = *changes.add_changes();
       change.set_job_id(job_id);
       TY_CO_RETURN_IF_ERROR(co_await AddRow(*std::move(job), change));
@@ -151,7 +151,7 @@ class JobWatches::Live final : public JobWatch {
     co_return Status();
   }
 
-  /// As many as the answer has room for; the others are due next.
+  /// As many as fit in the answer; the others are due next.
   std::set<std::string> TakeTouched(std::size_t count_max) {
     std::set<std::string> taken;
     while (!touched_.empty() && taken.size() < count_max) taken.insert(touched_.extract(touched_.begin()));
@@ -185,7 +185,7 @@ class JobWatches::Live final : public JobWatch {
   JobListing& listing_;
   const std::shared_ptr<Listeners> listeners_;
   Turns::Waiter turn_;
-  Query query_;  ///< with the token of what was read last
+  Query query_;  ///< with the token of the last read
   const std::shared_ptr<ListSearch> search_;
   std::vector<FollowedLog> logs_;  ///< each job once
   std::set<std::string> touched_;
@@ -249,7 +249,7 @@ asio::awaitable<Result<std::shared_ptr<JobWatch>>> JobWatches::Start(Query query
     TY_CO_TRY(query.resume_token, co_await outside_.journal.Read([&](store::JobStore& jobs) {
       return jobs.ResumeToken(query.project);
     }));
-  } else {  // refused now, while there is a status to say it with
+  } else {  // refused now, while the status can still be sent
     TY_CO_RETURN_IF_ERROR(co_await outside_.journal.Read([&](store::JobStore& jobs) {
       return store::ReadChanged(jobs, query.project, query.resume_token, 1);
     }));

@@ -34,7 +34,7 @@ class JobWatchesTest : public World {
     EXPECT_TRUE(changes && *changes);
     return changes && *changes ? **std::move(changes) : v1::JobChanges();
   }
-  /// Until the job is in this state, as the watch tells it.
+  /// Waits until the watch reports the job in this state.
   v1::JobRow NextInState(JobWatch& watch, const std::string& job_id, Job::State state) {
     for (int i = 0; i < 100; ++i) {
       const v1::JobChanges changes = Next(watch);
@@ -124,7 +124,7 @@ TEST_F(JobWatchesTest, LosesNoTouchHoweverManyThereAre) {
   const std::size_t jobs = JobWatches::kTouchedMax + 5;
   for (std::size_t i = 0; i < jobs; ++i) ASSERT_TRUE(Create(MakeJob("stays_" + std::to_string(i))));
   auto watch = Start({});
-  while (Await(watch->Next(kNothingComes)).value()) {  // what their creation changes
+  while (Await(watch->Next(kNothingComes)).value()) {  // changes caused by their creation
   }
   const auto touch = service_->watches().Toucher();
   std::set<std::string> seen;

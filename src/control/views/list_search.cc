@@ -6,10 +6,10 @@
 namespace trainyard::control {
 namespace {
 
-constexpr char kBinding = '.';  // in no token of the store
+constexpr char kBinding = '.';  // occurs in no token of the store
 constexpr std::size_t kMarkDigits = 16;
 
-/// No secret: a client that lies here only deceives itself. The store's own token is sealed.
+/// Not a secret: a client that forges it only deceives itself. The store's own token is sealed.
 std::string FilterMark(std::string_view filter) { return Mac("filter", filter).substr(0, kMarkDigits); }
 
 }  // namespace

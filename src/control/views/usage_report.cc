@@ -15,7 +15,7 @@ namespace {
 
 using Report = v1::UsageReport;
 
-/// Room with an agent is a cluster's.
+/// Adds the job's resources; those with an agent are a cluster's.
 void AddRoom(const v1::JobRecord& job, Report::Job& out) {
   std::set<std::string> nodes;
   for (const v1::ReplicaRecord& replica : job.replicas()) {
@@ -38,7 +38,7 @@ void AddRoom(const v1::JobRecord& job, Report::Job& out) {
 double Part(double of, double all) { return all > 0 ? of / all : 0; }
 
 void CompleteJob(const Report::Machine& machine, Report::Job& job) {
-  if (!job.nodes().empty()) return;  // nothing of it is this machine's
+  if (!job.nodes().empty()) return;  // it uses nothing on this machine
   for (Report::Device& held : *job.mutable_devices()) {
     const auto known = std::ranges::find(machine.devices(), held.index(), &Report::Device::index);
     if (known != machine.devices().end()) held.set_type(known->type());
@@ -49,7 +49,8 @@ void CompleteJob(const Report::Machine& machine, Report::Job& job) {
                 Part(job.devices_size(), machine.devices_size())}));
 }
 
-/// Those that hold room by age, then the queue by its positions, then those that wait for something else.
+/// The order: jobs with resources by age, then the queue by position, then those that wait for something
+/// else.
 auto RankOf(const Report::Job& job) {
   return std::tuple(!job.holds(), job.position() == 0, job.position(), job.create_time().seconds(),
                     job.create_time().nanos(), job.project(), job.job_id());

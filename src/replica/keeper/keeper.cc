@@ -37,7 +37,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Then it looks whether groups that were still in use can be removed.
+/// After this time it checks again whether groups that were in use can be removed.
 constexpr int kIdleMilliseconds = 60'000;
 
 UniqueFd OpenSignals() {
@@ -63,13 +63,13 @@ Answer Refusal(const Error& error) {
   return answer;
 }
 
-/// Nobody waits for the answer any more: what was asked for is not wanted.
+/// The client does not wait for the answer any more, so the request is not wanted.
 bool HasHungUp(int socket) {
   pollfd state{.fd = socket, .events = POLLRDHUP, .revents = 0};
   return poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/// "pid:[4026531836]"; empty: there is no such process, or it may not be looked at.
+/// "pid:[4026531836]"; empty: there is no such process, or it may not be inspected.
 std::string PidNamespaceOf(const std::string& process) {
   std::error_code failed;
   return std::filesystem::read_symlink("/proc/" + process + "/ns/pid", failed).string();
@@ -148,7 +148,7 @@ Status Keeper::Run() {
     Round();
   }
   unlink(options_.socket.c_str());
-  return supervisors_.Kill(kKillWait);  // also what supervisors left in their groups
+  return supervisors_.Kill(kKillWait);  // also processes that supervisors left in their groups
 }
 
 int Keeper::PollWait() const {
@@ -182,8 +182,8 @@ void Keeper::Round() {
   if (waited[0].revents != 0) BeginStop();
 }
 
-/// A job's program, or a shell in it, may be root, too, and so the account alone says little. It is in a PID
-/// namespace of its job's, and in another unit. The shell was forked by the server and may have stayed in its
+/// A job's program, or a shell in it, may be root as well, so the account alone proves little. But it is in
+/// its job's PID namespace, and in another unit. The shell was forked by the server and may still be in its
 /// unit in some hierarchy of version 1.
 std::string Keeper::WhyNot(const ucred& peer) const {
   const bool may = options_.may_speak ? options_.may_speak(peer.uid) : peer.uid == 0 || peer.uid == geteuid();
@@ -270,7 +270,7 @@ bool Keeper::Start(const Client& client, const StartRequest& request, const Pack
   return Send(client, answer, std::span(&pidfd, 1));
 }
 
-/// A second signal changes nothing: systemd kills whoever takes too long.
+/// A second signal changes nothing: systemd kills a process that takes too long.
 void Keeper::BeginStop() {
   signalfd_siginfo received{};
   bool stops = false;
@@ -297,8 +297,8 @@ int RunKeeper(int argc, char** argv) {
   prctl(PR_SET_NAME, "trainyard-keep");
   umask(kUmask);
   std::ignore = chdir("/");
-  std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may go away
-  RaiseDescriptorLimit();         // a pidfd for each that lives; they get what we had
+  std::signal(SIGPIPE, SIG_IGN);  // the reader of our messages may disconnect
+  RaiseDescriptorLimit();         // each running one needs a pidfd; they get the old limit
   const Status kept = Keep(*std::move(options));
   if (kept) return 0;
   Diagnose(DiagnosticLevel::kError, kept.error().message);

@@ -28,7 +28,7 @@ Answer Limits() {
   return answer;
 }
 
-/// These bytes are what servers and keepers of other versions send and expect: they are never changed.
+/// Servers and keepers of other versions send and expect exactly these bytes: they are never changed.
 TEST(KeeperMessage, RequestsAreTheseBytes) {
   Hello hello = Greeting();
   hello.set_version_max(2);

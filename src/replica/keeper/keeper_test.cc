@@ -36,7 +36,7 @@ struct Pipe {
     reading.Reset(ends[0]);
     writing.Reset(ends[1]);
   }
-  /// All that was written once nobody can write any more.
+  /// Everything that was written, once nothing can write any more.
   std::string ReadAll() {
     writing.Reset();
     std::string text;
@@ -61,7 +61,7 @@ bool HasEnded(const UniqueFd& pidfd) {
   return poll(&ended, 1, static_cast<int>(std::chrono::milliseconds(kEndMax).count())) > 0;
 }
 
-/// Keepers here are children of this test that run no other program.
+/// The keepers are forked children of this test that execute no other program.
 class KeeperTest : public testing::Test {
  protected:
   ~KeeperTest() override {
@@ -70,14 +70,15 @@ class KeeperTest : public testing::Test {
   }
   [[nodiscard]] std::string socket() const { return folder_.path() + "/keeper.sock"; }
 
-  /// `group`: directory of the cgroup in which it begins.
+  /// `group`: directory of the cgroup in which it starts.
   ChildProcess StartKeeper(KeeperOptions options = {}, int group = -1) {
     const Pipe ready;
     const pid_t pid = ForkInGroup(group);
     if (pid == 0) {
       std::ofstream("/proc/self/oom_score_adj") << 100;
       options.socket = socket();
-      // Programs of these tests are shells; what a keeper admits is in supervisor_rules_test.cc.
+      // The programs of these tests are shells; the requests that a keeper accepts are in
+      // supervisor_rules_test.cc.
       if (!options.admit && !only_supervisors_) options.admit = [](StartRequest request) { return request; };
       auto keeper = Keeper::Open(std::move(options));
       if (!keeper || write(ready.writing.get(), "\n", 1) != 1) _exit(7);
@@ -346,7 +347,7 @@ TEST_F(KeeperTest, KilledItLeavesThemAloneAndTheNextOneStartsOthers) {
   EXPECT_EQ(second.ReadAll(), "new\n");
 }
 
-/// A group as systemd gives one to a unit with Delegate=yes.
+/// A group like the one that systemd gives to a unit with Delegate=yes.
 class DelegatedKeeperTest : public KeeperTest {
  protected:
   void SetUp() override {

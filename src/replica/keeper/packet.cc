@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kSpace = CMSG_SPACE(kDescriptorsMax * sizeof(int));
 constexpr int kWaitingMax = 128;
 
-/// All of the descriptors that came, so that none is left open.
+/// All received descriptors, so that none is left open.
 std::vector<UniqueFd> TakeDescriptors(msghdr& message) {
   std::vector<UniqueFd> taken;
   for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
@@ -99,7 +99,7 @@ Result<UniqueFd> ListenForPackets(const std::filesystem::path& path) {
   UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener) return std::unexpected(ErrnoError(errno, "socket"));
   unlink(path.c_str());
-  const mode_t former = umask(0177);  // from its first moment
+  const mode_t former = umask(0177);  // so that it has the mode from the beginning
   const int bound = bind(listener.get(), address.get(), sizeof(address.address));
   const int error = errno;
   umask(former);

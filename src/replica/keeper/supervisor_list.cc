@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 using replica::CgroupView;
 
 constexpr std::string_view kPrefix = "supervisor-";
-/// Of no hierarchy of version 1: finds the place in version 2's, also where that has no controllers (hybrid).
+/// Names no controller of version 1: finds the group in version 2's hierarchy, also if that has no
+/// controllers (hybrid).
 constexpr const char* kNoController = "-";
 constexpr const char* kDelegate = "Give the keeper's unit Delegate=yes";
 
@@ -42,7 +43,7 @@ std::vector<std::string> Subdirectories(const std::string& path) {
   return names;
 }
 
-/// 0: it is gone. The name in parentheses may hold anything.
+/// The parent's id; 0: the process is gone. The name in parentheses may contain anything.
 pid_t ParentOf(pid_t pid) {
   const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
   if (!stat) return 0;
@@ -58,7 +59,7 @@ std::vector<pid_t> Processes(const std::string& group) {
   return replica::ParsePids(ReadFile(group + "/cgroup.procs").value_or(""));
 }
 
-/// Above the numbers that a supervisor's descriptors have: the program is executed by its own.
+/// Above the numbers of a supervisor's descriptors: the program is executed by its descriptor.
 constexpr int kProgramNumberMin = 100;
 constexpr std::uint32_t kNumberMax = 15;
 
@@ -131,7 +132,7 @@ Result<UniqueFd> UnitGroups::Make(const std::string& name) const {
   const std::string path = PathOf(name);
   if (mkdir(path.c_str(), 0755) != 0) {
     if (errno != EEXIST) return std::unexpected(ErrnoError(errno, "mkdir " + path));
-    // One that ended may have left it.
+    // An ended supervisor may have left it.
     if (!Remove(name) || mkdir(path.c_str(), 0755) != 0)
       return std::unexpected(Error{Code::kAlreadyExists, "something of " + name + " is alive", {}});
   }
@@ -150,13 +151,13 @@ std::vector<UnitGroups::Found> UnitGroups::FindLiving() const {
     const std::string path = base_ + "/" + directory;
     for (const pid_t pid : Processes(path)) {
       UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-      const std::vector<pid_t> still = Processes(path);  // it is in the group while we hold its pidfd
+      const std::vector<pid_t> still = Processes(path);  // a pidfd found in the group is still that process
       const auto is_there = [&still](pid_t one) { return std::ranges::find(still, one) != still.end(); };
       if (!pidfd || !is_there(pid) || is_there(ParentOf(pid))) continue;
       living.push_back({.name = directory.substr(kPrefix.size()), .pid = pid, .pidfd = std::move(pidfd)});
       break;
     }
-    rmdir(path.c_str());  // works for one in which nothing lives
+    rmdir(path.c_str());  // only succeeds if it is empty
   }
   return living;
 }

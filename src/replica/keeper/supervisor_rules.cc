@@ -9,7 +9,7 @@ namespace trainyard::keeper {
 
 namespace {
 
-/// pip's, uv's and others' settings of networks, certificates and indexes. None of them names a program.
+/// Settings of pip, uv and others for networks, certificates and indexes. None of them names a program.
 constexpr std::array<std::string_view, 34> kSettings{"HTTP_PROXY",
                                                      "HTTPS_PROXY",
                                                      "NO_PROXY",

@@ -45,7 +45,7 @@ Status CopyTo(int copy) {
 
 Status RunFromOwnCopy(char* const* arguments) {
   if (IsCopy()) {
-    prctl(PR_SET_NAME, "trainyard");  // instead of the number of a descriptor
+    prctl(PR_SET_NAME, "trainyard");  // instead of a descriptor's number
     return {};
   }
   const UniqueFd copy(memfd_create(kCopyName, MFD_CLOEXEC | MFD_ALLOW_SEALING));

@@ -39,20 +39,21 @@ namespace {
 using replica::AttemptDir;
 
 constexpr int kNoShell = 125;
-/// What the init process of a replica's sandbox calls itself (programs/sandbox/sandbox_init.cc).
+/// The name of the init process of a replica's sandbox (programs/sandbox/sandbox_init.cc).
 constexpr std::string_view kInitName = "trainyard-init\n";
 
 std::string ProcPath(pid_t pid, std::string_view rest) {
   return "/proc/" + std::to_string(pid) + std::string(rest);
 }
 
-/// The processes that hold a replica: the init process of its sandbox, or of its container, and its program.
+/// The main processes of a replica: the init process of its sandbox, or of its container, and its program.
 struct Replica {
   pid_t init = -1;
   UniqueFd pidfd;  ///< of the init process
   pid_t program = -1;
   bool in_container = false;
-  /// Of the program, where it has one that its init process is not in; with who its root is outside.
+  /// The program's user namespace, if it is not that of its init process; and the id that its root has
+  /// outside.
   UniqueFd users;
   uid_t root = 0;
 };
@@ -63,7 +64,7 @@ std::unexpected<Error> NotRunning() {
 
 UniqueFd OpenProcess(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
 
-/// A container's first process, below the runtime in a PID namespace of its own; -1: there is no container.
+/// A container's first process, below the runtime in a separate PID namespace; -1: there is no container.
 pid_t FindContainer(pid_t init, const std::vector<pid_t>& below) {
   struct stat outside{};
   if (stat(ProcPath(init, "/ns/pid").c_str(), &outside) != 0) return -1;
@@ -82,8 +83,8 @@ bool IsInOther(pid_t pid, const char* name) {
          ours.st_ino != theirs.st_ino;
 }
 
-/// A program with ids of its own left ours after its init process had made the view: so does its shell, or
-/// there is none.
+/// A program with its own user ids left our user namespace after its init process had set up the mounts: its
+/// shell must do so, too, or not start.
 Status FindUsers(const AttemptDir& dir, Replica& found) {
   TY_TRY(const replica::v1::Manifest manifest, replica::ReadManifest(dir));
   if (!manifest.has_users()) return {};
@@ -102,7 +103,7 @@ Result<Replica> FindReplica(const AttemptDir& dir) {
     Replica found{.init = pid, .pidfd = OpenProcess(pid)};
     const std::vector<pid_t> below = replica::Descendants(pid);
     if (!found.pidfd || below.empty()) return NotRunning();
-    found.program = below.front();  // its first child; what lost its parent comes behind it
+    found.program = below.front();  // its first child; orphans come after it
     if (const pid_t container = FindContainer(pid, below); container > 0)
       found = {
           .init = container, .pidfd = OpenProcess(container), .program = container, .in_container = true};
@@ -113,7 +114,7 @@ Result<Replica> FindReplica(const AttemptDir& dir) {
   return NotRunning();
 }
 
-/// The namespaces in which the process is and we are not.
+/// The namespaces of the process that are not ours.
 int OtherNamespaces(pid_t pid) {
   constexpr std::array<std::pair<const char*, int>, 6> kKinds = {{{"user", CLONE_NEWUSER},
                                                                   {"mnt", CLONE_NEWNS},
@@ -128,7 +129,7 @@ int OtherNamespaces(pid_t pid) {
   return flags;
 }
 
-/// The program's own variables, and the terminal's kind.
+/// The program's own variables, and the terminal's type.
 std::vector<std::string> VariablesOf(pid_t program) {
   std::vector<std::string> variables;
   std::string text = ReadFile(ProcPath(program, "/environ")).value_or("");
@@ -144,14 +145,14 @@ std::vector<std::string> VariablesOf(pid_t program) {
   return variables;
 }
 
-/// Who a program is, as its own namespaces count ids.
+/// A program's ids, as seen in its own namespaces.
 struct Ids {
   uid_t user = 0;
   gid_t group = 0;
   std::vector<gid_t> groups;
 };
 
-/// Numbers behind the name of a line of /proc/PID/status: "Uid:\t0\t0\t0\t0".
+/// The numbers after the name of a line of /proc/PID/status: "Uid:\t0\t0\t0\t0".
 std::vector<std::uint32_t> Numbers(const std::string& status, const std::string& name) {
   std::vector<std::uint32_t> numbers;
   std::istringstream lines(status);
@@ -163,7 +164,7 @@ std::vector<std::uint32_t> Numbers(const std::string& status, const std::string&
   return numbers;
 }
 
-/// Of the first process of the PID namespace that we are in: a container's program.
+/// The ids of the first process of the PID namespace that we are in: a container's program.
 Result<Ids> IdsOfFirst() {
   TY_TRY(const std::string status, ReadFile("/proc/1/status"));
   const std::vector<std::uint32_t> users = Numbers(status, "Uid");
@@ -172,7 +173,7 @@ Result<Ids> IdsOfFirst() {
   return Ids{.user = users[1], .group = groups[1], .groups = Numbers(status, "Groups")};
 }
 
-/// A container's USER need not be root. Its groups stay ours where a user namespace forbids to set them.
+/// A container's USER need not be root. The groups stay ours if a user namespace forbids setting them.
 Status Become(const Ids& ids) {
   if (ids.user == geteuid() && ids.group == getegid() && ids.user == 0 && ids.groups.empty()) return {};
   if (setgroups(ids.groups.size(), ids.groups.data()) != 0 && errno != EPERM)
@@ -182,7 +183,7 @@ Status Become(const Ids& ids) {
   return {};
 }
 
-/// What the replica uses is counted and limited; best effort, as for the replica itself.
+/// So that the shell is counted and limited as part of the replica; best effort, as for the replica itself.
 void JoinCgroup(const AttemptDir& dir) {
   std::istringstream note(ReadFile(dir.Cgroup()).value_or(""));
   for (std::string path; std::getline(note, path);) {
@@ -191,13 +192,13 @@ void JoinCgroup(const AttemptDir& dir) {
   }
 }
 
-/// As its program is: the same user, and confined.
+/// Restricts the shell like the program: the same user and confinement.
 void ConfineShell(const Replica& found, replica::ConnectDoors& doors) {
-  doors.Install();            // while it has the rights
-  prctl(PR_SET_DUMPABLE, 0);  // until its exec what runs here is a file of the machine's
+  doors.Install();            // while it has the rights for that
+  prctl(PR_SET_DUMPABLE, 0);  // until its exec, the code running here is the machine's own file
   const Status become = [&found]() -> Status {
     if (found.users) {
-      static_cast<void>(fchown(STDIN_FILENO, found.root, found.root));  // the terminal; it works without
+      static_cast<void>(fchown(STDIN_FILENO, found.root, found.root));  // the terminal; not essential
       if (const char* step = replica::BecomeRootIn(found.users.get()))
         return std::unexpected(ErrnoError(errno, step));
     }
@@ -217,13 +218,13 @@ void ConfineShell(const Replica& found, replica::ConnectDoors& doors) {
 
 [[noreturn]] void BecomeShell(const std::string& directory, const Replica& found,
                               std::vector<std::string> variables, replica::ConnectDoors& doors) {
-  umask(022);  // as the replica's program has it, not the server's
+  umask(022);  // the replica's program's, not the server's
   setsid();
   ioctl(STDIN_FILENO, TIOCSCTTY, 0);
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
   if (chdir(directory.c_str()) != 0 && chdir("/") != 0) _exit(kNoShell);
   ConfineShell(found, doors);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user clears it
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user had cleared it
   std::vector<char*> environment;
   environment.reserve(variables.size() + 1);
   for (std::string& variable : variables) environment.push_back(variable.data());
@@ -237,8 +238,8 @@ void ConfineShell(const Replica& found, replica::ConnectDoors& doors) {
   _exit(kNoShell);
 }
 
-/// Until the shell ends, or the replica. Its connections have the replica's doors; a shell without them still
-/// is one.
+/// Waits until the shell or the replica ends. The shell's connections are routed as the replica's; without
+/// that it still works.
 int WaitForShell(pid_t shell, int init, replica::ConnectDoors& doors) {
   const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, shell, 0)));
   static_cast<void>(doors.Receive());
@@ -270,7 +271,7 @@ Result<int> Run(const AttemptDir& dir) {
   const int namespaces = OtherNamespaces(found.init);
   if (namespaces != 0 && setns(found.pidfd.get(), namespaces) != 0)
     return std::unexpected(ErrnoError(errno, "enter the replica's namespaces"));
-  const pid_t shell = fork();  // the first child is in the PID namespace
+  const pid_t shell = fork();  // the first child enters the PID namespace
   if (shell < 0) return std::unexpected(ErrnoError(errno, "fork"));
   if (shell == 0) BecomeShell(dir.Work(), found, std::move(variables), doors);
   return WaitForShell(shell, found.pidfd.get(), doors);
@@ -283,13 +284,13 @@ int RunReplicaShell(int argc, char** argv) {
     std::fputs("usage: trainyard replica-shell ATTEMPT_DIR\n", stderr);
     return kNoShell;
   }
-  std::signal(SIGHUP, SIG_IGN);  // the terminal's end ends the shell, and that ends us
+  std::signal(SIGHUP, SIG_IGN);  // when the terminal ends, so does the shell, and then this process
   std::array<std::string, 3> words = {"trainyard", "replica-shell", argv[1]};
   std::array<char*, 4> again = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   const Status copied = RunFromOwnCopy(again.data());
   const Result<int> status = copied ? Run({argv[1]}) : Result<int>(std::unexpected(copied.error()));
-  // Not exit(): from here no thread can be made any more, because our children are in another PID namespace,
-  // and LeakSanitizer wants one at the end.
+  // Not exit(): from here on no thread can be created, because our children are in another PID namespace, and
+  // LeakSanitizer needs one at the end.
   if (status) _exit(*status);
   std::fprintf(stderr, "trainyard: %s\r\n", status.error().message.c_str());
   return kNoShell;

@@ -43,7 +43,7 @@ std::optional<TerminalSize> ParseSize(std::string_view text) {
 }
 
 /// Both directions of one session; they share the stream's writing side, one write at a time. The destructor
-/// ends the shell: its terminal is gone, and the process that started it is killed.
+/// ends the shell: it closes the terminal, and kills the process that started the shell.
 class Session {
  public:
   Session(asio::any_io_executor loop, Terminal terminal, std::shared_ptr<http::ByteStream> stream)
@@ -55,14 +55,14 @@ class Session {
     may_write_.Set();
   }
 
-  /// What the terminal shows, until its programs have ended or the client is gone.
+  /// Sends the terminal's output until its programs have ended or the client has disconnected.
   asio::awaitable<void> ShowOutput() {
     std::array<char, kReadBytes> buffer{};
     for (;;) {
       boost::system::error_code error;
       const std::size_t size = co_await terminal_.async_read_some(
           asio::buffer(buffer), asio::redirect_error(asio::use_awaitable, error));
-      if (error) break;  // EIO: nobody has the terminal open any more
+      if (error) break;  // EIO: no process has the terminal open any more
       std::string frame = WebSocketFrame(Kind::kBinary, {buffer.data(), size});
       if (!co_await Write(std::move(frame))) co_return;
     }
@@ -71,7 +71,7 @@ class Session {
     stream_->Close();
   }
 
-  /// What the client types, until it goes away.
+  /// Passes on the client's input until it disconnects.
   asio::awaitable<void> TakeInput() {
     WebSocketReader reader(WebSocketReader::Peer::kClient);
     std::array<std::byte, kReadBytes> buffer{};
@@ -92,7 +92,7 @@ class Session {
   }
 
  private:
-  /// "exit 3"; empty: it is not known.
+  /// "exit 3"; empty: the exit status is not known.
   asio::awaitable<std::string> HowItEnded() {
     if (!process_) co_return "";
     const Result<ExitStatus> ended = co_await process_->Wait();
@@ -105,7 +105,7 @@ class Session {
     Resize(terminal_.native_handle(), size);
   }
 
-  /// False: the session is over.
+  /// False: the session has ended.
   asio::awaitable<bool> Take(WebSocketMessage message) {
     switch (message.kind) {
       case Kind::kText:
@@ -176,7 +176,7 @@ asio::awaitable<void> RunSession(Terminal terminal, std::shared_ptr<http::ByteSt
   output.Spawn(session.ShowOutput());
   try {
     co_await session.TakeInput();
-  } catch (const boost::system::system_error&) {  // cancelled: the server ends
+  } catch (const boost::system::system_error&) {  // cancelled: the server is ending
   }
   co_await asio::this_coro::throw_if_cancelled(false);
   output.Cancel();

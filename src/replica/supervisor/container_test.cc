@@ -29,10 +29,10 @@ using testing::UnorderedElementsAre;
 
 struct Way {
   const char* runtime;
-  int isolation;  ///< 0: the machine's root; 1: a user namespace
+  int isolation;  ///< 0: root on the machine; 1: a user namespace
 };
 
-/// Real containers below a real supervisor, with crun and runc, as root and in a user namespace.
+/// Real containers under a real supervisor, with crun and runc, as root and in a user namespace.
 class ContainerFixture : public AttemptFixture {
  protected:
   explicit ContainerFixture(Way way) : way_(way), image_(folder_.path() + "/images", "sha256:0123") {
@@ -60,7 +60,7 @@ class ContainerFixture : public AttemptFixture {
     Run();
     return Finish();
   }
-  /// What the script says.
+  /// Runs the script and returns its output.
   std::vector<std::string> RunScript(const std::string& script) {
     Script(script);
     EXPECT_EQ(RunImage().exit_code(), 0);
@@ -200,13 +200,14 @@ TEST_P(ContainerTest, TakesFortyLayers) {
               ElementsAre("INFO 38", "INFO 39", "INFO gone"));
 }
 
-/// Hides a directory's lower layers, in both of overlayfs' ways; false: this file system cannot say that.
+/// Hides a directory's lower layers, in both ways that overlayfs knows; false: this file system does not
+/// support it.
 bool MakeOpaque(const std::string& folder) {
   const bool for_users = setxattr(folder.c_str(), "user.overlay.opaque", "y", 1, 0) == 0;
   return for_users && (geteuid() != 0 || setxattr(folder.c_str(), "trusted.overlay.opaque", "y", 1, 0) == 0);
 }
 
-/// Not only the highest layer that has a file counts, but what is above and behind it in all of them.
+/// The highest layer with a file is not enough: whiteouts and opaque directories in all layers matter.
 TEST_P(ContainerTest, ItsFilesAreLookedUpAsItSeesThem) {
   for (const char* path : {"/link", "/dangling", "/gone/file", "/back/file", "/opaque/file",
                            "/no_folder/file", "/kept/file", "/moved/file"}) {
@@ -298,7 +299,7 @@ TEST_P(ContainerTest, NobodyInItHoldsTheLock) {
   const auto note = ReadInitNote(dir_);
   ASSERT_TRUE(note.has_value());
   EXPECT_THAT(LockHolders(dir_), UnorderedElementsAre(supervisor_, note->init.pid));
-  Stop("enough", true);  // a first process is deaf to SIGTERM
+  Stop("enough", true);  // the first process of a PID namespace ignores SIGTERM
   Finish();
 }
 
@@ -312,7 +313,7 @@ TEST_P(ContainerTest, NothingIsLeftWhenTheSupervisorIsKilled) {
   kill(supervisor_, SIGKILL);
   ASSERT_TRUE(WaitForEnd(supervisor_fd_));
   for (const pid_t pid : processes) EXPECT_TRUE(WaitUntilGone(pid)) << pid;
-  if (const auto note = ReadFile(dir_.Cgroup())) RemoveCgroup(*note);  // as whoever removes the attempt does
+  if (const auto note = ReadFile(dir_.Cgroup())) RemoveCgroup(*note);  // as done when the attempt is removed
   ExpectNothingLeft();
 }
 
@@ -390,7 +391,7 @@ TEST_P(ContainerTest, WhatItWritesIsLimited) {
   }
 }
 
-/// The same by a user who is nobody special, where this program is one that he may run.
+/// The same by an ordinary user, if that user may execute this program.
 TEST(OrdinaryUserTest, RunsContainers) {
   if (geteuid() != 0) GTEST_SKIP() << "is one";
   const std::string self = fs::read_symlink("/proc/self/exe");

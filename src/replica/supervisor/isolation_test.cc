@@ -23,7 +23,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What a replica sees and does not see. Row 0: namespaces as root has them; row 1: inside a user namespace.
+/// What a replica can and cannot see. Row 0: namespaces created by root; row 1: inside a user namespace.
 class IsolationTest : public AttemptFixture, public testing::WithParamInterface<int> {
  protected:
   IsolationTest() { options_ = {"--isolation=" + std::to_string(GetParam())}; }
@@ -73,7 +73,7 @@ TEST_P(IsolationTest, SeesNothingElseOfTheDataDirectory) {
 }
 
 TEST_P(IsolationTest, SeesNothingInTheFolderOfBackups) {
-  std::string backups = "/var/tmp/trainyard-backups-XXXXXX";  // /tmp is not the machine's, there
+  std::string backups = "/var/tmp/trainyard-backups-XXXXXX";  // /tmp is not the machine's in a replica
   ASSERT_NE(mkdtemp(backups.data()), nullptr);
   std::ofstream(backups + "/access.db") << "everything";
   manifest_.mutable_places()->add_hidden_dirs(backups);
@@ -185,7 +185,7 @@ TEST_F(IsolatedNetworkTest, HasItsAddressAndNoRouteOut) {
   Run();
   EXPECT_EQ(Finish().exit_code(), 0);
   std::vector<std::string> lines = UserLines();
-  // An ordinary user is told that its memory is not counted.
+  // An ordinary user gets a warning that the memory is not counted.
   std::erase_if(lines, [](const std::string& line) { return line.starts_with("WARNING "); });
   EXPECT_THAT(lines, ElementsAre("INFO ['eth0', 'lo']", "INFO Network is unreachable"));
 }
@@ -199,7 +199,7 @@ TEST_F(IsolatedNetworkTest, TheRelayEndsWithAKilledSupervisor) {
   kill(supervisor_, SIGKILL);
   waitpid(supervisor_, nullptr, 0);
   supervisor_ = -1;
-  while (IsLocked(dir_).value_or(true)) sched_yield();  // the relay holds it, too
+  while (IsLocked(dir_).value_or(true)) sched_yield();  // the relay has the lock, too
   EXPECT_TRUE(WaitUntilGone(relay));
 }
 
@@ -224,7 +224,8 @@ TEST(IsolatedNetworkOfOrdinaryUserTest, IsTheSame) {
   EXPECT_TRUE(PassAsOrdinaryUser("IsolatedNetworkTest.*"));
 }
 
-/// What a machine was found to allow is required: a program that cannot have it now is not started.
+/// The isolation that a machine was found to support is required: if it fails for a program, that is not
+/// started.
 class RequiredIsolationTest : public AttemptFixture {
  protected:
   v1::ExitRecord RunToItsRefusal(v1::ExitRecord::Cause cause = v1::ExitRecord::PREPARATION_FAILED) {
@@ -324,7 +325,8 @@ TEST_F(DegradedTest, OutOfMemoryIsToldFromAKill) {
 
 TEST_F(DegradedTest, AnOrdinaryUserRunsInAUserNamespace) {
   if (geteuid() != 0) GTEST_SKIP() << "the other tests are this test for an ordinary user";
-  // The directory is root's own: everything in it is handed over, and the way to it opened.
+  // The directory belongs to root: everything in it is given to the program's user, and the path to it is
+  // opened.
   Program("id -u; uname -n; echo $TMPDIR");
   ASSERT_TRUE(WriteManifest(dir_, manifest_).has_value());
   constexpr uid_t kNobody = 65534;
@@ -349,7 +351,7 @@ TEST_F(DegradedTest, AnOrdinaryUserRunsInAUserNamespace) {
   const v1::ExitRecord exit = WaitForExit();
   EXPECT_EQ(exit.exit_code(), 0);
   std::vector<std::string> lines = UserLines();
-  // On a busy machine it lives long enough to be told that its memory is not counted.
+  // On a busy machine it runs long enough to get the warning that its memory is not counted.
   std::erase_if(lines, [](const std::string& line) { return line.starts_with("WARNING "); });
   EXPECT_THAT(lines, ElementsAre("INFO 65534", "INFO " + manifest_.host_name(), "INFO /tmp"));
   Dismiss();

@@ -13,7 +13,7 @@ using enum AttemptEvent;
 using enum Action;
 using Time = Lifecycle::Time;
 
-/// What the deadline becomes.
+/// The new value of the deadline.
 enum class Timer { kNone, kNow, kGrace, kDrain, kShortage, kContainer, kDisk, kShutdown };
 
 struct Rule {
@@ -95,7 +95,7 @@ Time DeadlineOf(Timer timer, const Lifecycle& from, Time now) {
   return Time::max();
 }
 
-/// Those who never ran go from PREPARING or READY to ENDED.
+/// A program that never ran goes from PREPARING or READY to ENDED.
 v1::Phase PhaseOf(Lifecycle::State state, v1::Phase before) {
   switch (state) {
     case kReady: return v1::READY;

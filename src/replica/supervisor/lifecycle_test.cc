@@ -27,7 +27,7 @@ constexpr std::array kEvents = {kPrepared,    kFailed,     kShort,         kClus
                                 kOutputSeen,  kOutputOver, kLinesStored,   kRecorded,       kContainerLeft,
                                 kDiskRefused, kDismissed,  kAbandoned};
 
-/// An event, and what the attempt is afterwards.
+/// An event, and the state of the attempt afterwards.
 struct Step {
   AttemptEvent event;
   Lifecycle::State state;
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
             {{kPrepared, kReady, {kSendPhase}},
              {kLaunched, kRunning, {kSendPhase}},
              {kStopAsked, kStopping, {kSayStop, kTerminate}, kGrace, 1s},
-             {kStopAsked, kStopping, {}, kGrace - 1s, 2s},  // the first one counts
+             {kStopAsked, kStopping, {}, kGrace - 1s, 2s},  // the first deadline stays
              {kDeadlinePassed, kStopping, {kKill}, {}, 8s},
              {kProcessEnded, kDraining, {kReap}, kDrainMax, 8s}}},
         Row{"is_killed_at_once",
@@ -145,13 +145,13 @@ INSTANTIATE_TEST_SUITE_P(
             {{kFailed, kRecording},
              {kRecorded, kEnded},
              {kShutdownAsked, kEnded, {}, kShutdownWaitMax, 1s},
-             {kShutdownAsked, kEnded, {}, kShutdownWaitMax - 1s, 2s},  // the first one counts
+             {kShutdownAsked, kEnded, {}, kShutdownWaitMax - 1s, 2s},  // the first deadline stays
              {kDismissed, kDone, {}, {}, 3s}}},
         Row{"nobody_wants_it_any_more", {{kFailed, kRecording}, {kAbandoned, kDone}, {kStopAsked, kDone}}},
         Row{"nobody_wants_the_record", {{kFailed, kRecording}, {kRecorded, kEnded}, {kAbandoned, kDone}}}),
     [](const auto& row) { return row.param.name; });
 
-/// Every value that events can lead to.
+/// Every state that events can lead to.
 std::vector<Lifecycle> Reachable() {
   std::vector<Lifecycle> found = {{.grace = kGrace}};
   for (std::size_t i = 0; i < found.size(); ++i) {

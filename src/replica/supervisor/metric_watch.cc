@@ -29,16 +29,16 @@ constexpr const char* kMetricName = "output.metrics";
 
 using std::chrono::milliseconds;
 
-/// Read between two looks at the program's output.
+/// Bytes read before the program's output is checked again.
 constexpr std::uint64_t kSliceBytes = std::uint64_t{8} << 20;
-/// A search is not worth more.
+/// After a search, the pause is at least this many times its duration.
 constexpr int kRestMin = 20;
 
-/// A directory that is to be searched. The order is by rank: a directory comes after those above it, and the
-/// thousand directories of a data set after deeper ones that have few beside them. By depth alone they would
-/// use up the entries that may be looked at, and logs/run/train would never be reached.
+/// A directory to be searched. They are ordered by rank: a directory comes after those above it, and the
+/// thousand directories of a data set come after deeper ones that have few siblings. Ordered by depth alone,
+/// they would use up the limit on entries, and logs/run/train would never be reached.
 struct Folder {
-  std::size_t rank = 0;  ///< the numbers of directories on each level of the way to it, summed
+  std::size_t rank = 0;  ///< the sum of the numbers of directories on each level of the path to it
   std::size_t root = 0;
   std::string path;  ///< below the root; empty: the root
   int depth = 0;
@@ -51,11 +51,11 @@ struct CloseDirectory {
 
 bool IsFolder(int folder, const dirent& entry) {
   if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
-  struct stat status{};  // some file systems do not say
+  struct stat status{};  // some file systems do not return the type
   return fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-/// What one directory holds.
+/// The contents of one directory.
 struct Names {
   std::size_t entries = 0;
   bool all = true;  ///< nothing was left out
@@ -67,7 +67,7 @@ Names NamesIn(UniqueFd folder, std::size_t entries_max) {
   Names names;
   const std::unique_ptr<DIR, CloseDirectory> directory(folder ? fdopendir(folder.get()) : nullptr);
   if (!directory) return names;
-  const int opened = folder.Release();  // the directory's now
+  const int opened = folder.Release();  // owned by the directory stream now
   while (const dirent* entry = readdir(directory.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
@@ -118,7 +118,7 @@ std::size_t ReadAt(int file, std::uint64_t offset, std::span<char> buffer) {
 }
 
 MetricFile::MetricFile(const AttemptDir& dir) : folder_(dir.Metrics()) {
-  if (mkdir(folder_.c_str(), 0777) == 0) chmod(folder_.c_str(), 0777);  // a container's user may be anybody
+  if (mkdir(folder_.c_str(), 0777) == 0) chmod(folder_.c_str(), 0777);  // a container's user may be any
   notices_.Reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   const auto events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW;
   if (notices_ && inotify_add_watch(notices_.get(), folder_.c_str(), events) < 0) notices_.Reset();
@@ -145,7 +145,7 @@ std::optional<std::string> MetricFile::Read() const {
     size += got;
   }
   contents.resize(size);
-  if (begin > 0) contents.erase(0, contents.find('\n'));  // the end of a line is not what the line said
+  if (begin > 0) contents.erase(0, contents.find('\n'));  // the rest of a cut line is not a report
   return contents;
 }
 
@@ -199,12 +199,12 @@ void MetricWatch::Search() {
     }
   }
   searched_all_ = searched_all_ && folders.empty();
-  std::ranges::reverse(waiting_);  // the first found is the first read, should there be too many files
+  std::ranges::reverse(waiting_);  // the first found is read first, in case there are too many files
 }
 
-/// True: there is more.
+/// True: there is more to read.
 bool MetricWatch::ReadSome(const Found& found, std::uint64_t bytes_max) {
-  const std::size_t name = found.path.rfind('/') + 1;  // 0 without a directory
+  const std::size_t name = found.path.rfind('/') + 1;  // 0 if there is no directory
   const UniqueFd folder =
       OpenFolderBelow(OpenFolder(found.root->path), std::string_view(found.path).substr(0, name));
   const UniqueFd file = folder ? OpenBelow(folder.get(), found.path.c_str() + name) : UniqueFd();

@@ -48,7 +48,7 @@ class MetricWatchTest : public testing::Test {
   void Append(const std::string& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
   }
-  /// As the loop does once the search is due.
+  /// As the loop does when the search is due.
   void Search() {
     now_ += kReportInterval;
     static_cast<void>(watch_->TakeDue(now_));
@@ -225,7 +225,7 @@ TEST_F(MetricWatchTest, ASearchUpToItsLimitsIsAWholeOne) {
 }
 
 TEST_F(MetricWatchTest, OfAVeryLargeMetricFileTheEndCounts) {
-  // The cut leaves the end of the first line, which looks like a report and is none.
+  // The cut leaves the end of the first line, which looks like a report but is not one.
   const std::string last = Line(2, "0.75");
   const std::string cut = Line(1, "0.5");
   const std::string filler(kMetricFileBytesMax - cut.size() - last.size() - 1, ' ');
@@ -329,7 +329,7 @@ TEST_F(TrialAttempt, ACrashKeepsWhatWasReported) {
 class PlainAttempt : public AttemptFixture {};
 
 TEST_F(PlainAttempt, ASecretIsNoMetricsName) {
-  const std::string secret = "hunter2/" + std::string(200, 'x');  // of a name less is kept
+  const std::string secret = "hunter2/" + std::string(200, 'x');  // more than is kept of a name
   (*manifest_.mutable_environment())["TOKEN"] = secret;
   manifest_.add_secrets("TOKEN");
   manifest_.set_metadata_host_name("1-master-replica-0-1.0123456789abcdef.metadata.trainyard");

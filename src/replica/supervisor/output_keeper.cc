@@ -16,10 +16,10 @@ namespace {
 using logging::v2::LogEntry;
 using std::chrono::milliseconds;
 
-/// Lines wait this long for more, so that a chunk has several; not after a pause.
+/// How long lines wait for more, so that a chunk has several; not after a pause.
 constexpr milliseconds kBatchWait{5};
 
-/// What may wait in memory for the connection.
+/// Limit on the data that waits in memory for the connection.
 constexpr std::size_t kQueuedBytesMax = 256 << 10;
 
 }  // namespace
@@ -108,7 +108,8 @@ void LogSender::Rewind() {
   exit_sent_ = false;
 }
 
-/// A disk that does not take the lines is asked again, and then it is said, as the kernel says it only once.
+/// If the disk does not accept the lines, syncing is retried, and then the exit says so, because the kernel
+/// reports the error only once.
 bool ExitWriter::SyncLines(v1::ExitRecord& exit) {
   const Status synced = spool_.Sync();
   if (!synced) {
@@ -119,7 +120,7 @@ bool ExitWriter::SyncLines(v1::ExitRecord& exit) {
   const std::string why = "Lines of this log may be missing after a loss of power: " + unsynced_;
   exit.set_message(exit.message().empty() ? why : exit.message() + ". " + why);
   log_.Say(LogEntry::WARNING, why + ".");
-  return false;  // that line as well
+  return false;  // so that this line is stored as well
 }
 
 AttemptEvent ExitWriter::WaitForDisk(const std::string& why) {
@@ -129,7 +130,7 @@ AttemptEvent ExitWriter::WaitForDisk(const std::string& why) {
 }
 
 AttemptEvent ExitWriter::Write(v1::ExitRecord& exit) {
-  // A container whose daemon is away may still run: then the attempt has not ended.
+  // A container whose daemon does not answer may still run: then the attempt has not ended.
   if (const Status removed = RemoveNotedContainers(dir_); !removed) {
     if (!std::exchange(says_container_left_, true))
       log_.Say(LogEntry::WARNING, "The container may still run: " + removed.error().message +

@@ -26,27 +26,27 @@ namespace trainyard::replica {
 
 namespace {
 
-/// Where packages come from.
+/// The source of packages.
 struct DownloadSource {
-  std::string replica_socket;  ///< of the server: the API that replicas have
+  std::string replica_socket;  ///< the server's: the API for replicas
 };
 
 constexpr int kOk = 200;
 
-/// No server, and an answer that is late or cut, are worth another try.
+/// If there is no server, or its answer is late or cut, the download is worth retrying.
 Error Explain(Error error) {
   switch (error.code) {
-    case Code::kNotFound:          // the socket's file
-    case Code::kPermissionDenied:  // to connect
+    case Code::kNotFound:          // the socket's file is missing
+    case Code::kPermissionDenied:  // for the connection
     case Code::kDeadlineExceeded:
     case Code::kDataLoss: return Unavailable(std::move(error).message);
     default: return error;
   }
 }
 
-/// Fetches gs://BUCKET/OBJECT from the server's storage API into a file. Blocks. Errors: kNotFound: no such
-/// object; kInvalidArgument: no such URI; kUnavailable: the server does not answer or closed the connection
-/// (worth another try); others as the server says.
+/// Downloads gs://BUCKET/OBJECT from the server's storage API into a file. Blocks. Errors: kNotFound: no such
+/// object; kInvalidArgument: not such a URI; kUnavailable: the server does not answer or closed the
+/// connection (worth retrying); others as returned by the server.
 Status Download(const DownloadSource& source, const std::string& uri, const std::string& path) {
   TY_TRY(const wire::ObjectUri object, wire::ObjectUri::Parse(uri));
   TY_TRY(const UniqueFd file, OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
@@ -66,7 +66,7 @@ Status Download(const DownloadSource& source, const std::string& uri, const std:
 constexpr std::chrono::milliseconds kDownloadPauseMin{200};
 constexpr std::chrono::milliseconds kDownloadPauseMax{5'000};
 
-/// What the preparing process says: a letter, then the content; two strings are each followed by a NUL,
+/// Messages of the preparing process: a letter, then the content; two strings are each followed by a NUL,
 /// progress is a v1::Progress.
 enum Message : char { kInfo = 'i', kError = 'e', kProgress = 'p', kDone = 'd', kFailed = 'f' };
 
@@ -85,7 +85,7 @@ std::vector<std::string> Parts(std::string_view joined) {
   return parts;
 }
 
-/// The preparing process's end of the pipe. PrepareEnvironment may call its hooks from a thread of its own.
+/// The preparing process's end of the pipe. PrepareEnvironment may call its hooks from another thread.
 class Reporter {
  public:
   void Send(Message kind, std::string_view content) {
@@ -96,7 +96,7 @@ class Reporter {
     });
   }
 
-  /// Leaves out what comes too soon.
+  /// Drops messages that come too soon.
   void SendProgress(const environment::Progress& progress) {
     const auto now = std::chrono::steady_clock::now();
     const bool is_due = said_.With([&](Said& said) {
@@ -122,7 +122,7 @@ class Reporter {
   Guarded<Said> said_{Said{}};
 };
 
-/// Tries for as long as the server is away: it may just be starting again.
+/// Retries for as long as the server is away: it may be restarting.
 Status DownloadPatiently(const DownloadSource& source, Reporter& reporter, const std::string& uri,
                          const std::string& path) {
   std::chrono::milliseconds pause = kDownloadPauseMin;
@@ -155,7 +155,7 @@ int Prepare(ProgramSource& source, const v1::Manifest& manifest) {
   return 0;
 }
 
-/// None for a replica without limits, or where this machine has none.
+/// No cgroup for a replica without limits, or if this machine has none.
 Result<Cgroup> MakeLimits(const v1::Manifest& manifest) {
   const v1::Manifest::Limits& limits = manifest.limits();
   const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), limits.pids()};
@@ -163,8 +163,8 @@ Result<Cgroup> MakeLimits(const v1::Manifest& manifest) {
   return MakeReplicaCgroup(manifest, wanted);
 }
 
-/// A PID namespace ends it as a whole, where making one takes no user namespace. What is ours runs here; code
-/// of packages is in isolation of its own.
+/// A PID namespace ends it as a whole, if creating one needs no user namespace. Only our own code runs here;
+/// code of packages is isolated separately.
 Isolation IsolationOf(const v1::Manifest& manifest) {
   const Isolation required = ReadIsolation(manifest.places().program_isolation()).isolation;
   return required == Isolation::kNamespaces ? Isolation::kNamespaces : Isolation::kNone;
@@ -188,7 +188,7 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
                    .procs_fds = cgroup.ProcsFds(),
                    .cgroup_directory = cgroup.directory(),
                    .lock_fd = lock_fd,
-                   .function_holds_lock = true};  // for the tools that pull images
+                   .function_holds_lock = true};  // so that tools that pull images have it, too
   EndGroup end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan, true);
   TY_TRY(Sandbox sandbox, Sandbox::Start(plan));
   return Preparation(std::move(cgroup), std::move(end_group), std::move(sandbox), std::move(ours), observer);
@@ -230,7 +230,7 @@ std::optional<Status> Preparation::OnReadable() {
   Status outcome = outcome_
                        ? *std::move(outcome_)
                        : Status(std::unexpected(Error{Code::kAborted, "the preparation was killed", {}}));
-  // It would need as much the next time.
+  // It would need as much memory the next time.
   if (!outcome && outcome.error().code == Code::kAborted && cgroup_.OomKills() > 0)
     outcome = std::unexpected(FailedPrecondition(
         outcome.error().message + ": it needed more memory than the replica or its machine has for it"));

@@ -17,9 +17,9 @@ namespace {
 
 using logging::v2::LogEntry;
 
-/// Of a name that was cut (measurement::ShownTag) the end may be the beginning of a secret.
+/// The end of a name that was cut (measurement::ShownTag) may be the beginning of a secret.
 std::string MaskedName(std::string_view name, const text::SecretMask& mask) {
-  constexpr std::size_t kCutBytesMin = measurement::kTagBytesMax - 3;  // no character is split
+  constexpr std::size_t kCutBytesMin = measurement::kTagBytesMax - 3;  // characters are not split
   if (name.size() < kCutBytesMin) return mask.Apply(name);
   text::MaskedStream stream;
   std::string shown = stream.Feed(mask, name);
@@ -27,7 +27,7 @@ std::string MaskedName(std::string_view name, const text::SecretMask& mask) {
   return is_cut_in_secret ? shown.append(text::kMask) : shown;
 }
 
-/// The program names its metrics and the files that they are in.
+/// The program chooses the names of its metrics and files, which may contain secrets.
 v1::MetricReport Masked(v1::MetricReport report, const text::SecretMask& mask) {
   if (mask.empty()) return report;
   for (std::string& tag : *report.mutable_seen_tags()) tag = MaskedName(tag, mask);
@@ -78,16 +78,14 @@ std::vector<Watch> ProgramRun::Watches() {
                        .on_ready = [this](short, Time now) { tags_->OnReadable(now); },
                        .step = [this](Time now) { SendAll(tags_->TakeDue(now)); }});
   if (metrics_)
-    watches.push_back(
-        {.fd = metrics_->fd(),
-         .deadline = metrics_->deadline(),
-         .on_ready = [this](short, Time) { metrics_->OnReadable(); },
-         .step =
-             [this](Time now) {
-               metrics_->Step(
-                   now);  // what is due for a server that is away is sent when it is attached again
-               if (metrics_->TakeDue(now) && around_.link.attached()) SendMetrics();
-             }});
+    watches.push_back({.fd = metrics_->fd(),
+                       .deadline = metrics_->deadline(),
+                       .on_ready = [this](short, Time) { metrics_->OnReadable(); },
+                       .step =
+                           [this](Time now) {
+                             metrics_->Step(now);  // reports due while the server is away are sent later
+                             if (metrics_->TakeDue(now) && around_.link.attached()) SendMetrics();
+                           }});
   return watches;
 }
 
@@ -134,8 +132,8 @@ void ProgramRun::Reap(ObservedEnd& end) {
   around_.program.OnEnded(around_.start, end);
 }
 
-/// Of a trial the exit record has the whole report, of another job the last value alone: the record of a job
-/// is read with each list.
+/// For a trial the exit record has the whole report, for another job only the last value: a job's record is
+/// read for each list.
 void ProgramRun::FinishMetrics(v1::ExitRecord& exit) {
   if (tags_) {
     tags_->ReadRest();

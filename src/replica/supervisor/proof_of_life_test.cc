@@ -15,8 +15,8 @@ namespace {
 
 using testing::UnorderedElementsAre;
 
-/// A trainer that lets go of every lock that it can: only descriptors that it shares with whoever took a lock
-/// would do.
+/// A trainer that releases every lock that it can: only locks on descriptors that it shares with the locker
+/// would be affected.
 constexpr const char* kLetsGo = R"(
 import fcntl, os, time
 for number in range(3, 1024):
@@ -62,7 +62,7 @@ TEST_P(ProofOfLifeTest, TheInitProcessIsNoted) {
   for (const std::string& group : note->groups) EXPECT_NE(access(group.c_str(), F_OK), 0) << group;
 }
 
-/// Each process lives just long enough to start the next one: whoever goes through a list of processes is
+/// Each process lives just long enough to start the next one: going through a list of processes is always too
 /// late.
 TEST_P(ProofOfLifeTest, WhatForksWithoutEndEndsWithTheProgram) {
   PythonProgram(R"(

@@ -13,7 +13,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What a program may do, with each Isolation (sandbox.h) by its number.
+/// The rights of a program, with each Isolation (sandbox.h) by its number.
 class RightsTest : public AttemptFixture, public testing::WithParamInterface<int> {
  protected:
   RightsTest() { options_ = {"--isolation=" + std::to_string(GetParam())}; }
@@ -36,7 +36,7 @@ TEST_P(RightsTest, MakeNoNamespaces) {
   EXPECT_THAT(UserLines(), ElementsAre("INFO done"));
 }
 
-/// Threads that wait, up to 2,000: how many there could be.
+/// Waiting threads, up to 2,000: finds out how many are allowed.
 constexpr const char* kThreads = R"(
 import threading
 threading.stack_size(32768)

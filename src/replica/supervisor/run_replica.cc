@@ -29,14 +29,14 @@ namespace trainyard::replica {
 
 namespace {
 
-/// What an attempt makes is for its program, whatever user that is: a container's root, hosts file, packages.
+/// The files of an attempt are for its program, whatever its user: a container's root, hosts file, packages.
 /// Others are kept out by the attempt's directory and the data directory (mode 0700 each).
 constexpr mode_t kUmask = 022;
 
 struct Arguments {
   SupervisorOptions options;
   std::string attempt_dir;
-  std::uint64_t descriptors = 0;  ///< what the program may open; 0: as we may
+  std::uint64_t descriptors = 0;  ///< the program's limit; 0: the same as ours
 };
 
 std::optional<std::int64_t> Value(std::string_view argument, std::string_view name) {
@@ -71,15 +71,15 @@ std::optional<Arguments> ParseArguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Nothing that we start may read there what we read: a package's own build, say.
+/// So that nothing that we start can read our input: a package's build, for example.
 Status EmptyStandardInput() {
   TY_TRY(const UniqueFd nothing, OpenFile("/dev/null", O_RDONLY));
   if (dup2(nothing.get(), STDIN_FILENO) < 0) return std::unexpected(ErrnoError(errno, "dup2"));
   return {};
 }
 
-/// Waits for as long as the disk has no room, unless the attempt is not wanted any more: whoever does not
-/// want it kills us, or removes its directory.
+/// Waits for as long as the disk has no space, unless the attempt is not wanted any more: then this process
+/// is killed, or the attempt's directory is removed.
 Result<Spool> MakeSpool(const AttemptDir& dir) {
   Result<Spool> spool = Spool::Create(dir.Spool());
   while (!spool && IsShortage(spool.error())) {
@@ -125,14 +125,14 @@ int RunReplica(int argc, char** argv, ProgramSource& source) {
         stderr);
     return 1;
   }
-  // Of the parent's descriptors keep only the lock; close a server's listening sockets, a terminal's
+  // Keeps only the lock of the parent's descriptors: closes a server's listening sockets and a terminal's
   // descriptors.
   close_range(kInheritedLockFd + 1, ~0U, 0);
-  setsid();  // fails where we lead a session already
+  setsid();  // fails if this process leads a session already
   prctl(PR_SET_NAME, "trainyard-repl");
   umask(kUmask);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // what loses its init process comes to us to be killed
-  // Ours too: all that we start inherits it.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // processes without their init become our children
+  // Also lowers our own limit: all that we start inherits it.
   if (arguments->descriptors > 0) std::ignore = LowerDescriptorLimit(0, arguments->descriptors);
   auto setup = SetUp(std::move(*arguments));
   if (!setup) {

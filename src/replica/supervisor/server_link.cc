@@ -52,7 +52,7 @@ void ServerLink::WatchFolder() {
 void ServerLink::Connect(SteadyTime now) {
   auto socket = ConnectUnix(socket_path_, SOCK_NONBLOCK);
   if (!socket) {
-    WatchFolder();  // the socket may have come just before the watch: the timer sees that
+    WatchFolder();  // the socket may have been created just before the watch: the timer notices that
     next_try_ = now + pause_;
     pause_ = std::min(pause_ * 2, kReconnectPauseMax);
     return;
@@ -145,7 +145,7 @@ bool ServerLink::TakeFrames() {
     if (!next) return false;
     if (!*next) break;
     if (!frame.ParseFromArray(content.data(), static_cast<int>(content.size()))) return false;
-    pause_ = kReconnectPauseMin;  // not before: a server that accepts and closes at once is retried slowly
+    pause_ = kReconnectPauseMin;  // not earlier: a server that accepts and closes is retried slowly
     observer_.OnFrame(frame);
   }
   return true;

@@ -38,7 +38,7 @@ RequiredIsolation RequiredOf(const Supervisor::Setup& setup) {
 
 google::protobuf::Timestamp NowProto() { return wire::ToProto(SysTime(std::chrono::system_clock::now())); }
 
-/// SIGTERM, SIGINT and SIGHUP as a descriptor; blocked otherwise.
+/// SIGTERM, SIGINT and SIGHUP as a descriptor; otherwise blocked.
 UniqueFd OpenSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -76,13 +76,13 @@ v1::FromReplica MetricsFrame(const v1::MetricReport& report) {
   return frame;
 }
 
-/// Between two looks at whether the attempt's directory is there.
+/// How often to check that the attempt's directory exists.
 constexpr milliseconds kDirectoryLook{2'000};
 constexpr milliseconds kPollMax{3'600'000};
 constexpr std::string_view kShutdownReason = "the system asked the supervisor to end";
 
-/// The program ended as one does that is told to and does not handle it: itself, or below a runtime or a
-/// shell.
+/// Whether the program ended like one that is told to end and does not handle it: itself, or below a runtime
+/// or a shell.
 bool WasToldToEnd(const ObservedEnd& end) {
   constexpr int kShell = 128;
   if (!end.reported) return false;
@@ -97,7 +97,7 @@ text::SecretMask MaskOf(const v1::Manifest& manifest) {
     const auto value = manifest.environment().find(name);
     if (value != manifest.environment().end()) values.push_back(value->second);
   }
-  // "ATTEMPT.MAC.metadata.trainyard": what nobody can guess of the replica's name for the metadata server.
+  // "ATTEMPT.MAC.metadata.trainyard": the secret part of the replica's name for the metadata server.
   std::string_view host = manifest.metadata_host_name();
   if (host.ends_with(wire::kMetadataSuffix)) {
     host.remove_suffix(wire::kMetadataSuffix.size());
@@ -106,8 +106,8 @@ text::SecretMask MaskOf(const v1::Manifest& manifest) {
   return text::SecretMask(values);
 }
 
-/// The exit of a program that could not be prepared or started. What somebody killed meanwhile (kAborted) is
-/// nobody's program's fault: the replica is lost, as if its supervisor had been killed.
+/// The exit of a program that could not be prepared or started. If something was killed meanwhile (kAborted),
+/// the program is not to blame: the replica is lost, as if its supervisor had been killed.
 v1::ExitRecord FailedExit(const Error& error) {
   v1::ExitRecord exit;
   exit.set_message(error.message);
@@ -143,13 +143,13 @@ Supervisor::~Supervisor() = default;
 
 void Supervisor::Run() {
   link_.Step(now_);
-  // While the server answers. An error shows at the launch, which makes what is missing.
+  // Done while waiting for the server's answer. An error shows at the launch, which creates what is missing.
   static_cast<void>(UserProcess::MakeFolders(setup_.dir));
   Prepare();
   while (lifecycle_.state != State::kDone) Round();
 }
 
-// --- What the program runs in
+// --- Preparation
 
 void Supervisor::Prepare() {
   const v1::Manifest::Program& program = setup_.manifest.program();
@@ -168,7 +168,7 @@ void Supervisor::Prepare() {
 
 void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
   log_.Relay(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
-  // An error's message has the main point of what a tool said, but not which package it was about.
+  // An error's message has the main point of a tool's output, but not the package that it was about.
   if (line.find(" the package: ") != std::string_view::npos)
     log_.tail().Add(log_.mask().Apply(line), is_error);
 }
@@ -197,7 +197,7 @@ void Supervisor::BecomeReady(Prepared prepared) {
   auto program = MakeProgram(setup_.manifest, std::move(prepared));
   if (!program) return FailPreparation(program.error());
   program_ = *std::move(program);
-  log_.tail().Clear();  // what tools said is outdated
+  log_.tail().Clear();  // earlier output of tools is outdated
   Take(AttemptEvent::kPrepared);
   if (cluster_) Take(AttemptEvent::kClusterKnown);
 }
@@ -226,7 +226,7 @@ bool Supervisor::WaitsFor(const Error& error) {
 
 void Supervisor::SetExit(v1::ExitRecord exit) {
   *exit.mutable_end_time() = NowProto();
-  if (!log_.mask().empty()) {  // the words of a tool or the kernel, which are in no line
+  if (!log_.mask().empty()) {  // the message of a tool or the kernel is not in any line that was masked
     exit.set_message(log_.mask().Apply(exit.message()));
     exit.set_traceback(log_.mask().Apply(exit.traceback()));
     if (exit.has_diagnosis())
@@ -235,7 +235,7 @@ void Supervisor::SetExit(v1::ExitRecord exit) {
   exit_ = std::move(exit);
 }
 
-// --- What the lifecycle asks for
+// --- The lifecycle's actions
 
 void Supervisor::Take(AttemptEvent event, std::string_view stop_reason) {
   for (std::optional<AttemptEvent> next = event; next;) {
@@ -267,7 +267,7 @@ std::optional<AttemptEvent> Supervisor::Perform(Action action, std::string_view 
 }
 
 void Supervisor::SendPhase() {
-  // The exit record says that it has ended, after the last line.
+  // The exit record tells the server that it has ended, after the last line.
   if (lifecycle_.phase != v1::ENDED) link_.Send(PhaseFrame(setup_.manifest, lifecycle_.phase));
 }
 
@@ -355,7 +355,7 @@ void Supervisor::OnFrame(const v1::ToReplica& frame) {
 
 // --- The loop
 
-/// Whoever removed the attempt's directory does not want what the attempt does, and another attempt of the
+/// If the attempt's directory was removed, the attempt is not wanted any more, and another attempt of the
 /// replica may have begun.
 bool Supervisor::IsAbandoned() {
   if (now_ < look_at_ && !lifecycle_.is_ending()) return false;
@@ -367,8 +367,8 @@ bool Supervisor::IsAbandoned() {
 void Supervisor::OnSignals() {
   signalfd_siginfo received{};
   while (read(signals_.get(), &received, sizeof(received)) > 0) {
-    if (received.ssi_signo == SIGHUP) continue;  // the end of a terminal does not concern us
-    // A unit's stop tells all of its processes: the program may be faster than we are.
+    if (received.ssi_signo == SIGHUP) continue;  // the end of a terminal is ignored
+    // Stopping a unit signals all of its processes: the program may end before we handle the signal.
     if (lifecycle_.state == State::kDraining && !end_.stop_requested && WasToldToEnd(end_)) {
       end_.stop_requested = end_.shut_down = true;
       end_.stop_reason = kShutdownReason;
@@ -382,7 +382,7 @@ bool Supervisor::is_due() const noexcept { return now_ >= lifecycle_.deadline; }
 void Supervisor::StepTimers() {
   if (IsAbandoned()) return Take(AttemptEvent::kAbandoned);
   link_.Step(now_);
-  // What it wrote waits in the pipes for a full disk, however long that takes.
+  // While the disk is full, its output waits in the pipes, however long that takes.
   if (lifecycle_.state == State::kDraining && !output_.may_read()) Take(AttemptEvent::kOutputSeen);
   if (is_due() && lifecycle_.state != State::kRecording) Take(AttemptEvent::kDeadlinePassed);
   if (run_) {
@@ -418,7 +418,7 @@ std::vector<Watch> Supervisor::Watches() {
   if (run_) {
     std::ranges::move(run_->Watches(), std::back_inserter(watches));
     when_readable(run_->pidfd(), [this] {
-      OnSignals();  // first: it may have ended by the same one
+      OnSignals();  // first: the program may have ended by the same signal
       Take(AttemptEvent::kProcessEnded);
     });
   }

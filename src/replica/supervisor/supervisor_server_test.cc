@@ -25,7 +25,7 @@ std::uintmax_t FolderBytes(const std::string& path) {
   return bytes;
 }
 
-/// Servers that go and come back, lines that wait, disks that fill up.
+/// Servers that are stopped and restarted, lines that wait, disks that fill up.
 class ServerTest : public AttemptFixture {
  protected:
   /// A program that prints numbered lines and ends when a file appears.
@@ -100,7 +100,7 @@ TEST_F(ServerTest, ComesBackInEveryPhase) {
   reconnects_with(v1::READY);
   OpenBarrier();
   reconnects_with(v1::RUNNING);
-  OpenBarrier();  // the server may say it again: nothing happens
+  OpenBarrier();  // the server may send it again: nothing happens
   LetProgramEnd();
   WaitForExit();
   reconnects_with(v1::ENDED);
@@ -126,7 +126,7 @@ TEST_F(ServerTest, AFullSpoolHoldsTheProgramBack) {
   options_ = {"--spool-bytes-max=65536"};
   Program("echo begin; head -c 20000000 /dev/zero | tr '\\0' 'x' | fold -w 99; echo; echo end");
   Run();
-  // Blocked: the spool is full and nothing moves any more, though 20 MB are to come.
+  // Blocked: the spool is full and its size does not change, though 20 MB are to come.
   std::uintmax_t before = 0;
   for (std::uintmax_t now = 1; now != before || now < 65'536;) {
     before = now;
@@ -141,7 +141,7 @@ TEST_F(ServerTest, AFullSpoolHoldsTheProgramBack) {
   EXPECT_EQ(bytes, 20'000'000U);
 }
 
-/// A server that stays away costs lines, not the program's time.
+/// A server that stays away costs lines, but does not stop the program.
 TEST_F(ServerTest, AFullSpoolHoldsTheProgramBackForAWhileOnly) {
   memory_->acknowledges = false;
   options_ = {"--spool-bytes-max=65536", "--output-wait-max-ms=200"};
@@ -157,7 +157,7 @@ TEST_F(ServerTest, AFullSpoolHoldsTheProgramBackForAWhileOnly) {
   Finish();
 }
 
-/// Exactly what it may write is kept, and its own end; the program does not notice.
+/// Exactly the allowed output is kept, and the last lines about its end; the program does not notice.
 TEST_F(ServerTest, BeyondItsLimitTheOutputIsDropped) {
   manifest_.mutable_limits()->set_log_bytes(100'000);
   Program("head -c 20000000 /dev/zero | tr '\\0' 'x' | fold -w 99; echo; echo 'the reason' >&2; exit 3");
@@ -184,9 +184,9 @@ TEST_F(ServerTest, AJobsFullLogIsTheServersToSay) {
   v1::ToReplica frame;
   frame.mutable_log_ack()->set_job_log_full(true);
   server_->Send(frame);
-  server_->CutConnection();  // whoever has seen that has read the frame
+  server_->CutConnection();  // once the client sees that, it has read the frame
   ASSERT_TRUE(server_->WaitFor([](const FakeServer::Memory& memory) { return memory.connections == 2; }));
-  LetProgramEnd();  // it writes one line more
+  LetProgramEnd();  // it writes another line
   Finish();
   EXPECT_THAT(Lines(),
               Contains(HasSubstr("1 line of this replica's output, 3 bytes, is not in this log: the "
@@ -202,7 +202,7 @@ TEST_F(ServerTest, AFullDiskLosesNothing) {
   memory_->acknowledges = false;
   Run();
   const std::string filler = disk + "/filler";
-  std::ofstream(filler) << std::string(2 << 20, 'x');  // takes what is left
+  std::ofstream(filler) << std::string(2 << 20, 'x');  // uses up the rest
   while (ReadFile(SupervisorLog()).value_or("").find("No space left") == std::string::npos) sched_yield();
   server_->Acknowledge(true);
   fs::remove(filler);

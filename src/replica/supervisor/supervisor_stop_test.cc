@@ -14,7 +14,7 @@ namespace {
 
 using testing::Contains;
 
-/// A trainer that leaves a daemon behind: two forks, a session of its own, deaf to SIGTERM.
+/// A trainer that leaves a daemon: two forks, a new session, ignores SIGTERM.
 constexpr const char* kDaemonProgram = R"(
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -68,7 +68,7 @@ TEST_P(StopTest, DaemonsAreGoneWithinTheGracePeriod) {
 }
 
 TEST_P(StopTest, KillDoesNotWait) {
-  PythonProgram(kDaemonProgram);  // the grace period is 20 s, after which the test gives up
+  PythonProgram(kDaemonProgram);  // the grace period is 20 s, as long as the test waits
   Run();
   ASSERT_TRUE(WaitForLine("daemon started"));
   Stop("cancelled");
@@ -92,7 +92,7 @@ TEST_P(StopTest, KilledSupervisorTakesEverythingWithIt) {
   kill(supervisor_, SIGKILL);
   waitpid(supervisor_, nullptr, 0);
   supervisor_ = -1;
-  while (IsLocked(dir_).value_or(true)) sched_yield();  // the lock says when all are gone
+  while (IsLocked(dir_).value_or(true)) sched_yield();  // the lock is released when all are gone
   ExpectGone(processes);
   EXPECT_EQ(ReadExit(dir_)->has_value(), false);
 }
@@ -173,7 +173,7 @@ TEST_P(StopTest, WhoAsksFirstHasStoppedIt) {
   EXPECT_EQ(Finish().cause(), v1::ExitRecord::STOPPED);
 }
 
-/// The stop of a unit tells all of its processes at once.
+/// Stopping a unit signals all of its processes at once.
 TEST_P(StopTest, AProgramThatIsFasterThanItsSupervisorWasShutDownToo) {
   Program("echo up; exec sleep 1000");
   Run();

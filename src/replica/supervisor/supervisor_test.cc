@@ -209,7 +209,7 @@ TEST_F(SupervisorTest, SecondStartIsRefusedAlsoAfterTheEnd) {
 }
 
 TEST_F(SupervisorTest, KeepsTheLockThatTheEngineTook) {
-  engine_lock_ = *LockAttempt(dir_);  // still open on our side, as in an engine that is slow to let go
+  engine_lock_ = *LockAttempt(dir_);  // still open here, as in an engine that closes it late
   Run();
   EXPECT_EQ(WaitForExit().exit_code(), 0);
   engine_lock_.Reset();

@@ -23,7 +23,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Disks that are full, damaged or taken away.
+/// Disks that are full, damaged or removed.
 class TroubleTest : public AttemptFixture {
  protected:
   ~TroubleTest() override {
@@ -36,14 +36,14 @@ class TroubleTest : public AttemptFixture {
     umount2(disk_.c_str(), MNT_DETACH);
   }
 
-  /// False: that needs root.
+  /// False: needs root.
   bool MakeSmallDisk(const char* options) {
     disk_ = folder_.path() + "/attempts";
     if (mount("tmpfs", disk_.c_str(), "tmpfs", 0, options) != 0) return false;
     fs::create_directory(dir_.path);
     return true;
   }
-  /// Takes all bytes and all inodes.
+  /// Uses up all bytes and all inodes.
   void FillDisk() {
     fs::create_directory(Filler());
     std::ofstream(Filler() + "/bytes") << std::string(4 << 20, 'x');
@@ -60,7 +60,7 @@ class TroubleTest : public AttemptFixture {
     *frame.mutable_cluster() = cluster_;
     server_->Send(frame);
   }
-  /// Seen by the program, and not on the small disk.
+  /// A path that the program can see, and that is not on the small disk.
   std::string Go() const { return folder_.path() + "/environments/go"; }
   std::string UntilGo() const { return "until [ -e " + Go() + " ]; do sleep 0.005; done; "; }
   v1::ExitRecord FinishOnSmallDisk() {
@@ -77,7 +77,7 @@ class TroubleTest : public AttemptFixture {
 
 class FullDiskTest : public TroubleTest, public testing::WithParamInterface<const char*> {};
 
-/// A launch that the disk refuses is nobody's failure, and no reason to isolate less.
+/// A launch that fails because of the disk is not the program's failure, and no reason to isolate less.
 TEST_P(FullDiskTest, AProgramWaitsForItAndThenRunsIsolated) {
   if (!MakeSmallDisk(GetParam())) GTEST_SKIP() << "needs root to make a small disk";
   Program("[ -e " + dir_.Manifest() + " ] && echo sees the attempt || echo is isolated");
@@ -108,7 +108,7 @@ TEST_P(FullDiskTest, AWaitingProgramCanBeStopped) {
   Stop("cancelled");
   EmptyDisk();
   const v1::ExitRecord exit = FinishOnSmallDisk();
-  // It may have been faster than the stop.
+  // It may have ended before the stop.
   EXPECT_THAT(exit.cause(), testing::AnyOf(v1::ExitRecord::STOPPED, v1::ExitRecord::EXITED));
 }
 
@@ -126,7 +126,7 @@ TEST_F(TroubleTest, WhatWasWrittenBeforeTheEndWaitsForAFullDisk) {
   FillDisk();
   std::ofstream(Go()) << "go";
   for (const pid_t pid : processes) ASSERT_TRUE(WaitUntilGone(pid));
-  usleep(std::chrono::microseconds(kDrainMax + kDrainMax / 5).count());  // longer than output is waited for
+  usleep(std::chrono::microseconds(kDrainMax + kDrainMax / 5).count());  // longer than kDrainMax
   EmptyDisk();
   EXPECT_EQ(FinishOnSmallDisk().exit_code(), 0);
   std::vector<std::string> lines = UserLines();
@@ -136,7 +136,7 @@ TEST_F(TroubleTest, WhatWasWrittenBeforeTheEndWaitsForAFullDisk) {
     ASSERT_EQ(lines[static_cast<std::size_t>(i) + 1], "INFO " + std::to_string(i));
 }
 
-/// As one that the disk gives back otherwise than it was written.
+/// Like a record that the disk returns with other contents than were written.
 TEST_F(TroubleTest, ADamagedRecordIsPassedOverAndSaid) {
   Program("echo hello; " + UntilGo() + "echo end");
   memory_->acknowledges = false;
@@ -182,7 +182,7 @@ TEST_F(AttemptFixture, APreparationThatNeedsTooMuchMemoryIsNotStartedAgain) {
   EXPECT_THAT(exit.message(), HasSubstr("more memory"));
 }
 
-/// Somebody removed its directory: another attempt of the replica may have begun.
+/// The directory was removed: another attempt of the replica may have begun.
 class RemovedDirectoryTest : public AttemptFixture {
  protected:
   void RemoveDirectory() {

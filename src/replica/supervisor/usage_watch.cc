@@ -25,7 +25,8 @@ namespace trainyard::replica {
 
 namespace {
 
-/// The looking process: nothing of the supervisor's but the pipe, the attempt's lock above all.
+/// Runs in the sampling process: keeps only the pipe of the supervisor's descriptors, and above all not the
+/// attempt's lock.
 [[noreturn]] void Look(int pipe, const std::vector<std::string>& gpus) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "trainyard-gpu");
@@ -61,7 +62,7 @@ std::int64_t MachineMemory() {
 
 using std::chrono::milliseconds;
 
-/// When what the program uses is measured for the first time, and how often then.
+/// The time of the first measurement, and the interval between later ones.
 constexpr milliseconds kFirstUsageAfter{1'000};
 constexpr milliseconds kUsageInterval{10'000};
 /// Shorter runs are not worth a cgroup.
@@ -75,7 +76,7 @@ Result<GpuProbe> GpuProbe::Start(const std::vector<std::string>& gpus) {
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
   fcntl(ours.get(), F_SETFL, O_NONBLOCK);
-  const pid_t pid = fork();  // we are single-threaded: the child may go on using the heap
+  const pid_t pid = fork();  // we are single-threaded: the child can use the heap
   if (pid < 0) return std::unexpected(ErrnoError(errno, "fork"));
   if (pid == 0) Look(theirs.get(), gpus);
   return GpuProbe(pid, std::move(ours));
@@ -90,7 +91,7 @@ GpuProbe::GpuProbe(GpuProbe&& other) noexcept
 GpuProbe::~GpuProbe() {
   if (pid_ <= 0) return;
   if (!answered_) kill(pid_, SIGKILL);
-  // One that hangs in the driver cannot even be killed: it is not waited for.
+  // A process that hangs in the driver cannot be killed: it is not waited for.
   while (waitpid(pid_, nullptr, answered_ ? 0 : WNOHANG) < 0 && errno == EINTR) {
   }
 }
@@ -132,7 +133,7 @@ v1::Usage UsageMeter::Measure(const MeasuredProcess& source) {
   disk_written_bytes_ = std::max(disk_written_bytes_, disk.written_bytes);
   cpu_seconds_ =
       std::max(cpu_seconds_, static_cast<double>(sum.cpu_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK)));
-  // The cgroup counts shared pages once; one that was joined late does not know what was there before.
+  // The cgroup counts shared pages once; one that was joined late does not count what was there before.
   const std::int64_t memory =
       std::max(source.cgroup.MemoryBytes(),
                source.cgroup.counts_all() ? 0 : sum.resident_pages * sysconf(_SC_PAGESIZE));
@@ -167,7 +168,7 @@ UsageWatch::UsageWatch(Around around, Time now) : around_(around), measure_at_(n
   counting_refused_ = !around_.process.cgroup().counts_memory();
   if (counting_refused_) kills_before_ = kills_once_ = kills_lately_ = EnclosingOomKills();
   if (!around_.process.cgroup().path().empty()) return;
-  counting_refused_ = around_.manifest.limits().memory_bytes() > 0;  // when its limits were made
+  counting_refused_ = around_.manifest.limits().memory_bytes() > 0;  // set when its limits were created
   if (!counting_refused_) count_at_ = now + kCountMemoryAfter;
 }
 
@@ -184,8 +185,8 @@ void UsageWatch::Step(Time now) {
   }
 }
 
-/// What this machine does not allow is said once, by the server when it starts; a program that is killed for
-/// want of memory then ends without a proof of that.
+/// What this machine does not allow is logged once, by the server when it starts; if a program is then killed
+/// for lack of memory, there is no proof of that.
 void UsageWatch::CountMemory() {
   counting_refused_ = !around_.process.CountMemory(around_.manifest).has_value();
 }
@@ -199,7 +200,7 @@ void UsageWatch::Measure() {
                           .own_network = process.has_network(),
                           .memory_limit_bytes = around_.manifest.limits().memory_bytes()});
   *usage.mutable_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
-  gpus_.reset();  // one that has not answered by now is stuck
+  gpus_.reset();  // a sample that is not finished by now is stuck
   const auto& gpus = around_.manifest.devices().gpus();
   if (gpus.empty()) return Send();
   auto probe = GpuProbe::Start({gpus.begin(), gpus.end()});
@@ -215,7 +216,7 @@ void UsageWatch::OnReadable() {
   Send();
 }
 
-/// Figures are not kept for a server that is away.
+/// Samples are not kept while the server is away.
 void UsageWatch::Send() {
   if (around_.link.attached()) around_.link.Send(frame_);
 }
@@ -231,9 +232,9 @@ void UsageWatch::Tell(ObservedEnd& end) const {
   end.memory_peak_bytes = meter_.PeakMemory(cgroup);
 }
 
-/// Below a cluster's agent the cluster's group bounds the slot, and the kernel counts there. Others may be in
-/// that group: so a program that was killed itself is taken for one of those that were counted, and another
-/// one that failed only if that was lately (a process of its own was killed, and it gave up).
+/// Under a cluster's agent the cluster's group limits the slot, and the kernel counts kills there. Other
+/// processes may be in that group: so a killed program is taken for one of the counted ones, and a program
+/// that failed only if that was recently (one of its processes was killed, and it gave up).
 void UsageWatch::TellByEnclosingGroup(ObservedEnd& end) const {
   const bool was_killed =
       end.reported && WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL;

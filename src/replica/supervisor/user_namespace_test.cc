@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 constexpr IdRange kIds{.first = 1'900'000'000, .count = 65'536};
 
-/// Runs in a process of its own; what it returns.
+/// Runs the function in a child process and returns its result.
 template <class Function>
 int InChild(const Function& function) {
   const pid_t child = fork();
@@ -97,7 +97,7 @@ TEST(OutermostClosedFolder, IsWhereOthersCannotGoOn) {
   EXPECT_EQ(OutermostClosedFolder("/"), "/");
 }
 
-/// A whole replica whose program has ids of its own.
+/// A whole replica whose program has its own user ids.
 class JobUsersTest : public AttemptFixture {
  protected:
   void SetUp() override {

@@ -30,13 +30,13 @@ UniqueFd OpenDirectory(const std::string& path) {
   return directory ? *std::move(directory) : UniqueFd();
 }
 
-/// Attempts of two supervisors have the same name when a test uses one directory twice.
+/// Attempts of two supervisors have the same id if a test uses one directory twice.
 std::string NameOf(const AttemptDir& dir, const std::string& attempt_id) {
   return InstallationName(dir.path.substr(0, dir.path.rfind('/'))) + "-" + attempt_id + "-" +
          std::to_string(getpid());
 }
 
-/// How much of its output a process can be ahead of us.
+/// How much output a process can write before it is read.
 constexpr int kPipeBytes = 256 << 10;
 constexpr std::size_t kReadBytes = 64 << 10;
 
@@ -45,16 +45,16 @@ struct Pipes {
   std::array<UniqueFd, kStreamCount> theirs;
 };
 
-/// A program on its way. Each step of the launch makes one of the members, and the member's destructor undoes
-/// the step: whatever step fails, those before it are undone in reverse order.
+/// A program that is being launched. Each step of the launch makes one of the members, and the member's
+/// destructor undoes the step: whichever step fails, those before it are undone in reverse order.
 struct Launching {
   Program& program;
   const ProgramStart& start;
   Pipes pipes{};
   Cgroup cgroup{};
   EndGroup end_group{};
-  std::optional<ReplicaNetwork> network{};  ///< nothing: the machine's
-  UniqueFd users{};                         ///< a user namespace; none: the program runs as we do
+  std::optional<ReplicaNetwork> network{};  ///< absent: the machine's
+  UniqueFd users{};                         ///< a user namespace; none: the program runs as this user
   Isolation isolation = Isolation::kNone;
   std::optional<Sandbox> sandbox{};
 };
@@ -98,9 +98,9 @@ std::string_view Missing(Isolation isolation) {
   return "";
 }
 
-/// What a cgroup has to bound. With version 2 one is cheap, and all is in it. With version 1 it is not: the
-/// kernel's limit of a namespace does for processes, unless it has a least value that is too high, or root is
-/// held to none of users.
+/// The limits that need a cgroup. With version 2 a cgroup is cheap, and sets all limits. With version 1 it is
+/// not: for the number of processes the kernel's limit of a namespace suffices, unless its lowest possible
+/// value is too high, or it does not apply to root.
 CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest, Isolation isolation) {
   constexpr std::int64_t kFewPids = 301;
   const v1::Manifest::Limits& limits = manifest.limits();
@@ -112,8 +112,8 @@ CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest, Isolation isolation) {
   return wanted;
 }
 
-/// None for a replica whose limits need none, or where this machine has none: the server has said that when
-/// it started.
+/// No cgroup for a replica whose limits need none, or if this machine has none: the server has logged that
+/// when it started.
 Status MakeLimits(Launching& launching) {
   const v1::Manifest& manifest = launching.start.manifest;
   const CgroupLimits wanted = CgroupLimitsOf(manifest, launching.start.required.isolation);
@@ -157,7 +157,7 @@ Status MakeUsers(Launching& launching) {
   return {};
 }
 
-/// What is the program's alone belongs to its root: its directories, and its pipes as they have names in
+/// Gives the program's own files to its root: its directories, and its pipes, because they have names in
 /// /proc.
 Status GiveAway(Launching& launching) {
   const v1::Manifest& manifest = launching.start.manifest;
@@ -179,7 +179,8 @@ Result<SandboxPlan> PlanFor(Launching& launching) {
   TY_TRY(SandboxPlan plan, launching.program.Plan(start, launching.isolation));
   plan.isolation = launching.isolation;
   plan.host_name = start.manifest.host_name();
-  // What a group of version 2 bounds it also counts; a namespace that bounds it as well would hide that.
+  // A group of version 2 also counts what it limits; if a namespace set the same limit, that would not be
+  // counted.
   if (launching.cgroup.directory() < 0) plan.processes_max = start.manifest.limits().pids();
   const auto& pipes = launching.pipes.theirs;
   plan.stdout_fd = pipes[std::to_underlying(OutputStream::kStdout)].get();
@@ -197,8 +198,8 @@ Result<SandboxPlan> PlanFor(Launching& launching) {
   return plan;
 }
 
-/// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
-/// not run; else it has what the machine was found to allow, or does not run.
+/// With a network namespace or user ids of its own, a replica also has all other namespaces, or does not run;
+/// otherwise it has the isolation that the machine was found to support, or does not run.
 Status StartIsolated(Launching& launching) {
   const RequiredIsolation& required = launching.start.required;
   launching.isolation = launching.network || launching.users ? BestIsolation() : required.isolation;
@@ -215,8 +216,8 @@ Status StartIsolated(Launching& launching) {
   Error error = std::move(sandbox).error();
   if (IsShortage(error) || error.code == Code::kAborted) return std::unexpected(std::move(error));
   if (error.code != Code::kFailedPrecondition) {
-    // What the kernel refuses stays so; a place that is gone, as on a disk that died, may be back for another
-    // try.
+    // What the kernel refuses stays refused; a missing directory, for example on a failed disk, may be there
+    // at another try.
     error.code = error.code == Code::kPermissionDenied ? Code::kFailedPrecondition : Code::kAborted;
     error.message = "the program was not started, because it could not be isolated (" + error.message + ")";
   } else if (!plan.argv.empty()) {
@@ -295,7 +296,7 @@ Status UserProcess::CountMemory(const v1::Manifest& manifest) {
   if (!made) return std::unexpected(std::move(made).error());
   if (!made->counts_memory()) return std::unexpected(FailedPrecondition("this machine counts no memory"));
   cgroup_ = std::move(*made);
-  // Twice: a process may be born between being looked for and its parent's joining.
+  // Twice: a process may be started between listing the processes and its parent's joining.
   for (int round = 0; round < 2; ++round) {
     for (const pid_t pid : Descendants(getpid())) cgroup_.Join(pid);
   }

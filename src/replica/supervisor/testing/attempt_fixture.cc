@@ -65,7 +65,7 @@ AttemptFixture::AttemptFixture() : dir_{folder_.path() + "/attempts/7-master-rep
   manifest_.set_job_uid(7);
   manifest_.mutable_replica()->set_type(v1::MASTER);
   manifest_.set_attempt(1);
-  // cgroups are named after it: tests run side by side.
+  // cgroups are named after it: tests run in parallel.
   manifest_.set_attempt_id("test" + std::to_string(getpid()) + "-" +
                            fs::path(folder_.path()).filename().string());
   manifest_.set_token("secret");
@@ -77,7 +77,7 @@ AttemptFixture::AttemptFixture() : dir_{folder_.path() + "/attempts/7-master-rep
   manifest_.mutable_places()->set_environments_dir(folder_.path() + "/environments");
   manifest_.mutable_places()->set_attach_socket(folder_.path() + "/run/attach.sock");
   manifest_.mutable_places()->set_replica_socket(manifest_.places().attach_socket());  // FakeServer has both
-  // Groups of version 1 need no preparation; those of version 2 are the server's to make.
+  // Groups of version 1 need no preparation; those of version 2 must be created by the server.
   if (const auto view = CgroupView::Own(); view && CgroupVersion(*view) == 1)
     manifest_.mutable_places()->set_cgroup_version(1);
   manifest_.mutable_limits()->set_stop_grace_ms(20'000);

@@ -137,7 +137,7 @@ void FakeServer::Send(const v1::ToReplica& frame) {
 void FakeServer::CutConnection() {
   const std::scoped_lock lock(memory_->mutex);
   if (attached_ >= 0) shutdown(attached_, SHUT_RDWR);
-  attached_ = -1;  // what it has sent but we have not read is lost
+  attached_ = -1;  // data that it has sent but we have not read is lost
 }
 
 void FakeServer::Acknowledge(bool acknowledges) {

@@ -1,6 +1,5 @@
-// The program of the tests: as `PROGRAM replica DIR` it is a supervisor whose environments come from the
-// test, as `PROGRAM keeper ...` the keeper; otherwise it runs the tests. (Defining main here keeps
-// gtest_main's out.)
+// The tests' program: as `PROGRAM replica DIR` it is a supervisor whose environments come from the test, as
+// `PROGRAM keeper ...` the keeper; otherwise it runs the tests. (Defining main here excludes gtest_main's.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

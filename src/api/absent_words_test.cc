@@ -1,4 +1,4 @@
-// What somebody gets for a bucket that they may not see is what everybody gets for one that is not there.
+// The answer for a bucket that the caller may not see equals the answer for one that does not exist.
 #include <gtest/gtest.h>
 
 #include "api/storage/storage_api_fixture.h"

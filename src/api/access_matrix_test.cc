@@ -14,8 +14,8 @@
 #include "rules/iam/roles.h"
 #include "rules/iam/testing/expected_access.h"
 
-// Every route x every role x own, other's and absent resources: what the tables give, and what the list that
-// was written without them says.
+// Every route x every role x own, other projects' and absent resources: compares the outcome by the tables
+// with a list that was written independently of them.
 namespace trainyard::iam {
 namespace {
 
@@ -33,8 +33,8 @@ std::ostream& operator<<(std::ostream& out, Outcome outcome) {
   return out << kNames[static_cast<int>(outcome)];
 }
 
-/// Whose resource is asked for. Ann's role is bound on project "own" (or on the installation); nobody has
-/// told her of project "other".
+/// The owner of the requested resource. Ann's role is bound on project "own" (or on the installation); she
+/// has no rights on project "other".
 enum class Place { kOwn, kAbsentInOwn, kOther, kAbsentInOther };
 constexpr Place kPlaces[] = {Place::kOwn, Place::kAbsentInOwn, Place::kOther, Place::kAbsentInOther};
 enum class Bound { kNowhere, kProject, kInstallation };
@@ -93,7 +93,7 @@ std::optional<Resource> ResourceOf(const MethodRule& rule, Place place) {
   return std::nullopt;
 }
 
-/// What a handler takes instead of the table's permission: who may see a job may read its log.
+/// A permission that a handler accepts instead of the table's: a caller who may see a job may read its log.
 std::string_view AlsoEnough(const MethodRule& rule) {
   return rule.route.contains("/jobs/{job}/log:") ? "ml.jobs.get" : "";
 }
@@ -171,7 +171,7 @@ TEST(AccessMatrix, TablesAndListAgree) {
       for (const MethodRule& rule : api::Methods().rules()) {
         const std::string route(rule.route);
         const auto expected = ByRoute().find(route);
-        if (expected == ByRoute().end()) continue;  // TheListHasEveryRouteAndNoOther says it
+        if (expected == ByRoute().end()) continue;  // reported by TheListHasEveryRouteAndNoOther
         for (const Place place : kPlaces) {
           ++compared;
           EXPECT_EQ(ByTables(rule, policies, place), ByList(expected->second, name, bound, place, route))
@@ -192,7 +192,8 @@ TEST(AccessMatrix, WithoutACredentialOnlyWhatNobodyAsksForIsAnswered) {
   };
   for (const auto& [route, expected] : ByRoute()) {
     const bool is_open = expected.where == Where::kNobodyAsked;
-    EXPECT_EQ(answer(*api::Methods().Find(route)), is_open ? Outcome::kAllowed : Outcome::kUnauthenticated) << route;
+    EXPECT_EQ(answer(*api::Methods().Find(route)), is_open ? Outcome::kAllowed : Outcome::kUnauthenticated)
+        << route;
   }
 }
 

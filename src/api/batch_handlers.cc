@@ -46,7 +46,7 @@ class TextBody final : public http::BodyReader {
   std::size_t taken_ = 0;
 };
 
-/// Whether a field of the envelope is about the envelope alone.
+/// Whether a header field of the envelope does not apply to the parts.
 bool IsOfEnvelope(std::string_view name) {
   for (const std::string_view own :
        {"Host", "Transfer-Encoding", "Expect", "Connection", "Accept-Encoding", "MIME-Version"}) {
@@ -58,8 +58,8 @@ bool IsOfEnvelope(std::string_view name) {
 
 Response Refused(std::string_view message) { return StatusAnswer(kBadRequest, "badRequest", message); }
 
-/// Of a part that shows a token behind one whose token was not valid: each refusal of a token may take the
-/// door seconds (access::FailedLogins), and one request has one of them.
+/// The answer to a part with a token after one whose token was not valid: each refusal of a token may be
+/// delayed by seconds (access::FailedLogins), and only one per request is allowed.
 Response NotTried() {
   const Error error = iam::BadToken(
       "A part of this batch before this one showed a token that is not valid: parts with tokens of their own "
@@ -67,7 +67,7 @@ Response NotTried() {
   return Response::Json(wire::PrintErrorBody(error), kUnauthorized);
 }
 
-/// What cannot be inside a batch; empty for the rest.
+/// The reason why a request cannot be part of a batch; empty for other requests.
 std::string_view ReasonAgainst(const Request& request) {
   if (request.path.starts_with("/batch")) return "A batch cannot hold another batch";
   for (const std::string_view prefix : {"/upload/", "/resumable/", "/download/"}) {
@@ -79,7 +79,7 @@ std::string_view ReasonAgainst(const Request& request) {
 awaitable<Result<Response>> Dispatch(const http::Router& router, Request& request) {
   TY_CO_RETURN_IF_ERROR(co_await http::ApplyMethodOverride(request));
   if (const std::string_view reason = ReasonAgainst(request); !reason.empty()) co_return Refused(reason);
-  // The gate has seen the envelope's path only.
+  // The access check has only seen the envelope's path.
   TY_CO_RETURN_IF_ERROR(access::CheckMetadataFlavor(request.path, request.headers.Get("Metadata-Flavor")));
   TY_CO_TRY(const http::Handler* handler, router.Find(request));
   Result<Response> response = co_await (*handler)(request);

@@ -19,7 +19,7 @@ class Batch : public StorageApi {
   }
 };
 
-/// What of a batch's answer is the same every time: status lines and ids, in order.
+/// The parts of a batch's answer that are the same every time: status lines and ids, in order.
 std::string Outline(const ClientResponse& response) {
   std::string outline;
   for (std::size_t at = 0; at < response.body.size();) {

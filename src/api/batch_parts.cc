@@ -30,7 +30,7 @@ std::string_view BoundaryOf(std::string_view content_type) {
   return {};
 }
 
-/// The next line without its end; `text` continues after it.
+/// Takes the next line without its line end; `text` continues after it.
 std::string_view TakeLine(std::string_view& text) {
   const std::size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);
@@ -73,7 +73,7 @@ Result<http::Headers> TakeFields(std::string_view& text) {
   while (!text.empty()) {
     const std::string_view line = TakeLine(text);
     if (line.empty()) break;
-    if (!fields.empty() && (line.front() == ' ' || line.front() == '\t')) {  // folded
+    if (!fields.empty() && (line.front() == ' ' || line.front() == '\t')) {  // a folded field
       fields.back().second.append(" ").append(http::Trim(line));
       continue;
     }

@@ -38,7 +38,7 @@ Call::Reply Limited(RequestQuota& quota, RequestQuota::Kind kind, const http::Ha
   co_return response;
 }
 
-/// Null: it is not given.
+/// Null: the source is not given.
 std::shared_ptr<void> Find(std::span<const Source> sources, const char* type) {
   const auto found = std::ranges::find(sources, type, &Source::type);
   return found == sources.end() ? nullptr : found->object;
@@ -88,8 +88,8 @@ Call::Reply RefuseToReplica(Request&) {
 
 constexpr Where kBatches = kEverywhere | Where::kStorageFront;
 constexpr Route kRows[] = {
-    // Each of its parts is asked for by its own row. The envelope needs a login, too: its body is 10 MB,
-    // which are not read for nobody.
+    // Each part is checked by its own route's row. The envelope requires a login, too: its body has up to 10
+    // MB, which are not read for unknown callers.
     {LoggedIn("POST /batch", ""), kBatches, kBare, kCall<RunBatch>},
     {LoggedIn("POST /batch/ml/v1", ""), kBatches, kBare, kCall<RunBatch>},
     {LoggedIn("POST /batch/storage/v1", ""), kBatches, kBare, kCall<RunBatch>},
@@ -148,7 +148,7 @@ void AddReplicaRefusals(http::Router& router) {
   for (const Route& row : AllRoutes()) {
     if (Meets(row.where, Where::kRefused)) router.AddRefusal(row.rule.route, RefuseToReplica);
   }
-  for (const char* verb : {"GET", "POST", "PUT", "PATCH", "DELETE"})  // everything of our own
+  for (const char* verb : {"GET", "POST", "PUT", "PATCH", "DELETE"})  // all routes of our own
     router.AddRefusal(std::string(verb) + " /trainyard/{rest=**}", RefuseToReplica);
 }
 

@@ -23,7 +23,7 @@ using http::Response;
 
 constexpr std::size_t kQuotaUserMax = 40;
 
-// Accepted and ignored: they say who calls, and how the call is traced.
+// Accepted and ignored: they identify the caller, or are for tracing.
 constexpr std::array<std::string_view, 11> kIgnored{
     "key",        "access_token", "oauth_token", "uploadType", "userProject", "upload_protocol",
     "projection", "trace",        "pp",          "userip",     "strict"};
@@ -33,10 +33,10 @@ struct Method {
   http::Handler handler;
 };
 
-/// The form of the answer that the client wants.
+/// The form of the answer that the client requests.
 struct AnswerForm {
   bool pretty = true;
-  bool first_error_form = false;  ///< $.xgafv=1: with a list of errors beside the message
+  bool first_error_form = false;  ///< $.xgafv=1: with a list of errors in addition to the message
   std::optional<wire::FieldSelector> fields;
 };
 
@@ -106,10 +106,10 @@ Status CheckQuotaUser(const std::string& value) {
       "quotaUser", "quotaUser has more than " + std::to_string(kQuotaUserMax) + " characters"));
 }
 
-/// One parameter; a method's own is given its name in camelCase.
+/// Reads one parameter; the name of a method's own one is changed to camelCase.
 Status ReadParameter(std::string& name, const std::string& value, const MethodForm& method,
                      AnswerForm& form) {
-  // "$alt" is the same as "alt": Google's front ends take both.
+  // "$alt" is the same as "alt": Google's front ends accept both.
   const std::string_view system =
       name.starts_with('$') && name != "$.xgafv" ? std::string_view(name).substr(1) : std::string_view(name);
   if (system == "fields") return ReadFields(value, method, form);
@@ -134,8 +134,8 @@ bool IsLetterOrDigit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Ids, numbers and the names of old ("example.com:id"); The length rule of Google Cloud is not enforced.
-/// Names with '/' would be others' resources, names with line ends forge lines.
+/// Ids, numbers and names in the old form ("example.com:id"). The length rule of Google Cloud is not
+/// enforced. Names with '/' would be other resources, names with line ends could forge log lines.
 bool IsProject(std::string_view name) {
   constexpr std::size_t kLengthMax = 128;
   return !name.empty() && name.size() <= kLengthMax && IsLetterOrDigit(name.front()) &&
@@ -183,7 +183,7 @@ Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& fo
   return first;
 }
 
-/// In the default form the connection prints it.
+/// In the default form the connection's code prints it.
 Result<Response> Refusal(Error error, const AnswerForm& form) {
   if (form.pretty && !form.first_error_form) return std::unexpected(std::move(error));
   std::string body = form.first_error_form ? wire::PrintFirstErrorBody(error) : wire::PrintErrorBody(error);

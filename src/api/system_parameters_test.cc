@@ -20,7 +20,7 @@ using Query = std::vector<std::pair<std::string, std::string>>;
 struct Answer {
   int status = 0;
   std::string body;
-  Query seen;  ///< what the method was given; empty if it was not called
+  Query seen;  ///< the method's query; empty if it was not called
 };
 
 boost::asio::awaitable<Result<Response>> Method(Answer& answer, Request& request) {

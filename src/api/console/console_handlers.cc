@@ -24,7 +24,8 @@ constexpr int kNotModified = 304;
 constexpr std::string_view kPage = "index.html";
 constexpr const char* kHtml = "text/html; charset=utf-8";
 
-/// Scripts and styles are the console's own files, and no text becomes a script. Source: spec console.md.
+/// Scripts and styles may only be the console's own files, so no text becomes a script. Source: spec
+/// console.md.
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
@@ -61,7 +62,7 @@ void Guard(Response& response) {
   response.headers.Set("Cross-Origin-Opener-Policy", "same-origin");
 }
 
-/// The file, compressed for who takes that.
+/// The file, compressed if the client accepts that.
 Response Serve(const console::EmbeddedFile& file, const Request& request) {
   Response response;
   const console::EmbeddedFile* small = FindFile(std::string(file.name) + ".gz");
@@ -74,8 +75,8 @@ Response Serve(const console::EmbeddedFile& file, const Request& request) {
   return response;
 }
 
-/// Its name has no hash, so it is asked for each time, and mostly not sent: its tag is the name of the script
-/// that it loads, which changes with everything else.
+/// The page's name contains no hash, so clients revalidate it each time, but mostly need not download it: its
+/// tag is the name of the script that it loads, which changes with everything else.
 Response ServePage(const Request& request) {
   static const std::string kTag = [] {
     const std::string_view page = FindFile(kPage)->bytes;
@@ -89,7 +90,8 @@ Response ServePage(const Request& request) {
   return response;
 }
 
-/// A name of a file, as opposed to an address of the console's: no folders, and an ending.
+/// Whether the path is a file's name and not an address of the console: without directories, and with a
+/// suffix.
 bool LooksLikeFile(std::string_view path) {
   return path.find('/') == std::string_view::npos && path.find('.') != std::string_view::npos;
 }
@@ -126,11 +128,12 @@ Result<Response> GoWhereGoogleWouldShowIt(Request& request) {
   return GoToConsole(*path);
 }
 
-/// "mlengine" may be a bucket: what is no such page is its object "jobs/J", if objects are served here.
+/// "mlengine" may be a bucket: if this is not such a page, it is the bucket's object "jobs/J", if objects are
+/// served here.
 awaitable<Result<Response>> GoToJobOrObject(const http::Router& router, Request& request) {
   if (ConsolePathOf(request)) co_return GoWhereGoogleWouldShowIt(request);
   constexpr std::string_view kFolder = "/mlengine/jobs";
-  // With its slash escaped the object's name is one segment, which only the objects' route takes.
+  // With its slash escaped the object's name is one segment, which only matches the objects' route.
   request.path = std::string(kFolder) + "%2F" + request.path.substr(kFolder.size() + 1);
   const Result<const http::Handler*> object = router.Find(request);
   if (!object) co_return std::unexpected(NotFound("There is no such page here; the console is at /ui/."));
@@ -173,7 +176,7 @@ namespace {
 using iam::Public;
 
 constexpr Route kRows[] = {
-    // The console's files and the ways to it: the same for everybody. What it shows, it asks for.
+    // The console's files and redirects: the same for everybody. The console requests the data that it shows.
     {Public("GET /favicon.ico"), kOutside, kBare, kCall<GetIcon>},
     {Public("GET /ui"), kOutside, kBare, kCall<GoToPage>},
     {Public("GET /ui/"), kOutside, kBare, kCall<GetPage>},

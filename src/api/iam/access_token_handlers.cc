@@ -23,7 +23,7 @@ using iam::Resource;
 using identity::Identities;
 namespace v1 = identity::v1;
 
-constexpr int kProjectsMax = 100;  // of one request
+constexpr int kProjectsMax = 100;  // per request
 constexpr int kRolesMax = 20;
 
 std::unexpected<Error> Invalid(std::string_view field, std::string why) {
@@ -41,8 +41,8 @@ Result<std::optional<std::chrono::seconds>> LifeOf(const std::string& text) {
   return std::chrono::seconds(seconds);
 }
 
-/// A role of projects means nothing on an installation, but for those that each project has. The server's
-/// figures are the installation's: what reads them has monitoring.viewer there.
+/// Whether the role can be bound on the installation: of projects' roles only those that each project has.
+/// The server's metrics belong to the installation: programs that read them need monitoring.viewer there.
 bool IsOfInstallation(std::string_view role) {
   constexpr std::string_view kAlso[] = {"roles/owner", "roles/editor", "roles/viewer",
                                         "roles/monitoring.viewer"};
@@ -73,7 +73,8 @@ std::vector<Resource> PlacesOf(const v1::CreateTokenRequest& wanted) {
   return places;
 }
 
-/// Whoever makes tokens can be anybody, so it takes the installation's permission, whatever the projects.
+/// A caller who makes tokens can act as anybody, so this requires the installation's permission, whatever the
+/// projects.
 awaitable<Status> Permit(Request& request, const std::vector<Resource>& places) {
   TY_CO_RETURN_IF_ERROR(
       co_await access::Require(request, "trainyard.tokens.create", Resource::Installation()));
@@ -125,7 +126,7 @@ awaitable<Result<Response>> CreateToken(Identities& identities, Request& request
   co_return response;
 }
 
-/// One's own; with the permission all, or those of `principal`.
+/// The caller's own tokens; with the permission all, or those of `principal`.
 awaitable<Result<Response>> ListTokens(Identities& identities, Request& request) {
   const std::string caller = access::PrincipalOf(request);
   std::string principal(request.Query("principal"));
@@ -140,7 +141,8 @@ awaitable<Result<Response>> ListTokens(Identities& identities, Request& request)
   co_return Response::Json(wire::PrintJson(answer));
 }
 
-/// Another's token that one may not revoke is absent: ids tell nothing.
+/// Another principal's token that the caller may not revoke is reported as absent, so that ids reveal
+/// nothing.
 awaitable<Result<Response>> RevokeToken(Identities& identities, Request& request) {
   const std::string& id = request.Parameter("token");
   const std::string caller = access::PrincipalOf(request);

@@ -74,7 +74,7 @@ awaitable<bool> AskingAttempts::IsFromMachine(const http::Request& request) {
   if (peer->uid != 0U && peer->uid != ::geteuid()) co_return false;
   if (access::IsForwarded(request, {})) co_return false;
   const Attempt attempt = co_await FindByPlace(request);
-  // Alive after it was looked for: it is not found among the attempts' processes because it is none of them.
+  // It still exists after the look-up: so it is not among the attempts' processes because it belongs to none.
   co_return attempt && !*attempt && IsAlive(peer->pid);
 }
 
@@ -84,8 +84,8 @@ awaitable<AskingAttempts::Instance> AskingAttempts::InstanceOf(const http::Reque
   co_return co_await sources_.instance_of(*std::move(attempt));
 }
 
-/// What another machine's kernel told its agent, or an earlier request found: who passes its connection on
-/// lets others ask for it.
+/// Uses what another machine's kernel told its agent, or what an earlier request found: a program that passes
+/// on its connection lets others use it.
 awaitable<Attempt> AskingAttempts::FindByConnection(http::Peer* peer) {
   if (peer == nullptr) co_return std::nullopt;
   if (!peer->attempt.empty()) co_return peer->attempt;

@@ -20,7 +20,7 @@ using Attempt = AskingAttempts::Attempt;
 const std::string kMine = "1-master-replica-0-1";
 const std::string kOthers = "2-master-replica-0-1";
 
-/// Programs ask; the one thread that looks for them does nothing until the test lets it go on.
+/// Programs send requests; the only thread that looks them up waits until the test lets it continue.
 class AskingAttemptsTest : public testing::Test {
  protected:
   AskingAttemptsTest() {

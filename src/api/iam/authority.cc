@@ -40,7 +40,7 @@ Result<iam::Login> IdentityAuthority::ByCookie(const http::Request& request, con
   return login;
 }
 
-/// Tokens of metadata servers: they prove themselves, and are worth what their owner is.
+/// Tokens of metadata servers: they prove themselves, and give the rights of their owner.
 awaitable<Result<iam::Login>> IdentityAuthority::ByOwnToken(std::string token, const http::Request& request) {
   Result<control::AccessToken> valid = co_await sources_.tokens.Check(std::move(token));
   if (!valid) co_return std::unexpected(iam::BadToken(valid.error()));
@@ -54,7 +54,8 @@ awaitable<Result<iam::Login>> IdentityAuthority::ByOwnToken(std::string token, c
   co_return login;
 }
 
-/// Also of the account as which it runs: it may be disabled, or another one of the same name by now.
+/// Also checks the account as which the attempt runs: it may be disabled by now, or replaced by another one
+/// of the same name.
 awaitable<bool> IdentityAuthority::AttemptHolds(iam::Login login) const {
   if (login.attempt_id.empty()) co_return true;
   const Result<iam::Login> now = co_await ByAttempt(std::move(login.attempt_id));
@@ -78,7 +79,8 @@ awaitable<Result<iam::Login>> IdentityAuthority::ByAttempt(std::string attempt_i
   if (account && account->disabled())
     co_return std::unexpected(iam::BadToken(iam::Unauthenticated(
         "Service account " + email + ", as which the job runs, is disabled.", iam::kAccountStateInvalid)));
-  // Of an account that is gone, whoever has its name now: nobody, who has logged in.
+  // If the account was deleted, the principal has no rights except those of any logged-in caller, even if a
+  // new account has its name.
   std::string principal =
       sources_.jobs.accounts().Shown(iam::ServiceAccountPrincipal(email), instance->account_id);
   iam::Login login{.principal = std::move(principal), .credential = "attempt " + attempt_id};

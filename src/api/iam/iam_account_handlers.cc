@@ -49,7 +49,7 @@ awaitable<Result<Response>> CreateAccount(Identities& identities, Request& reque
   co_return Response::Json(wire::PrintJson(account));
 }
 
-/// In one page: a project has at most a hundred.
+/// On one page: a project has at most a hundred.
 Result<Response> ListAccounts(Identities& identities, Request& request) {
   v1::ListServiceAccountsResponse answer;
   for (v1::ServiceAccount& account : identities.ServiceAccounts(request.Parameter("project")))
@@ -78,7 +78,7 @@ awaitable<Result<Response>> PatchAccount(Identities& identities, Request& reques
   co_return co_await Describe(identities, account.email(), body.service_account(), mask);
 }
 
-/// The older method: the whole account, of which a display name can be changed.
+/// The older method: takes the whole account, of which only the display name can be changed.
 awaitable<Result<Response>> UpdateAccount(Identities& identities, Request& request) {
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   TY_CO_TRY(const auto wanted, co_await ReadMessage<v1::ServiceAccount>(request));

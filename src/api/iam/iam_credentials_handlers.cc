@@ -43,7 +43,7 @@ Response Secret(const google::protobuf::Message& answer) {
   return response;
 }
 
-/// No longer than the credential that is shown, so that a token which ends cannot be renewed by itself.
+/// Not longer than the credential that was used, so that an expiring token cannot renew itself.
 seconds LifeWithin(seconds life, const iam::Login& login, const Clock& clock) {
   if (!login.expires) return life;
   return std::clamp(std::chrono::floor<seconds>(*login.expires - clock.Now()), seconds(1), life);

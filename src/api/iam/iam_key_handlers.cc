@@ -69,7 +69,7 @@ awaitable<Result<Response>> CreateKey(Identities& identities, const KeyFileServe
 Result<Response> ListKeys(Identities& identities, Request& request) {
   TY_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   v1::ListServiceAccountKeysResponse answer;
-  // What is asked for by keyTypes=SYSTEM_MANAGED alone does not exist here.
+  // keyTypes=SYSTEM_MANAGED asks only for keys that do not exist here.
   if (request.HasQuery("keyTypes") && request.Query("keyTypes") == "SYSTEM_MANAGED")
     return Response::Json(wire::PrintJson(answer));
   TY_TRY(std::vector<v1::ServiceAccountKey> keys, identities.Keys(account.email()));

@@ -48,7 +48,8 @@ awaitable<Result<Response>> SetPolicy(Identities& identities, ResourceOf resourc
   co_return Response::Json(wire::PrintJson(policy));
 }
 
-/// What is unknown gives nothing. Not an error, so that the answer does not reveal what there is.
+/// Unknown permissions or resources return nothing. Not an error, so that the answer does not reveal what
+/// exists.
 awaitable<Result<Response>> TestPermissions(Identities& identities, ResourceOf resource_of,
                                             Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<iam::v1::TestIamPermissionsRequest>(request));
@@ -74,8 +75,8 @@ Result<identity::v1::ServiceAccount> AccountOf(Identities& identities, const Req
   const std::string& name = request.Parameter("account");
   const std::string& project = request.Parameter("project");
   TY_TRY(identity::v1::ServiceAccount account, identities.FindServiceAccount(name));
-  // By its number, too: what the caller may is looked up for the account's own project, whatever the path
-  // says.
+  // The project may also be given by its number: the caller's rights are checked on the account's own
+  // project, whatever the path says.
   const bool is_its = project == "-" || project == account.project_id() ||
                       project == std::to_string(identities.NumberOf(account.project_id()));
   if (!is_its) return std::unexpected(NotFound("Unknown service account: " + name));

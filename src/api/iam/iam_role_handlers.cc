@@ -28,7 +28,7 @@ v1::Role Shown(const iam::Role& role, bool with_permissions) {
 
 }  // namespace
 
-/// In one page: there are some dozens.
+/// On one page: there are some dozens.
 Result<Response> ListRoles(Request& request) {
   v1::ListRolesResponse answer;
   for (const iam::Role& role : iam::Roles())
@@ -44,7 +44,7 @@ Result<Response> GetRole(Request& request) {
   return Response::Json(wire::PrintJson(Shown(*role, true)));
 }
 
-/// The same of each resource: a role may be bound above it.
+/// The same for each resource: a role may be bound on its parents.
 awaitable<Result<Response>> QueryTestablePermissions(Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::QueryTestablePermissionsRequest>(request));
   if (body.full_resource_name().empty())

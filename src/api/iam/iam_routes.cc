@@ -22,8 +22,8 @@ using iam::v1::TestIamPermissionsResponse;
 using namespace identity::v1;  // NOLINT: its messages
 
 constexpr Route kRows[] = {
-    // Source: iam v1, "IAM permissions for service accounts"; resourcemanager v1; serviceusage v1.
-    // What is shown proves who asks: a token, or the cookie that it was exchanged for.
+    // Source: iam v1, "IAM permissions for service accounts"; resourcemanager v1; serviceusage v1. These
+    // requests carry their own proof: a token, or the cookie that it was exchanged for.
     {Public("GET /trainyard/v1/session"), kOutside, kBare, kCall<GetSession>},
     {Public("POST /trainyard/v1/session"), kOutside, kBare, kCall<LogIn>},
     {Public("DELETE /trainyard/v1/session"), kOutside, kBare, kCall<LogOut>},
@@ -60,7 +60,7 @@ constexpr Route kRows[] = {
     {Ask(kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}:setIamPolicy",
          "iam.serviceAccounts.setIamPolicy", "google.iam.admin.v1.SetIAMPolicy", kAdminActivity),
      kOutside, OfAnyProject<Policy>(), kCall<SetAccountPolicy>},
-    // The answers of testIamPermissions are what the caller may.
+    // The answers of testIamPermissions only contain the caller's own permissions.
     {LoggedIn("POST /v1/projects/{project}/serviceAccounts/{account}:testIamPermissions",
               "google.iam.admin.v1.TestIAMPermissions"),
      kOutside, OfAnyProject<TestIamPermissionsResponse>(), kCall<TestAccountPermissions>},
@@ -82,14 +82,14 @@ constexpr Route kRows[] = {
     {Ask(kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}/keys/{key}:enable",
          "iam.serviceAccountKeys.enable", "google.iam.admin.v1.EnableServiceAccountKey", kAdminActivity),
      kOutside, OfAnyProject<Empty>(), kCall<EnableKey>},
-    // What roles there are is no secret.
+    // The list of roles is not secret.
     {LoggedIn("GET /v1/roles", "google.iam.admin.v1.ListRoles"), kOutside,
      Json<ListRolesResponse>("pageSize pageToken parent showDeleted view"), kCall<ListRoles>},
     {LoggedIn("GET /v1/roles/{role}", "google.iam.admin.v1.GetRole"), kOutside, Json<Role>(), kCall<GetRole>},
     {LoggedIn("POST /v1/permissions:queryTestablePermissions",
               "google.iam.admin.v1.QueryTestablePermissions"),
      kOutside, Json<QueryTestablePermissionsResponse>(), kCall<QueryTestablePermissions>},
-    // Who may make tokens of an account is its other self: always in the audit log.
+    // A caller that may make an account's tokens can act as it: always in the audit log.
     {Ask(kServiceAccount, "POST /v1/projects/{project}/serviceAccounts/{account}:generateAccessToken",
          "iam.serviceAccounts.getAccessToken", "GenerateAccessToken", kAdminActivity),
      kOutside, OfAnyProject<GenerateAccessTokenResponse>(), kCall<GenerateAccessToken>},
@@ -125,16 +125,16 @@ constexpr Route kRows[] = {
     {Ask(kProject, "GET /v1/projects/{project}/services/{service}", "serviceusage.services.get",
          "google.api.serviceusage.v1.ServiceUsage.GetService", kDataRead),
      kOutside, Json<Service>(), kCall<GetService>},
-    // It says no more than its name, and that it is done.
+    // It only says its name, and that it is done.
     {LoggedIn("GET /v1/operations/{operation}", "google.longrunning.Operations.GetOperation"), kOutside,
      Json<ServiceOperation>(), kCall<GetServiceOperation>},
-    // Logging in: what is sent proves who asks.
+    // Login: the request itself contains the proof.
     {Public("POST /token"), Where::kLogin, kBare, kCall<GrantToken>},
-    // Where nobody logs in, for programs with credentials of their own.
+    // Without authentication, for programs that have credentials.
     {Public("POST /token"), Where::kNoLogin, kBare, kCall<GrantToAnyone>},
     {Public("POST /v1/token"), Where::kLogin, kBare, kCall<GrantToken>},
     {Public("POST /v1/introspect"), Where::kLogin, kBare, kCall<IntrospectToken>},
-    // The body names the principal. Everybody sees and revokes their own tokens.
+    // The body names the principal. Every caller can list and revoke its own tokens.
     {InHandler("POST /trainyard/v1/tokens", "trainyard.tokens.create", "trainyard.v1.Tokens.CreateToken",
                kAdminActivity),
      kOutside, kBare, kCall<CreateToken>},

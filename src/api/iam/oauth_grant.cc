@@ -17,7 +17,7 @@ namespace {
 using Form = std::vector<std::pair<std::string, std::string>>;
 using Outcome = std::expected<GrantType, GrantError>;
 
-constexpr std::int64_t kLifeMaxSeconds = 3'600;  // the limit of Google's endpoint, too
+constexpr std::int64_t kLifeMaxSeconds = 3'600;  // the same as the limit of Google's endpoint
 constexpr std::int64_t kClockSkewSeconds = 300;
 
 std::string_view Field(const Form& form, std::string_view name) {
@@ -61,7 +61,7 @@ std::optional<std::int64_t> Number(const boost::json::object& object, const char
 Outcome CheckTimes(const boost::json::object& claims, std::int64_t now) {
   const auto from = Number(claims, "iat");
   const auto until = Number(claims, "exp");
-  // Bounded first, so that the subtraction cannot overflow.
+  // The bounds are checked first, so that the subtraction cannot overflow.
   constexpr std::int64_t kSecondsMax = std::int64_t{1} << 40;
   for (const auto& time : {from, until}) {
     if (!time || *time < 0 || *time > kSecondsMax) return BadAssertion("iat and exp must be times");

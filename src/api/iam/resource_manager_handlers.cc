@@ -27,7 +27,7 @@ v1::Project Shown(Identities& identities, const std::string& id) {
   return project;
 }
 
-/// Those that the caller may get. Sorted.
+/// The projects that the caller may get, sorted.
 awaitable<Result<std::vector<std::string>>> Visible(Identities& identities, const MoreProjects& more,
                                                     std::string principal) {
   const std::vector<std::string> named = identities.Projects();
@@ -70,7 +70,7 @@ awaitable<Result<Response>> ListProjects(Identities& identities, const MoreProje
   co_return Response::Json(wire::PrintJson(page));
 }
 
-/// Any name is a project's: one exists as soon as something names it.
+/// Any name is valid: a project exists as soon as something names it.
 Result<Response> GetProject(Identities& identities, Request& request) {
   return Response::Json(wire::PrintJson(Shown(identities, request.Parameter("project"))));
 }

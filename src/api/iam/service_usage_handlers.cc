@@ -22,7 +22,8 @@ struct KnownService {
   std::string_view name;
   std::string_view title;
 };
-/// What is served here, and what tutorials enable beside it though nothing of it is asked for. By name.
+/// The services provided here, and others that tutorials enable in addition although they are not used.
+/// Sorted by name.
 constexpr std::array kServices{
     KnownService{"cloudresourcemanager.googleapis.com", "Cloud Resource Manager API"},
     KnownService{"compute.googleapis.com", "Compute Engine API (no method of it is served here)"},
@@ -60,7 +61,7 @@ Result<v1::Service> ServiceOf(Identities& identities, const std::string& project
   return service;
 }
 
-/// "operations/acf.p2-NUMBER-HEX": it says all that is known of it, so that none is kept.
+/// "operations/acf.p2-NUMBER-HEX": the name contains everything about it, so none is stored.
 v1::ServiceOperation DoneOperation(Identities& identities, const std::string& project,
                                    std::string_view what) {
   v1::ServiceOperation operation;
@@ -108,7 +109,7 @@ Result<Response> GetService(Identities& identities, Request& request) {
   return Response::Json(wire::PrintJson(service));
 }
 
-/// In one page. All are enabled: filter=state:DISABLED finds none.
+/// On one page. All are enabled: filter=state:DISABLED finds none.
 Result<Response> ListServices(Identities& identities, Request& request) {
   v1::ListServicesResponse answer;
   if (request.Query("filter") == "state:DISABLED") return Response::Json(wire::PrintJson(answer));

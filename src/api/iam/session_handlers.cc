@@ -27,7 +27,7 @@ using identity::Identities;
 using identity::Login;
 using std::chrono::seconds;
 
-/// By the token that is shown, else by the cookie.
+/// By the request's token, otherwise by its cookie.
 awaitable<Result<Login>> WhoAsks(const Sessions& parts, const Request& request) {
   if (!parts.auth) co_return std::unexpected(iam::NotLoggedIn());
   std::string token = BearerToken(request);
@@ -61,7 +61,7 @@ constexpr std::string_view kBegin = "trainyard.v1.Sessions.Create";
 constexpr std::string_view kEnd = "trainyard.v1.Sessions.Delete";
 constexpr std::string_view kRead = "trainyard.v1.Sessions.Get";
 
-/// The door audits nothing here: who logs in is nobody yet.
+/// The general access check does not audit this route, because the caller is not identified before.
 void Audit(const Sessions& parts, const Request& request, std::string_view method,
            const Result<Login>& login) {
   if (!parts.audit) return;
@@ -78,13 +78,13 @@ void Audit(const Sessions& parts, const Request& request, std::string_view metho
   parts.audit(std::move(line));
 }
 
-/// What is shown and not valid costs time, and leaves a line. `error` is kUnauthenticated.
+/// An invalid credential is answered with a delay, and audited. `error` is kUnauthenticated.
 awaitable<void> Refuse(Sessions& parts, const Request& request, std::string_view method, const Error& error) {
   Audit(parts, request, method, std::unexpected(error));
   co_await access::SlowDown(parts.failed, access::AddressOf(request), parts.clock.Now());
 }
 
-/// A token of its own for the browser.
+/// Makes another token for the browser.
 awaitable<Result<Identities::MadeToken>> Exchange(const Sessions& parts, Login shown) {
   seconds life = kSessionLife;
   if (shown.expires) life = std::min(life, std::chrono::floor<seconds>(*shown.expires - parts.clock.Now()));
@@ -115,7 +115,7 @@ awaitable<Result<Response>> LogIn(Sessions& parts, Request& request) {
   }
   if (wanted.token().empty()) co_return std::unexpected(InvalidArgument("token", "This field is required."));
   const Result<std::string> cookie = access::SessionToken(request);
-  if (!cookie) co_return std::unexpected(cookie.error());  // a new one would not be seen beside two
+  if (!cookie) co_return std::unexpected(cookie.error());  // next to two cookies, a new one would not be seen
   Result<Login> shown = co_await parts.identities.Check(wanted.token(), parts.own_audiences);
   if (!shown) {
     co_await Refuse(parts, request, kBegin, shown.error());

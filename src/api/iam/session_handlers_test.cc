@@ -49,7 +49,7 @@ class SessionTest : public IdentityApiTest {
     EXPECT_EQ(line.status, line.is_granted ? 200 : 401);
     audited_.push_back(method + (line.is_granted ? " granted" : " refused"));
   }
-  /// What the browser sends: its cookie, and the secret if the console's page asks.
+  /// The browser's request: its cookie, and the secret if it comes from the console's page.
   Result<http::Response> Send(http::Method method, const std::string& body, const std::string& cookie,
                               bool ours = true, const std::string& authorization = "") {
     TextBody reader(body);

@@ -26,7 +26,7 @@ using FormOrRefusal = std::expected<Form, Response>;
 
 constexpr std::size_t kFormBytesMax = 64 << 10;
 constexpr seconds kTokenLife{3'600};
-constexpr seconds kToldLess{1};  // as Google's: a client asks again before the token ends
+constexpr seconds kToldLess{1};  // as Google's: a client requests a new token before this one ends
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 constexpr int kBadRequest = 400;
 
@@ -41,7 +41,7 @@ Response Refused(std::string_view error, std::string_view description) {
   return Answered({{"error", error}, {"error_description", description}}, kBadRequest);
 }
 
-/// What cannot be done for reasons that no client's grant has is another error; the rest is the grant's.
+/// Errors that are not caused by the client's grant get another OAuth error; all others are the grant's.
 Result<Response> RefusedFor(const Error& error) {
   const bool is_ours = error.code == Code::kUnavailable || error.code == Code::kInternal ||
                        error.code == Code::kDataLoss || error.code == Code::kResourceExhausted;
@@ -49,7 +49,7 @@ Result<Response> RefusedFor(const Error& error) {
   return Refused("invalid_grant", error.message);
 }
 
-/// Answers a credential that is not valid, after a pause: so nobody tries many quickly.
+/// Answers an invalid credential after a pause, so that many cannot be tried quickly.
 awaitable<Result<Response>> RefusedCredential(TokenEndpoint& endpoint, const Request& request, Error error) {
   Result<Response> refused = RefusedFor(error);
   if (refused) co_await access::SlowDown(endpoint.failed, access::AddressOf(request), endpoint.clock.Now());
@@ -79,7 +79,7 @@ awaitable<bool> Holds(const Identities& identities, identity::Login login) {
   co_return identities.StillHolds(login);
 }
 
-/// Whether the key still is.
+/// Whether the key is still valid.
 identity::StillMay StillHeld(const Identities& identities, const Identities::Assertion& proven) {
   identity::Login login{
       .principal = proven.principal, .credential = "", .expires = {}, .key_id = proven.key_id};
@@ -102,7 +102,7 @@ awaitable<Result<Response>> TokenFor(TokenEndpoint& endpoint, Identities::NewTok
   const seconds life = wanted.life.value_or(kTokenLife);
   const Result<Identities::MadeToken> made = co_await endpoint.identities.MakeToken(std::move(wanted));
   if (!made) co_return RefusedFor(made.error());
-  // Names, order and types as clients want them: some read expires_in only as an integer.
+  // Names, order and types as clients expect them: some read expires_in only as an integer.
   boost::json::object json{{"access_token", made->text},
                            {"expires_in", std::max(life - kToldLess, seconds(0)).count()},
                            {"token_type", "Bearer"}};
@@ -125,7 +125,7 @@ awaitable<Result<Response>> GrantJwt(TokenEndpoint& endpoint, Form form, const R
   co_return co_await TokenFor(endpoint, std::move(wanted), false);
 }
 
-/// The credential of an external account's file: a token or self-signed JWT of this server.
+/// Exchanges the credential of an external account's file: a token or self-signed JWT of this server.
 awaitable<Result<Response>> ExchangeFor(TokenEndpoint& endpoint, std::string subject, bool is_exchange,
                                         const Request& request) {
   const Result<identity::Login> login =
@@ -150,9 +150,9 @@ awaitable<Result<Response>> Exchange(TokenEndpoint& endpoint, Form form, const R
   co_return co_await ExchangeFor(endpoint, std::move(subject), true, request);
 }
 
-/// Any token of this server is a refresh token, too, for clients that take no other (gsutil, gcloud's own
-/// login). It gives as much, and no longer, than it is worth itself; client_id and client_secret are not
-/// asked for.
+/// Any token of this server is also a refresh token, for clients that accept no other (gsutil, gcloud's own
+/// login). The new token has the same rights, and does not last longer than the token itself; client_id and
+/// client_secret are not checked.
 awaitable<Result<Response>> Refresh(TokenEndpoint& endpoint, Form form, const Request& request) {
   std::string token(Field(form, "refresh_token"));
   if (token.empty()) co_return Refused("invalid_request", "refresh_token is missing.");
@@ -175,7 +175,7 @@ awaitable<Result<Response>> GrantToken(TokenEndpoint& endpoint, Request& request
                     "This server knows the grants jwt-bearer, refresh_token and token-exchange.");
 }
 
-/// What a client may learn of the token that it holds. Source: RFC 7662; `username` is what gcloud reads.
+/// The data that a client may get about a token that it has. Source: RFC 7662; gcloud reads `username`.
 awaitable<Result<Response>> IntrospectToken(TokenEndpoint& endpoint, Request& request) {
   TY_CO_TRY(FormOrRefusal form, co_await ReadForm(request));
   if (!form) co_return std::move(form).error();

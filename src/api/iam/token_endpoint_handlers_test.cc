@@ -107,7 +107,7 @@ TEST_F(TokenEndpointTest, ATokenIsARefreshToken) {
   EXPECT_FALSE(identities_->CheckToken(answer.Text("/access_token")));
 }
 
-/// Half a second for the first that is slowed: others are answered meanwhile.
+/// Half a second for the first delayed one: others are answered meanwhile.
 TEST_F(TokenEndpointTest, WrongCredentialsAreSlowedDownAndNobodyElse) {
   const std::string good =
       Ask(identities_->MakeToken(

@@ -53,7 +53,7 @@ using enum iam::AuditKind;
 using iam::InHandler;
 
 constexpr Route kRows[] = {
-    // The body names projects. Who may see one job may read the log of that job.
+    // The body names projects. A caller who may see one job may read that job's log.
     {InHandler("POST /v2/entries:list", "logging.logEntries.list",
                "google.logging.v2.LoggingServiceV2.ListLogEntries", kDataRead),
      kEverywhere, Json<logging::v2::ListLogEntriesResponse>(), kCall<ListEntries>},

@@ -50,7 +50,7 @@ std::string CursorOf(const Request& request) {
 http::StreamPart Event(const logs::TailBatch& batch, bool& behind) {
   http::StreamPart part;
   std::string& text = part.text;
-  // A tail that begins in the past is not slow.
+  // A tail that begins in the past is not a slow client's.
   if (batch.behind && !std::exchange(behind, true)) text += kFallenBehind;
   behind = batch.behind;
   text.append("id: ").append(batch.cursor).append("\ndata: ");

@@ -114,7 +114,7 @@ class LoggingHandlersTail : public testing::Test {
     return Open(std::move(request));
   }
 
-  /// The next text of the stream that is no heartbeat.
+  /// The next text of the stream that is not a heartbeat.
   std::string Next() {
     for (;;) {
       std::string text = Await(stream_.next()).value().Joined();
@@ -142,7 +142,7 @@ TEST_F(LoggingHandlersTail, EventsAreBatchesWithCursors) {
   EXPECT_THAT(first.texts, ElementsAre("a", "b"));
   Store({.first_line = 3, .texts = {"c"}});
   EXPECT_THAT(ParseEvent(Next()).texts, ElementsAre("c"));
-  // Going on after the first, by either name.
+  // Continuing after the first event, by either parameter.
   ASSERT_TRUE(Get({{"resourceNames", "projects/p"}}, first.id));
   EXPECT_THAT(ParseEvent(Next()).texts, ElementsAre("c"));
   ASSERT_TRUE(Get({{"resourceNames", "projects/p"}, {"cursor", first.id}}));
@@ -163,7 +163,7 @@ TEST_F(LoggingHandlersTail, SaysWhenAClientHasFallenBehind) {
   ASSERT_TRUE(Get({{"resourceNames", "projects/p"}, {"filter", kHistory}}));
   EXPECT_THAT(Next(), StartsWith("id: ")) << "the past is no delay";
   EXPECT_EQ(ParseEvent(Next()).texts.size(), 100U);
-  Store({.first_line = 600, .texts = logs::NumberedTexts("u", 1200)});  // while the client took nothing
+  Store({.first_line = 600, .texts = logs::NumberedTexts("u", 1200)});  // while the client was not reading
   std::string text = Next();
   constexpr std::string_view kBehind = ": fallen behind; going on from the store\n";
   ASSERT_THAT(text, StartsWith(std::string(kBehind)));

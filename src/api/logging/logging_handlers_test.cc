@@ -115,11 +115,11 @@ class LoggingHandlers : public testing::Test {
   std::unique_ptr<logs::LogStore> store_;
   std::unique_ptr<logs::LogTails> tails_;
   std::unique_ptr<audit::AuditSearch> audit_;
-  std::shared_ptr<const access::Caller> caller_;  ///< null: nobody was asked
+  std::shared_ptr<const access::Caller> caller_;  ///< null: without authentication
 };
 
-/// What gcloud's log streamer does (command_lib/logs/stream.py, api_lib/logging/common.py): every comparison
-/// is one of text.
+/// Behaves like gcloud's log streamer (command_lib/logs/stream.py, api_lib/logging/common.py): every
+/// comparison is one of text.
 class GcloudStreamer {
  public:
   explicit GcloudStreamer(std::string task_name = {}) : task_name_(std::move(task_name)) {}
@@ -171,7 +171,7 @@ class GcloudStreamer {
 
 class GcloudStream : public LoggingHandlers {
  protected:
-  /// One poll: pages until gcloud's limit of 1000 entries, asking each time for what is left of it.
+  /// One poll: pages until gcloud's limit of 1000 entries, requesting each time what is left of it.
   std::vector<std::string> Poll(GcloudStreamer& streamer) {
     std::vector<std::string> printed;
     std::string token;
@@ -201,7 +201,7 @@ TEST_F(GcloudStream, PrintsEveryLineOnceInOrderOfArrival) {
   Append("service", {.texts = {"Validating job requirements..."}, .first_stamp = kStart});
   EXPECT_THAT(Poll(streamer), ElementsAre("Validating job requirements..."));
   EXPECT_THAT(Poll(streamer), ElementsAre());
-  // Stamps that would end in zeros, clocks behind, and repeats.
+  // Stamps that would end in zeros, clocks that are behind, and repeated lines.
   Append("master-replica-0",
          {.texts = {"a", "b"}, .first_stamp = 1'700'000'000'500'000'001, .step = 500'000'000});
   Append("worker-replica-0", {.texts = {"late"}, .first_stamp = kStart});
@@ -293,7 +293,7 @@ TEST_F(LoggingHandlers, BoundsTheBody) {
   EXPECT_EQ(Post(std::string(300 << 10, ' ')).error().code, Code::kOutOfRange);
 }
 
-/// Has one permission, everywhere.
+/// A caller with one permission on all resources.
 class OnePermission final : public access::Caller {
  public:
   explicit OnePermission(std::string permission) : permission_(std::move(permission)) {}

@@ -22,7 +22,7 @@ constexpr int kMovedPermanently = 301;
 constexpr int kBadRequest = 400;
 constexpr int kNotFound = 404;
 
-/// As Google's: clients accept an answer only with the first field, and the type has no charset.
+/// As Google's: clients only accept an answer with the first field, and the type has no charset.
 Response Answer(std::string body, std::string_view type, int status = 200) {
   Response response = Response::Empty(status);
   response.headers.Set("Content-Type", std::string(type));
@@ -54,14 +54,14 @@ bool IsTokenPath(std::string_view path, std::string_view own_account) {
   return (account == "default" || account == own_account) && path.substr(account.size()) == "/token";
 }
 
-/// Finding out who asks may take a look at the machine's processes: only for what depends on it. Programs
-/// poll the state of their machine once a second.
+/// Identifying the caller may require a look at the machine's processes: done only for paths that depend on
+/// it. Programs poll the state of their machine once a second.
 bool DependsOnInstance(std::string_view path, bool has_accounts) {
   if (path.starts_with(kAccounts.substr(0, kAccounts.size() - 1))) return has_accounts;
   for (const std::string_view same_for_all : {"instance/maintenance-event", "instance/preempted"}) {
     if (path.starts_with(same_for_all)) return false;
   }
-  return !path.starts_with("universe");  // the project is the job's
+  return !path.starts_with("universe");  // the project is that of the job
 }
 
 awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& request, std::string path) {
@@ -109,16 +109,16 @@ awaitable<Result<Response>> ReadPath(const MetadataAnswers& answers, Request& re
 
 Result<Response> ListVersions(Request&) { return Text("v1/\n"); }
 
-/// While the loop runs.
+/// Answers as long as the loop runs.
 Result<Response> Healthy(Request&) { return Response::Text("ok\n"); }
 
 using iam::Public;
 
 constexpr Where kMetadata = kEverywhere | Where::kMetadataFront;
 constexpr Route kRows[] = {
-    // Whether the server is up, for who starts and watches it: yes or no, and no names.
+    // Whether the server is up, for programs that start and monitor it: yes or no, without names.
     {Public("GET /healthz"), kEverywhere | Where::kFigures, kBare, kCall<Healthy>},
-    // The metadata server has its own rule: the connection says which attempt asks. Others get a page.
+    // The metadata server has its own rule: the connection identifies the attempt. Other callers get a page.
     {Public("GET /"), kMetadata, kBare, kCall<Root>},
     {Public("GET /computeMetadata/"), kMetadata, kBare, kCall<ListVersions>},
     {Public("GET /computeMetadata/v1"), kMetadata, kBare, kCall<ReadTop>},

@@ -16,7 +16,7 @@ namespace {
 namespace asio = boost::asio;
 using testing::Pair;
 
-/// A metadata server that counts how often it had to find out who asks.
+/// A metadata server that counts how often it had to identify the caller.
 class MetadataHandlers : public testing::Test {
  protected:
   MetadataHandlers() {
@@ -60,7 +60,7 @@ class MetadataHandlers : public testing::Test {
 
   http::Router router_;
   int asked_ = 0;
-  std::optional<Error> cannot_tell_;  ///< who asks
+  std::optional<Error> cannot_tell_;  ///< the caller cannot be identified
 };
 
 TEST_F(MetadataHandlers, TheTypesAreExactlyGoogles) {

@@ -14,7 +14,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view kScope = "https://www.googleapis.com/auth/cloud-platform";
-constexpr std::string_view kAttributes = "attributes";  ///< names in it are the user's, and stay as they are
+constexpr std::string_view kAttributes = "attributes";  ///< names in it are the user's, and are not changed
 
 json::object Account(const std::string& email) {
   return {{"aliases", json::array{"default"}},
@@ -23,13 +23,13 @@ json::object Account(const std::string& email) {
           {"token", nullptr}};
 }
 
-/// On a TPU's own machine its driver looks for these two.
+/// On a TPU's own machine its driver reads these two.
 json::object Attributes(const control::Instance& instance) {
   if (!instance.tpu) return {};
   return {{"accelerator-type", instance.tpu->accelerator_type}, {"agent-worker-number", "0"}};
 }
 
-/// Nothing that would be invented: only what the replica has, or what is always so.
+/// Contains nothing invented: only data that the replica has, or that is always the same.
 json::object InstanceTree(const MetadataFacts& facts) {
   const auto& [project, project_number, universe, instance, account] = facts;
   json::object tree{
@@ -54,7 +54,7 @@ bool IsDirectory(const json::value& value) {
   return value.is_object();
 }
 
-/// The entries of a directory, by name as the original lists them.
+/// The entries of a directory, by name, in the order in which Google lists them.
 std::vector<std::pair<std::string, const json::value*>> EntriesOf(const json::value& directory) {
   std::vector<std::pair<std::string, const json::value*>> entries;
   if (const json::object* object = directory.if_object()) {
@@ -83,7 +83,7 @@ std::string TextOf(const json::value& value) {
   return lines;
 }
 
-/// "service-accounts" as JSON has it: "serviceAccounts".
+/// "service-accounts" in its JSON form: "serviceAccounts".
 std::string CamelCase(std::string_view name) {
   std::string camel;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -107,7 +107,7 @@ json::value Recursive(const json::value& value, bool is_users) {
   return all;
 }
 
-/// "NAME VALUE" for all that is below.
+/// "NAME VALUE" for everything below the directory.
 std::string RecursiveText(const json::value& directory, const std::string& path) {
   std::string lines;
   for (const auto& [name, child] : EntriesOf(directory)) {

@@ -23,8 +23,8 @@ using longrunning::Operation;
 using namespace ml::v1;  // NOLINT: its messages
 
 constexpr Route kRows[] = {
-    // Names of methods that Cloud Audit Logs never published (studies) are inferred from those it did.
-    // The handler asks further for what the job names: its service account, its image.
+    // Names of methods that Cloud Audit Logs never published (studies) are inferred from those it did. The
+    // handler also checks the rights on what the job names: its service account, its image.
     {Ask(kProject, "POST /v1/projects/{project}/jobs", "ml.jobs.create",
          "google.cloud.ml.v1.JobService.CreateJob", kAdminActivity),
      kOutsideOnly, Ml<Job>({}, Form::Kind::kMlCreate), kCall<CreateJob>},
@@ -46,7 +46,7 @@ constexpr Route kRows[] = {
     {Ask(kJob, "POST /v1/projects/{project}/jobs/{job}:setIamPolicy", "ml.jobs.setIamPolicy",
          "google.iam.v1.IAMPolicy.SetIamPolicy", kAdminActivity),
      kOutsideOnly, Ml<Policy>(), kCall<SetJobPolicy>},
-    // Its answer is what the caller may: nothing, on what the caller may not see.
+    // Its answer only contains the caller's permissions: none, if the caller may not see the job.
     {LoggedIn("POST /v1/projects/{project}/jobs/{job}:testIamPermissions",
               "google.iam.v1.IAMPolicy.TestIamPermissions"),
      kOutsideOnly, Ml<TestIamPermissionsResponse>(), kCall<TestJobPermissions>},
@@ -122,7 +122,7 @@ constexpr Route kRows[] = {
          "/v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}:checkEarlyStoppingState",
          "ml.trials.update", "google.cloud.ml.v1.VizierService.CheckTrialEarlyStoppingState", kDataWrite),
      kEverywhere, Ml<Operation>(), kCall<CheckEarlyStopping>},
-    // In replicas only, and of the attempt alone that the connection is of: what its own TPU is.
+    // Only in replicas, and only for the attempt that the connection belongs to: describes its own TPU.
     {Public("GET /v1/projects/{project}/locations/{location}/nodes"), Where::kReplicas, kBare,
      kCall<ListTpuNodes>},
     {Public("GET /v1/projects/{project}/locations/{location}/nodes/{node}"), Where::kReplicas, kBare,

@@ -22,7 +22,7 @@ using http::Response;
 
 constexpr std::size_t kPolicyBytesMax = 256 << 10;  // "a few 10s of KB" in Google's service
 
-/// Those that the request names and jobs have, once each.
+/// The requested permissions that exist for jobs, without duplicates.
 std::vector<std::string> PermissionsOfJobs(const iam::v1::TestIamPermissionsRequest& request) {
   std::vector<std::string> permissions;
   for (const std::string& permission : request.permissions()) {

@@ -69,7 +69,7 @@ Result<Response> Answer(const Status& done) {
   return Response::Json("{}\n");
 }
 
-/// A list is JSON already.
+/// The list is JSON already.
 Result<Response> Answer(Result<std::string> json) {
   if (!json) return std::unexpected(std::move(json).error());
   return Response::Json(*std::move(json));

@@ -16,7 +16,7 @@ using http::Response;
 constexpr std::size_t kBodyBytesMax = 64 << 10;
 constexpr int kNotReady = 503;
 
-/// An empty body is an empty message.
+/// Reads the body; an empty one is an empty message.
 template <class Message>
 awaitable<Result<Message>> ReadBody(Request& request) {
   TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kBodyBytesMax));

@@ -16,7 +16,7 @@ namespace {
 using boost::asio::awaitable;
 using testing::HasSubstr;
 
-/// Says what it was asked.
+/// Records the requests.
 class FakeAdministration final : public Administration {
  public:
   awaitable<control::v1::AdminStatus> Status() override {

@@ -32,7 +32,7 @@ awaitable<Result<std::int64_t>> UidOf(control::JobService& jobs, wire::JobName n
   co_return control::LogUid(job);
 }
 
-/// The log that the request's path names, if who asks may read it.
+/// The log that the request's path names, if the caller may read it.
 awaitable<Result<std::int64_t>> LogOf(JobLogs& logs, const Request& request) {
   wire::JobName name = JobNameOf(request);
   logs::LogQuery wanted;
@@ -42,13 +42,13 @@ awaitable<Result<std::int64_t>> LogOf(JobLogs& logs, const Request& request) {
   co_return co_await logs.uid_of(std::move(name));
 }
 
-/// One download. `pieces.from` is where it has come to.
+/// One download. `pieces.from` is its position.
 struct Download {
   std::shared_ptr<JobLogs> logs;
   logs::PieceQuery pieces;
 };
 
-/// An empty part is the end, so pieces without a line that matches are passed over.
+/// An empty part would mean the end, so pieces without a matching line are skipped.
 awaitable<Result<http::StreamPart>> NextPart(std::shared_ptr<Download> download) {
   logs::PieceQuery& pieces = download->pieces;
   while (pieces.from < pieces.end) {

@@ -18,7 +18,7 @@ namespace {
 using http::Request;
 using logging::v2::LogEntry;
 
-/// A line's number; nothing where the parameter is not there.
+/// A line's number; nothing if the parameter is absent.
 Result<std::optional<std::int64_t>> ReadLine(const Request& request, std::string_view name) {
   if (!request.HasQuery(name)) return std::nullopt;
   const std::optional<std::uint64_t> number = http::ParseDecimal(request.Query(name));
@@ -28,7 +28,7 @@ Result<std::optional<std::int64_t>> ReadLine(const Request& request, std::string
   return static_cast<std::int64_t>(*number);
 }
 
-/// @param count_max  what a larger number is reduced to
+/// @param count_max  the limit to which a larger number is reduced
 Result<int> ReadCount(const Request& request, std::string_view name, int otherwise, int count_max) {
   if (!request.HasQuery(name)) return otherwise;
   const std::optional<std::uint64_t> number = http::ParseDecimal(request.Query(name));

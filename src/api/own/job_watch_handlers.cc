@@ -38,7 +38,7 @@ JobWatches::Query QueryOf(const Request& request) {
   return query;
 }
 
-/// How long a log is, is a part of what is in it.
+/// A log's length is information about its contents.
 awaitable<Status> RequireTheirLogs(const Request& request, const JobWatches::Query& query) {
   for (std::size_t i = 0; i < std::min(query.logs_of.size(), JobWatches::kLogsMax); ++i) {
     logs::LogQuery wanted;

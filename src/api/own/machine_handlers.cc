@@ -94,7 +94,7 @@ awaitable<std::set<std::string>> SeenProjects(const Request& request, const Usag
   co_return seen;
 }
 
-/// What others hold stays in the machine's totals, without their names.
+/// The use of other projects stays in the machine's totals, without their names.
 void LeaveOutOthers(const std::set<std::string>& seen, UsageReport& report) {
   const auto is_others = [&seen](const auto& entry) { return !seen.contains(entry.project()); };
   const auto leave_out = [&is_others](auto& entries) {

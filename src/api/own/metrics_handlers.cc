@@ -48,7 +48,7 @@ Result<std::vector<const metrics::Metric*>> MetricsOf(const Request& request) {
   return wanted;
 }
 
-/// Nothing: as many points as samples.
+/// Nothing: all samples become points.
 Result<std::optional<std::size_t>> PointsMaxOf(const Request& request) {
   if (!request.HasQuery("maxPoints")) return std::nullopt;
   const std::optional<std::uint64_t> points = http::ParseDecimal(request.Query("maxPoints"));
@@ -125,7 +125,7 @@ void PrintLimits(const std::vector<MetricsSources::Limit>& limits, PrometheusTex
   for (const MetricsSources::Limit& limit : limits) text.Add({{"of", limit.of}}, limit.works ? 1 : 0);
 }
 
-/// A living replica's last sample, with the labels of its values.
+/// A running replica's last sample, with the labels of its values.
 struct ReplicaSample {
   PrometheusText::Labels labels;
   const metrics::UsageHistory::Latest* latest = nullptr;

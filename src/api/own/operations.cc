@@ -21,13 +21,13 @@ using boost::asio::awaitable;
 using std::chrono::milliseconds;
 using SteadyClock = std::chrono::steady_clock;
 
-/// Between two looks at how late the loop is, and how long one counts.
+/// How often the loop's lateness is sampled, and how long a sample counts.
 constexpr milliseconds kPulse{1'000};
 constexpr std::chrono::seconds kLatenessMemory{10};
-/// An answer holds for as long: each takes a write that is synced.
+/// How long an answer is reused: each needs a write that is synced.
 constexpr milliseconds kReadinessMemory{1'000};
 
-/// A job that holds room for itself.
+/// Describes a job that has resources.
 void Describe(const control::v1::JobRecord& job, control::v1::AdminJob& shown) {
   shown.set_project(job.project());
   shown.set_job_id(job.job().job_id());
@@ -63,7 +63,7 @@ Operations::Operations(Parts parts, control::v1::Drain drain)
   tasks_.Spawn(Pulse());
 }
 
-/// How late a timer is when the loop comes to it.
+/// Measures how late the loop runs a timer.
 awaitable<void> Operations::Pulse() {
   asio::steady_timer timer(parts_.loop);
   for (;;) {

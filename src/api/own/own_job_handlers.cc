@@ -35,7 +35,7 @@ constexpr std::size_t kMaintainBytesMax = 64 << 10;
 constexpr std::size_t kJobBytesMax = 1 << 20;  ///< as of jobs.create
 constexpr std::string_view kYaml = "application/yaml";
 
-/// A number of an event; 0 if it is not there.
+/// The sequence number of an event; 0 if it is absent.
 Result<std::int64_t> SeqOf(const Request& request) {
   const std::string_view text = request.Query("afterSeq");
   std::int64_t seq = 0;
@@ -50,7 +50,7 @@ bool IsYaml(const Request& request) {
   return EqualsIgnoringCase(TrimSpace(type.substr(0, type.find(';'))), kYaml);
 }
 
-/// The JSON that gcloud would send for its --config.
+/// The JSON that gcloud would send for such a file as its --config.
 Result<std::string> JsonOf(const std::string& yaml) {
   TY_TRY(const wire::JsonValue config, wire::ParseYaml(yaml));
   if (config.kind != wire::JsonValue::Kind::kObject)
@@ -67,7 +67,7 @@ Status Read(const Request& request, std::string text, Job& job) {
   return wire::ParseJson(text, job, "job");
 }
 
-/// What could not be read is wrong with the job, not with the question.
+/// A text that cannot be parsed is an error in the job, not in the request.
 JobCheck Unreadable(const Error& error) {
   JobCheck check;
   for (const FieldViolation& violation : error.violations) {

@@ -27,7 +27,7 @@ constexpr Route kRows[] = {
     {Ask(kProject, "GET /trainyard/v1/projects/{project}/jobs:summarize", "ml.jobs.list",
          "trainyard.v1.Jobs.Summarize", kDataRead),
      kOutside, Json<JobSummary>("filter"), kCall<SummarizeJobs>},
-    // Not only a read: it asks registries, by the server's own credentials where the caller may.
+    // Not only a read: it queries registries, with the server's own credentials if the caller may use them.
     {Ask(kProject, "POST /trainyard/v1/projects/{project}/jobs:validate", "ml.jobs.create",
          "trainyard.v1.Jobs.Validate", kDataWrite),
      kOutside, Ml<JobCheck>(), kCall<ValidateJob>},
@@ -40,7 +40,7 @@ constexpr Route kRows[] = {
     {Ask(kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/metrics", "ml.jobs.get",
          "trainyard.v1.Jobs.GetMetrics", kDataRead),
      kOutside, kBare, kCall<ListSeries>},
-    // Whoever may read the project's logs, or see the job: as entries:list of the one job.
+    // For callers that may read the project's logs, or see the job: as entries:list of the one job.
     {InHandler("GET /trainyard/v1/projects/{project}/jobs/{job}/log:read", "logging.logEntries.list",
                "trainyard.v1.JobLogs.Read", kDataRead),
      kOutside, Json<LogWindow>("first before time last count whole replica severity trial"),
@@ -58,7 +58,7 @@ constexpr Route kRows[] = {
     {Ask(kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/scalars", "ml.jobs.get",
          "trainyard.v1.Jobs.ListScalars", kDataRead),
      kOutside, kBare, kCall<ListScalars>},
-    // Of each job that the query names; others are as if they were not there.
+    // Checked for each job that the query names; others are treated as absent.
     {InHandler("POST /trainyard/v1/projects/{project}/scalars:query", "ml.jobs.get",
                "trainyard.v1.Jobs.QueryScalars", kDataRead),
      kOutside, kBare, kCall<QueryScalars>},
@@ -86,11 +86,11 @@ constexpr Route kRows[] = {
     {Ask(kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shell",
          "trainyard.jobs.shell", "trainyard.v1.Jobs.OpenShell", kAdminActivity),
      kOutside, kBare, kCall<OpenShell>},
-    // The ticket is the credential: it opens once, for who got it a moment ago.
+    // The ticket is the credential: it opens one shell, for the caller that got it a moment ago.
     {Public("GET /trainyard/v1/shells/{ticket}"), kOutside, kBare, kCall<OpenShellByTicket>},
     {LoggedIn("GET /trainyard/v1/runtimes", "trainyard.v1.Runtimes.List"), kOutside, kBare,
      kCall<ListRuntimes>},
-    // Names of buckets and images in them only for who has trainyard.server.get.
+    // Names of buckets and images are only shown to callers with trainyard.server.get.
     {LoggedIn("GET /trainyard/v1/machine", "trainyard.v1.Machine.Get"), kOutside, kBare, kCall<GetMachine>},
     {LoggedIn("GET /trainyard/v1/machine/usage", "trainyard.v1.Machine.GetUsage"), kOutside, kBare,
      kCall<GetMachineUsage>},
@@ -117,7 +117,7 @@ constexpr Route kRows[] = {
          kDataRead),
      kWatched, kBare, kCall<PrintMetrics>},
     {Public("GET /readyz"), kWatched, kBare, kCall<ShowReadiness>},
-    // Supervisors show their attempt's own token, which no policy knows.
+    // Supervisors send their attempt's own token, which policies do not cover.
     {Public("GET /replica/v1/attach"), Where::kSupervisors, kBare, kCall<Attach>},
 };
 

@@ -47,11 +47,11 @@ Response HowToOpen(const Request& request) {
       request.Parameter("job") + " " + request.Parameter("task") +
       "\n\nor with any WebSocket client: binary messages are the terminal's bytes, a text message \"ROWS "
       "COLUMNS\" is its size.\n");
-  response.headers.Set("Cache-Control", "no-store");  // the address has the token
+  response.headers.Set("Cache-Control", "no-store");  // the address contains the token
   return response;
 }
 
-/// 0 if absent.
+/// The terminal's size; 0 if absent.
 Result<shell::TerminalSize> SizeOf(const Request& request) {
   shell::TerminalSize size;
   TY_TRY(const int rows, QueryNumber(request, "rows", "rows"));
@@ -61,7 +61,7 @@ Result<shell::TerminalSize> SizeOf(const Request& request) {
   return size;
 }
 
-/// The shell as a WebSocket.
+/// Upgrades to a WebSocket for the shell.
 awaitable<Result<Response>> Upgrade(control::JobService& jobs, engine::AttemptRef attempt, Request& request) {
   const std::string key(request.headers.Get("Sec-WebSocket-Key"));
   if (request.headers.Get("Sec-WebSocket-Version") != kVersion || key.empty())
@@ -78,7 +78,7 @@ awaitable<Result<Response>> Upgrade(control::JobService& jobs, engine::AttemptRe
   co_return response;
 }
 
-/// The page that opens the shell of this address, for who follows it with a browser.
+/// Redirects to the page that opens this shell, for callers with a browser.
 Response GoToPage(const Request& request) {
   return GoToConsole("/ui/p/" + text::PercentEncode(request.Parameter("project")) + "/jobs/" +
                      text::PercentEncode(request.Parameter("job")) + "/shell/" +

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{512} << 10;
 constexpr std::size_t kPieceBytesMin = std::size_t{128} << 10;
-/// Read at once of what is compressed to nearly nothing: some 30 ms.
+/// Limit on bytes read for one piece, for objects that compress to almost nothing: some 30 ms.
 constexpr std::int64_t kReadAtOnceMax = std::int64_t{8} << 20;
 
 }  // namespace
@@ -32,7 +32,7 @@ struct FolderArchive::Open {
 
 namespace {
 
-/// What a task on the pool made.
+/// The result of a task on the pool.
 struct Made {
   std::string bytes;
   bool is_done = false;  ///< the object was read to its end
@@ -52,7 +52,7 @@ Result<Made> ReadPiece(Open& open, ArchiveWriter& writer) {
     const ssize_t got = ::pread(open.file.get(), read.data(), wanted, open.offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::unexpected(ErrnoError(errno, "read an object"));
-    is_short = got == 0;  // End() says so
+    is_short = got == 0;  // End() reports it
     if (is_short) break;
     open.offset += got;
     TY_RETURN_IF_ERROR(
@@ -74,7 +74,7 @@ FolderArchive::FolderArchive(storage::Buckets& buckets, boost::asio::thread_pool
       names_(folder_.top),
       left_(limits) {}
 
-/// False: the folder has no more objects.
+/// False: the directory has no more objects.
 awaitable<Result<bool>> FolderArchive::NextPage() {
   if (std::exchange(has_listed_, true) && page_.next_page_token().empty()) co_return false;
   storage::NameQuery query{.prefix = folder_.prefix, .page_token = page_.next_page_token()};
@@ -87,7 +87,7 @@ awaitable<Result<bool>> FolderArchive::NextPage() {
 awaitable<Status> FolderArchive::BeginObject() {
   const std::string name = page_.items(at_++).name();
   const std::string below = name.substr(folder_.prefix.size());
-  if (below.empty()) co_return Status();  // the folder's own mark
+  if (below.empty()) co_return Status();  // the directory's own marker object
   if (left_.entries-- <= 0 || left_.name_bytes <= 0)
     co_return std::unexpected(Error{Code::kResourceExhausted, "the folder has too many objects", {}});
   Result<storage::ReadableObject> opened = co_await buckets_.OpenRead(folder_.bucket, name);

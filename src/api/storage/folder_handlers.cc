@@ -31,7 +31,7 @@ using http::Request;
 using http::Response;
 using std::chrono::steady_clock;
 
-/// How far a folder is counted: to whichever comes first.
+/// Limits of counting a directory, whichever is reached first.
 struct CountLimits {
   std::int64_t objects = 0;
   std::chrono::seconds time{};
@@ -39,7 +39,8 @@ struct CountLimits {
 constexpr CountLimits kSummaryLimits{.objects = 1'000'000, .time = std::chrono::seconds(2)};
 constexpr std::int64_t kRemovedMax = 5'000;
 constexpr std::chrono::seconds kRemovingMax{1};
-/// A zip's end lists its entries, so the server keeps them until then: some 100 bytes each, and their names.
+/// A zip's end lists its entries, so the server keeps them in memory until then: some 100 bytes each, and
+/// their names.
 constexpr std::int64_t kZipEntriesMax = 100'000;
 constexpr std::int64_t kZipNameBytesMax = std::int64_t{32} << 20;
 constexpr CountLimits kZipLimits{.objects = kZipEntriesMax, .time = std::chrono::seconds(60)};
@@ -61,7 +62,7 @@ void AddObject(const storage::v1::Object& object, FolderSummary& summary) {
 
 using Look = std::function<void(const storage::v1::Object& object)>;
 
-/// Beyond the limits: `more`. `look` sees each object, in order; or is empty.
+/// Sets `more` beyond the limits. `look` is called for each object, in order; may be empty.
 awaitable<Result<FolderSummary>> Count(storage::Buckets& buckets, std::string bucket, std::string prefix,
                                        CountLimits limits, Look look) {
   const steady_clock::time_point end = steady_clock::now() + limits.time;
@@ -81,7 +82,7 @@ awaitable<Result<FolderSummary>> Count(storage::Buckets& buckets, std::string bu
   }
 }
 
-/// Refused before anything is sent, where that can be known.
+/// Checks the limits before anything is sent, where that is possible.
 awaitable<Status> CheckZip(storage::Buckets& buckets, const FolderArchive::Folder& folder) {
   packing::EntryNames names(folder.top);
   std::int64_t name_bytes = 0;
@@ -109,7 +110,7 @@ awaitable<Result<http::StreamPart>> NextPart(std::shared_ptr<Folders> /*alive*/,
   co_return http::StreamPart(std::move(piece));
 }
 
-/// Deletes what a page lists, until there is enough of it: false.
+/// Deletes the objects of a page. False: the time or number of one call is used up.
 awaitable<Result<bool>> RemoveListed(storage::Buckets& buckets, const std::string& bucket,
                                      const storage::v1::Objects& page, steady_clock::time_point end,
                                      FolderRemoval& removal) {

@@ -1,4 +1,4 @@
-// Buckets' own fields and the parts of the API that are refused, over HTTP.
+// Buckets' own fields, and the refused parts of the API, over HTTP.
 #include <gtest/gtest.h>
 
 #include "api/storage/storage_api_fixture.h"

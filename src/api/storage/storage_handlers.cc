@@ -18,8 +18,8 @@ namespace {
 
 using namespace storage_api;
 
-/// A part of the API that this server does not have. Rejected with an error that names it, so that clients do
-/// not assume that it took effect.
+/// A part of the API that this server does not support. Rejected with an error that names it, so that clients
+/// do not assume that it took effect.
 struct Unsupported {
   const char* pattern;  ///< below /storage/v1
   const char* what;
@@ -62,15 +62,17 @@ constexpr std::array kUnsupported{
                 "Cloud Storage service agents do not exist on this server"},
 };
 
-/// How a request wants its JSON answer: the part that `fields` selects, on one line with `prettyPrint=false`.
-/// Names in `fields` that storage v1's resources do not have are ignored: clients ask for fields newer than
-/// the discovery document. Pure: any thread. Source: discovery, the parameters of all methods.
+/// The requested form of the JSON answer: the part that `fields` selects, on one line with
+/// `prettyPrint=false`. Names in `fields` that storage v1's resources do not have are ignored: clients ask
+/// for fields newer than the discovery document. Pure: any thread. Source: discovery, the parameters of all
+/// methods.
 class AnswerForm {
  public:
-  /// kInvalidArgument: `fields` is malformed. Read before the method runs, so that nothing is changed then.
+  /// kInvalidArgument: `fields` is malformed. Called before the method runs, so that an error changes
+  /// nothing.
   [[nodiscard]] static Result<AnswerForm> Read(const http::Request& request);
 
-  /// Leaves errors and contents of objects as they are.
+  /// Does not change errors and contents of objects.
   void Apply(http::Response& answer) const;
 
  private:
@@ -109,8 +111,9 @@ Status CheckHeaders(const Request& request) {
   return {};
 }
 
-/// A client that derived the bucket's name from a project says which, for names are anybody's. A foreign
-/// bucket gets the words of an absent one. Where nobody is asked who they are, buckets have no projects.
+/// A client that derived the bucket's name from a project sends the project, because anybody could have taken
+/// the name. A bucket of another project is reported as absent. Without authentication, buckets have no
+/// projects.
 Status CheckProject(const Identities& identities, const Request& request) {
   const std::string_view project = request.headers.Get(wire::kBucketProjectField);
   if (project.empty() || request.caller == nullptr) return {};
@@ -145,7 +148,7 @@ http::Handler InStorageForm(const Identities& identities, http::Handler function
 
 void AddStorageRefusals(http::Router& router) {
   std::map<std::string, std::set<std::string_view>, std::less<>> added;
-  // It refuses all methods of the pattern that have no handler yet.
+  // Refuses all methods of the pattern that have no handler yet.
   const auto refuse_rest = [&](const std::string& pattern, const Error& error) {
     for (const std::string_view verb : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
       if (!added[pattern].insert(verb).second) continue;

@@ -44,7 +44,7 @@ Result<json::object> ReadObject(std::string_view text) {
   json::value body = json::parse(text, failure);
   json::object* object = failure ? nullptr : body.if_object();
   if (object == nullptr && text.empty()) return json::object();
-  if (object == nullptr) {  // ParseJson words the reason
+  if (object == nullptr) {  // ParseJson returns the error
     Bucket bucket;
     TY_RETURN_IF_ERROR(wire::ParseJson(text, bucket));
     return std::unexpected(InvalidArgument({}, "Parse Error"));

@@ -51,7 +51,7 @@ awaitable<Result<v1::Bucket>> MakeBucket(Buckets& buckets, Request& request, std
 awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request) {
   TY_CO_TRY(const Conditions when, ReadConditions(request));
   TY_CO_TRY(const bool soft_deleted, ReadBool(request, "softDeleted"));
-  if (soft_deleted || when.generation) {  // what is deleted here is gone, and buckets have no versions
+  if (soft_deleted || when.generation) {  // deleted objects are not kept, and buckets have no versions
     co_return std::unexpected(NotFound("There is no deleted bucket " + request.Parameter("bucket")));
   }
   TY_CO_TRY(v1::Bucket bucket, co_await buckets.GetBucket(request.Parameter("bucket"), when));
@@ -73,7 +73,7 @@ awaitable<Result<Response>> UpdateBucket(Buckets& buckets, Request& request) {
 awaitable<Result<v1::Buckets>> PageOfBuckets(Buckets& buckets, Request& request) {
   TY_CO_TRY(const bool soft_deleted, ReadBool(request, "softDeleted"));
   TY_CO_TRY(const std::size_t results_max, ReadResultsMax(request));
-  if (soft_deleted) {  // what is deleted here is gone
+  if (soft_deleted) {  // deleted buckets are not kept
     v1::Buckets none;
     none.set_kind("storage#buckets");
     co_return none;

@@ -7,14 +7,14 @@
 namespace trainyard::api::storage_api {
 namespace {
 
-/// Whether a copy's body says what the new object's metadata is; a name or a storage class alone does not.
+/// Whether a copy's body sets the new object's metadata; a name or a storage class alone does not.
 bool SaysMetadata(const v1::Object& body) {
   return !body.content_type().empty() || !body.content_encoding().empty() ||
          !body.content_language().empty() || !body.content_disposition().empty() ||
          !body.cache_control().empty() || body.metadata_size() > 0 || body.has_custom_time();
 }
 
-/// @param to_bucket  where the path names only the object (moveTo): the source's.
+/// @param to_bucket  the source's bucket, if the path only names the object (moveTo).
 Result<storage::Transfer> ReadTransfer(const Request& request, const std::string& to_bucket,
                                        v1::Object body) {
   if (request.HasQuery("destinationKmsKeyName")) {
@@ -29,14 +29,14 @@ Result<storage::Transfer> ReadTransfer(const Request& request, const std::string
   transfer.to = std::move(body);
   transfer.to.set_bucket(to_bucket);
   transfer.to.set_name(request.Parameter("to_object"));
-  // The source's checksums hold for the copy.
+  // The copy has the source's checksums.
   transfer.to.clear_md5_hash();
   transfer.to.clear_crc32c();
   return transfer;
 }
 
-/// Source: discovery, maxBytesRewrittenPerCall: an integral multiple of 1 MiB. It is a maximum for copies
-/// between places, of which there is one here.
+/// Source: discovery, maxBytesRewrittenPerCall: an integral multiple of 1 MiB. It limits copies between
+/// locations, of which there is only one here.
 Status CheckRewriteBytesMax(const Request& request) {
   constexpr std::uint64_t kMultiple = std::uint64_t{1} << 20;
   if (!request.HasQuery("maxBytesRewrittenPerCall")) return {};
@@ -46,7 +46,7 @@ Status CheckRewriteBytesMax(const Request& request) {
       {}, "Invalid value for 'maxBytesRewrittenPerCall': it must be a positive multiple of 1048576"));
 }
 
-/// The door has asked for the source.
+/// The rights on the source were already checked.
 awaitable<Result<v1::Object>> Copied(Buckets& buckets, Request& request) {
   const std::string& to_bucket = request.Parameter("to_bucket");
   TY_CO_RETURN_IF_ERROR(co_await RequireOnBucket(request, "storage.objects.create", to_bucket));
@@ -68,8 +68,8 @@ awaitable<Result<Response>> CopyObject(Buckets& buckets, Request& request) {
   co_return ObjectAnswer(request, std::move(object));
 }
 
-/// Every rewrite is done in one call, so nobody holds a token of ours: one that comes back (a client that
-/// went on after an error) starts again, which Google's service allows at any time.
+/// Every rewrite is completed in one call, so no client has a token of ours: if one comes (from a client that
+/// continued after an error), the rewrite starts again, which Google's service allows at any time.
 awaitable<Result<Response>> RewriteObject(Buckets& buckets, Request& request) {
   TY_CO_RETURN_IF_ERROR(CheckRewriteBytesMax(request));
   TY_CO_TRY(v1::Object object, co_await Copied(buckets, request));

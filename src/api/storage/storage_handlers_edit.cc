@@ -46,10 +46,10 @@ std::vector<std::string> TakeNulls(json::object& object) {
   return keys;
 }
 
-/// A body taken apart: what is set, and what is null.
+/// A parsed body: the values to set, and the fields to remove.
 struct Patch {
   Object values;
-  std::vector<const FieldDescriptor*> fields;  ///< editable ones that the body names
+  std::vector<const FieldDescriptor*> fields;  ///< editable ones in the body
   std::vector<std::string> removed_metadata;
   bool names_metadata = false;
 };
@@ -59,7 +59,7 @@ Result<Patch> ReadBody(std::string_view text) {
   boost::system::error_code failure;
   json::value body = json::parse(text, failure);
   json::object* object = failure ? nullptr : body.if_object();
-  if (object == nullptr) {  // ParseJson words the reason
+  if (object == nullptr) {  // ParseJson returns the error
     TY_RETURN_IF_ERROR(wire::ParseJson(text, patch.values));
     return patch;
   }
@@ -78,7 +78,7 @@ Result<Patch> ReadBody(std::string_view text) {
   TakeNulls(*object);
   TY_RETURN_IF_ERROR(wire::ParseJson(json::serialize(body), patch.values));
   Object checked = patch.values;
-  checked.set_name("any");  // the path has it
+  checked.set_name("any");  // the name is in the path
   TY_RETURN_IF_ERROR(storage::ValidateNewObject(checked));
   return patch;
 }
@@ -94,7 +94,8 @@ void SetField(const Object& from, const FieldDescriptor& field, Object& to) {
   to.MergeFrom(only);
 }
 
-/// Source: Cloud Storage's page "Object metadata": once set, Custom-Time can neither be removed nor go back.
+/// Source: Cloud Storage's page "Object metadata": once set, Custom-Time can neither be removed nor moved
+/// back.
 Status CheckCustomTime(const Object& before, const Object& after) {
   if (!before.has_custom_time()) return {};
   const auto time = [](const Object& object) {

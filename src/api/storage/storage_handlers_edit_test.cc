@@ -20,7 +20,7 @@ std::string Edited(Result<storage::ObjectEdit> edit) {
   storage::v1::Object object;
   EXPECT_TRUE(wire::ParseJson(kBefore, object));
   EXPECT_TRUE((*edit)(object));
-  // Maps have no order of their own.
+  // Maps have no order.
   const std::map<std::string, std::string> metadata(object.metadata().begin(), object.metadata().end());
   object.clear_metadata();
   std::string text = wire::PrintJsonCompact(object);

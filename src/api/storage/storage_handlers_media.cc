@@ -23,12 +23,12 @@ namespace {
 constexpr std::size_t kInBytes = std::size_t{64} << 10;
 constexpr std::size_t kOutBytes = std::size_t{256} << 10;
 
-/// One file while it is sent. Blocking; one thread at a time.
+/// Decompresses one file while it is sent. Blocking; one thread at a time.
 class Gunzip {
  public:
   explicit Gunzip(UniqueFd file) : file_(std::move(file)), in_(kInBytes, '\0') {}
 
-  /// The next bytes; none at the end.
+  /// The next bytes; an empty string at the end.
   Result<std::string> Next() {
     std::string out(kOutBytes, '\0');
     std::size_t filled = 0;
@@ -41,7 +41,7 @@ class Gunzip {
       if (decoder_->done()) decoder_ = std::make_unique<http::GzipDecoder>();
       const std::span<std::byte> space(reinterpret_cast<std::byte*>(out.data()) + filled,
                                        out.size() - filled);
-      // Also without input: the decoder may hold output that did not fit before.
+      // Also without input: the decoder may have output that did not fit before.
       TY_TRY(const http::GzipDecoder::Step step, decoder_->Decode(pending_, space));
       pending_.remove_prefix(step.consumed);
       filled += step.produced;
@@ -85,10 +85,10 @@ bool BeginsAsGzip(int file) {
   return ::pread(file, magic.data(), magic.size(), 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
-/// A gzip file's contents, decompressed while they are sent. Several members one after another (what compose
-/// makes of gzip objects) are one text. If the file is truncated or malformed, the answer ends before its
+/// A gzip file's contents, decompressed while they are sent. Several members one after another (as compose
+/// makes from gzip objects) are one text. If the file is truncated or malformed, the answer ends before its
 /// last chunk.
-/// @param files  reads and decompresses; must outlive the answer.
+/// @param files  the pool that reads and decompresses; must outlive the answer.
 http::StreamBody GunzippedBody(UniqueFd file, boost::asio::thread_pool& files) {
   auto gunzip = std::make_shared<Gunzip>(std::move(file));  // shared with the task that reads
   return {.next = [gunzip = std::move(gunzip), &files] { return NextPiece(gunzip, files); }};
@@ -112,7 +112,7 @@ void AddObjectHeaders(const v1::Object& object, http::Headers& headers) {
               object.content_encoding().empty() ? "identity" : object.content_encoding());
   if (!object.crc32c().empty())
     headers.Add("X-Goog-Hash", "crc32c=" + object.crc32c() + ",md5=" + object.md5_hash());
-  // Any text may have been set by a client: the response writer makes line ends spaces.
+  // A client may have set any text: the response writer replaces line ends by spaces.
   const auto add = [&headers](const char* name, const std::string& value) {
     if (!value.empty()) headers.Add(name, value);
   };
@@ -122,13 +122,13 @@ void AddObjectHeaders(const v1::Object& object, http::Headers& headers) {
   add("Cache-Control", object.cache_control());
 }
 
-/// Those of contents that are sent as they are stored.
+/// Headers of contents that are sent as they are stored.
 void AddStoredHeaders(const v1::Object& object, http::Headers& headers) {
   headers.Add("Accept-Ranges", "bytes");
   if (!object.content_encoding().empty()) headers.Add("Content-Encoding", object.content_encoding());
 }
 
-/// Whether the client gets a gzip object as text: it does not take gzip, and Cache-Control does not forbid
+/// Whether the client gets a gzip object as text: it does not accept gzip, and Cache-Control does not forbid
 /// it. A file that only claims to be gzip is sent as it is. Source: Cloud Storage's page "Transcoding of
 /// gzip-compressed files".
 awaitable<Result<bool>> Gunzips(Buckets& buckets, const Request& request,
@@ -149,7 +149,7 @@ Response Gunzipped(Response response, storage::ReadableObject opened, boost::asi
   return response;
 }
 
-/// The range to send; nothing: all of it. A client with another version gets everything (If-Range).
+/// The range to send; nothing: everything. A client with another version gets everything (If-Range).
 Result<std::optional<ByteRange>> WantedRange(const Request& request, const v1::Object& object) {
   const std::string_view if_range = request.headers.Get("If-Range");
   if (!request.headers.Has("Range") || (!if_range.empty() && if_range != Quoted(object.etag())))

@@ -74,7 +74,7 @@ Result<bool> MultipartUpload::Step() {
   return false;
 }
 
-/// The next line without its end; absent if it is not here yet.
+/// The next line without its line end; absent if it is incomplete.
 std::optional<std::string_view> MultipartUpload::TakeLine() {
   const std::size_t end = buffer_.find('\n', taken_);
   if (end == std::string::npos) return std::nullopt;
@@ -122,7 +122,7 @@ Result<bool> MultipartUpload::ReadContent() {
   std::string_view rest = std::string_view(buffer_).substr(taken_);
   const bool empty_part = at_start_ && rest.starts_with(boundary_);
   const std::size_t found = empty_part ? 0 : rest.find(end);
-  // What may be the beginning of a boundary stays in the buffer.
+  // Bytes that may be the beginning of a boundary stay in the buffer.
   TakeContent(found != std::string_view::npos ? found : rest.size() - std::min(rest.size(), end.size()));
   if (state_ == State::kResource && content_.size() > kResourceBytesMax)
     return Malformed("the resource is too long");

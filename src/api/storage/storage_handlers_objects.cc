@@ -27,7 +27,7 @@ awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::
   co_return ObjectAnswer(request, std::move(object));
 }
 
-/// Whether a copying command of gcloud or gsutil asks: `cp`, `mv` and `rsync` list what is at their
+/// Whether the request comes from a copying command of gcloud or gsutil: `cp`, `mv` and `rsync` list their
 /// destination before they upload. Both name their command in the User-Agent.
 bool IsCopyCommand(const Request& request) {
   constexpr std::array<std::string_view, 6> kCommands{"command/gcloud.storage.cp",
@@ -60,7 +60,7 @@ awaitable<Result<Response>> ListObjects(Buckets& buckets, Request& request) {
   TY_CO_TRY(storage::NameQuery query, ReadNameQuery(request));
   TY_CO_TRY(const bool soft_deleted, ReadBool(request, "softDeleted"));
   const std::string& bucket = request.Parameter("bucket");
-  if (soft_deleted) {  // what is deleted here is gone
+  if (soft_deleted) {  // deleted objects are not kept
     TY_CO_TRY(const v1::Bucket present, co_await buckets.GetBucket(bucket));
     v1::Objects none;
     none.set_kind("storage#objects");
@@ -69,7 +69,7 @@ awaitable<Result<Response>> ListObjects(Buckets& buckets, Request& request) {
   Result<v1::Objects> listed = co_await buckets.List(bucket, std::move(query));
   if (!listed && listed.error().code == Code::kNotFound && buckets.creates_on_use() &&
       IsCopyCommand(request)) {
-    listed = v1::Objects();  // the upload that follows makes the bucket
+    listed = v1::Objects();  // the following upload creates the bucket
     listed->set_kind("storage#objects");
   }
   TY_CO_TRY(v1::Objects page, std::move(listed));

@@ -7,7 +7,7 @@
 namespace trainyard::api::storage_api {
 namespace {
 
-/// Digits, or '*' as nothing.
+/// Digits, or '*' for an absent number.
 Result<std::optional<std::uint64_t>> NumberOrStar(std::string_view text) {
   if (text == "*") return std::nullopt;
   const auto number = http::ParseDecimal(text);

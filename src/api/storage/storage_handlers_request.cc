@@ -99,7 +99,7 @@ awaitable<Result<std::string>> ReadPiece(http::BodyReader& body, std::size_t byt
   std::string piece;
   std::size_t filled = 0;
   while (filled < bytes_max) {
-    // Grows with the received bytes, so that a client that sends a few and waits holds no more memory than
+    // Grows with the received bytes, so that a client that sends a few and waits uses no more memory than
     // those.
     if (filled == piece.size()) piece.resize(std::min(std::max(filled * 2, kFirstPieceBytes), bytes_max));
     const std::span<std::byte> space(reinterpret_cast<std::byte*>(piece.data()) + filled,

@@ -30,7 +30,7 @@ std::unexpected<Error> Refused(std::string message) {
   return std::unexpected(InvalidArgument({}, std::move(message)));
 }
 
-/// The range that a PUT brings; one without a header brings everything.
+/// The range of a PUT's bytes; without a header it has all bytes.
 Result<UploadRange> RangeOf(const Request& request) {
   if (request.headers.Has("Content-Range")) return ReadUploadRange(request.headers.Get("Content-Range"));
   return UploadRange{.first = 0, .last = std::nullopt, .total = request.content_length};
@@ -42,7 +42,7 @@ Status CheckRange(const UploadRange& range, const Uploads::Turn& turn) {
                    std::to_string(*range.total));
   }
   if (range.first && *range.first > turn.received) {
-    // After a 503, clients ask where to continue.
+    // After a 503, clients query where to continue.
     return std::unexpected(Unavailable("There are " + std::to_string(turn.received) +
                                        " bytes of the upload here; it goes on there"));
   }

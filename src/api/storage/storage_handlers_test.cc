@@ -169,7 +169,7 @@ TEST_F(StorageApi, ABodyThatIsCutLeavesNothing) {
     }
   }
   EXPECT_EQ(Media("x").body, "before");
-  Stop();  // waits for what the pool still removes
+  Stop();  // waits for removals on the pool
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "uploads"));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = storage::ObjectWriter::kPieceBytes;
 
-/// Pieces that fit a small body, so that small objects need no large buffers.
+/// The size of pieces, small for a small body, so that small objects need no large buffers.
 std::size_t PieceBytes(const Request& request) {
   const std::uint64_t announced = request.content_length.value_or(kPieceBytes);
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(announced, 1, kPieceBytes));

@@ -25,7 +25,7 @@ std::string ProjectOfQuery(const Identities& identities, const Request& request)
   return project.empty() ? identities.default_project() : std::string(project);
 }
 
-/// "projects/_/buckets/B" or "projects/_/buckets/B/objects/O", once it is there.
+/// "projects/_/buckets/B" or "projects/_/buckets/B/objects/O"; checks that it exists.
 awaitable<Result<std::string>> ResourceId(Buckets& buckets, Request& request) {
   const std::string bucket = request.Parameter("bucket");
   std::string id = "projects/_/buckets/" + bucket;
@@ -38,7 +38,7 @@ awaitable<Result<std::string>> ResourceId(Buckets& buckets, Request& request) {
   co_return id;
 }
 
-/// Storage's policies have a kind and a resource beside what all policies have.
+/// Storage's policies have a kind and a resource in addition to the fields of all policies.
 Response PolicyAnswer(const std::string& id, const iam::v1::Policy& policy) {
   json::object answer = json::parse(wire::PrintJson(policy)).as_object();
   answer["kind"] = "storage#policy";
@@ -101,7 +101,7 @@ awaitable<Result<Response>> TestBucketPermissions(Buckets& buckets, Identities& 
   const iam::Resource bucket = iam::Resource::Bucket(request.Parameter("bucket"));
   const std::string principal = access::PrincipalOf(request);
   json::array held;
-  // Who may see nothing there gets no word on whether it is there.
+  // A caller that may see nothing there is not told whether it exists.
   const bool is_seen = request.caller == nullptr || identities.Knows(principal, bucket);
   if (is_seen) TY_CO_RETURN_IF_ERROR(co_await ResourceId(buckets, request));
   for (const auto& [name, value] : request.query) {

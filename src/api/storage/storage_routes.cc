@@ -18,7 +18,7 @@ using control::v1::FolderSummary;
 constexpr Where kServed = kEverywhere | Where::kStorageFront;
 constexpr Route kRows[] = {
     // Source: Cloud Storage, "IAM permissions for JSON methods" and "Cloud Audit Logs with Cloud Storage".
-    // The handlers ask for objects.list, too, where the row has another permission.
+    // The handlers also require objects.list if the row has another permission.
     {Ask(kBucket, "GET /trainyard/v1/buckets/{bucket}/folder:summarize", "storage.objects.list",
          "trainyard.v1.Folders.Summarize", kDataRead),
      kOutside, Json<FolderSummary>("prefix"), kCall<SummarizeFolder>},
@@ -47,8 +47,8 @@ constexpr Route kRows[] = {
     {Ask(kBucket, "GET /storage/v1/b/{bucket}/storageLayout", "storage.objects.list",
          "storage.buckets.getStorageLayout", kDataRead),
      kServed, kStorage, kCall<GetStorageLayout>},
-    // The lists are empty here; folders have permissions of their own in the original, which who lists
-    // objects has.
+    // The lists are empty here; in Google's service folders have separate permissions, which callers that may
+    // list objects have.
     {Ask(kBucket, "GET /storage/v1/b/{bucket}/folders", "storage.objects.list", "storage.folders.list",
          kDataRead),
      kServed, kStorage, kCall<ListNothing>},
@@ -70,7 +70,7 @@ constexpr Route kRows[] = {
     {Ask(kBucket, "PUT /storage/v1/b/{bucket}/iam", "storage.buckets.setIamPolicy",
          "storage.setIamPermissions", kAdminActivity),
      kServed, kStorage, kCall<SetBucketPolicy>},
-    // Its answer is what the caller may.
+    // Its answer only contains the caller's permissions.
     {LoggedIn("GET /storage/v1/b/{bucket}/iam/testPermissions", "storage.testIamPermissions"), kServed,
      kStorage, kCall<TestBucketPermissions>},
     {Ask(kBucket, "GET /storage/v1/b/{bucket}/o/{object}/iam", "storage.objects.getIamPolicy",
@@ -97,25 +97,25 @@ constexpr Route kRows[] = {
     {Ask(kBucket, "PUT /storage/v1/b/{bucket}/o/{object}", "storage.objects.update", "storage.objects.update",
          kDataWrite),
      kServed, kStorage, kCall<UpdateObject>},
-    // The handler asks for objects.get of the sources (they are in this bucket), and objects.delete to
+    // The handler also requires objects.get for the sources (they are in this bucket), and objects.delete to
     // replace an object.
     {Ask(kBucket, "POST /storage/v1/b/{bucket}/o/{object}/compose", "storage.objects.create",
          "storage.objects.compose", kDataWrite),
      kServed, kStorage, kCall<ComposeObject>},
-    // The source. The handler asks for objects.create on {to_bucket}, and objects.delete to replace an
-    // object.
+    // The permission is for the source. The handler also requires objects.create on {to_bucket}, and
+    // objects.delete to replace an object.
     {Ask(kBucket, "POST /storage/v1/b/{bucket}/o/{object}/copyTo/b/{to_bucket}/o/{to_object}",
          "storage.objects.get", "storage.objects.copy", kDataWrite),
      kServed, kStorage, kCall<CopyObject>},
     {Ask(kBucket, "POST /storage/v1/b/{bucket}/o/{object}/rewriteTo/b/{to_bucket}/o/{to_object}",
          "storage.objects.get", "storage.objects.rewrite", kDataWrite),
      kServed, kStorage, kCall<RewriteObject>},
-    // The handler asks for objects.create and objects.delete: the source goes.
+    // The handler also requires objects.create and objects.delete: the source is deleted.
     {Ask(kBucket, "POST /storage/v1/b/{bucket}/o/{object}/moveTo/o/{to_object}", "storage.objects.get",
          "storage.objects.move", kDataWrite),
      kServed, kStorage, kCall<MoveObject>},
-    // The handler asks for objects.delete to replace an object. PUT and DELETE go on with an upload that POST
-    // began.
+    // The handler also requires objects.delete to replace an object. PUT and DELETE continue an upload that
+    // POST began.
     {Ask(kBucket, "POST /upload/storage/v1/b/{bucket}/o", "storage.objects.create", "storage.objects.create",
          kDataWrite),
      kServed, kStorage, kCall<InsertObject>},

@@ -33,7 +33,7 @@ std::string_view XmlCode(const Error& error) {
   }
 }
 
-/// Empty: it is the error's own.
+/// Empty: use the error's own message.
 std::string_view XmlMessage(Code code) {
   if (code == Code::kUnauthenticated) return "Authentication required.";
   return code == Code::kPermissionDenied ? "Access denied." : std::string_view();

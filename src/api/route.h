@@ -35,7 +35,7 @@ constexpr bool Meets(Where one, Where other) {
   return (static_cast<unsigned>(one) & static_cast<unsigned>(other)) != 0;
 }
 
-/// For tables.
+/// Combines sockets, for the tables.
 inline constexpr Where kOutside = Where::kAdministration;
 inline constexpr Where kOutsideOnly = Where::kAdministration | Where::kRefused;
 inline constexpr Where kEverywhere = Where::kAdministration | Where::kReplicas;
@@ -54,7 +54,7 @@ struct Call {
   const char* second = nullptr;
 };
 
-/// Declares functions that wait, and functions that answer at once: Waits<JobService> GetJob, ListJobs;
+/// Declares functions that wait, and functions that answer immediately: Waits<JobService> GetJob, ListJobs;
 template <class... Sources>
 using Waits = boost::asio::awaitable<Result<http::Response>>(Sources&..., http::Request& request);
 template <class... Sources>

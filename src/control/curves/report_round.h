@@ -28,7 +28,7 @@ class ReportRound {
   /// The next trials are those after this one.
   [[nodiscard]] std::int64_t after() const noexcept { return at_; }
   [[nodiscard]] bool IsFull() const noexcept { return read_ >= kTrialsReadMax; }
-  /// In order of their uids.
+  /// Trials must come in order of their uids.
   void Take(std::int64_t trial, bool has_ended) {
     ++read_;
     at_ = trial;

@@ -214,7 +214,8 @@ void JobAttempts::Kill(int replica, int attempt) {
   tasks_.Spawn(KillUntilDone({replica, attempt}, 2 * retry_pause()));
 }
 
-/// Kills an attempt whose end may be recorded already when this begins; then it is only removed.
+/// Kills the attempt, retrying until it is dead. One whose end is recorded is only killed if it already was
+/// when this began.
 boost::asio::awaitable<void> JobAttempts::KillUntilDone(Key key, std::chrono::milliseconds wait) {
   const bool recorded = known_.contains(key) && known_.at(key).recorded;
   if (wait.count() > 0) co_await Pause(wait);

@@ -25,7 +25,7 @@ using v1::Started;
 using v1::StartRequest;
 
 inline constexpr std::size_t kMessageMax = std::size_t{128} << 10;
-/// In one packet.
+/// Limit for one packet.
 inline constexpr std::size_t kDescriptorsMax = 8;
 inline constexpr std::uint32_t kVersion = 1;
 

@@ -15,7 +15,7 @@
 #include "stores/audit/audit_log.h"
 #include "stores/audit/audit_search.h"
 
-/// For this folder's tests.
+/// Helpers for the tests of the audit log.
 namespace trainyard::audit {
 
 inline constexpr std::chrono::sys_days kToday{std::chrono::year(2026) / 11 / 23};

@@ -35,7 +35,7 @@ struct KnownJobs {
 /// (`operator_has_spoken`), these numbers are never given out again.
 [[nodiscard]] Status CheckNumbers(store::JobStore& jobs, const std::string& data, const KnownJobs& known);
 
-/// kFailedPrecondition: a directory, or something else that is no file, has the name of a database.
+/// kFailedPrecondition: a directory, or something else that is not a file, has the name of a database.
 [[nodiscard]] Status CheckDatabaseFiles(const std::string& data);
 /// One line for each database that a server with jobs has made, and that is missing now.
 [[nodiscard]] std::vector<std::string> WhatIsGone(const std::string& data);

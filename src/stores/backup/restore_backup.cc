@@ -30,7 +30,7 @@ std::unexpected<Error> Damaged(std::string message) {
   return std::unexpected(Error{Code::kDataLoss, std::move(message), {}});
 }
 
-/// An open folder, and the path for messages.
+/// An open directory, and its path for messages.
 struct OpenedFolder {
   UniqueFd folder;
   std::string path;

@@ -30,7 +30,7 @@ class ProjectNumbers {
   void Keep(const KeptNumber& kept);
 
   /// A free number for a project without one. Computed with the secret, so that nobody can find a name that
-  /// has a given number, and the same number results again if a power cut prevents its being written.
+  /// has a given number, and so that the same number results again if a power cut prevents writing it.
   [[nodiscard]] KeptNumber Choose(std::string_view secret, std::string_view project) const;
 
  private:
@@ -39,8 +39,8 @@ class ProjectNumbers {
 };
 
 /// The numbers of projects from before numbers were stored: the same as they had (cluster::HashedNumber),
-/// except that of two projects with the same number one gets another. A project whose name is a number gives
-/// way to others.
+/// except that of two projects with the same number one gets another: the one whose name is a number, if only
+/// one is.
 [[nodiscard]] std::vector<KeptNumber> NumbersFromBefore(ProjectNumbers known, std::string_view secret,
                                                         const std::set<std::string, std::less<>>& projects);
 

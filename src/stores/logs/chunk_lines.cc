@@ -16,7 +16,7 @@ constexpr char kLineTag = 0x0a;      // LogLines.line: field 1, length-delimited
 constexpr char kStampTag = 0x09;     // LogLine.stamp: field 1, fixed64
 constexpr char kSeverityTag = 0x10;  // LogLine.severity: field 2, varint
 constexpr std::size_t kStampBytes = 1 + sizeof(std::uint64_t);
-constexpr std::uint64_t kStampMax = std::uint64_t{1} << 62;  // the year 2116; leaves room above for ShownTime
+constexpr std::uint64_t kStampMax = std::uint64_t{1} << 62;  // the year 2116; ShownTime may be later
 
 /// A length of at most 28 bits, taken from the front.
 std::optional<std::size_t> TakeLength(std::string_view& bytes) {

@@ -163,7 +163,7 @@ TEST_F(LogReaderTest, BoundsOneSearchAndGoesOn) {
 }
 
 TEST_F(LogReaderTest, BoundsTheChunksPassedOver) {
-  // 12,000 chunks of somebody else, then one of ours at each end of time.
+  // 12,000 chunks of another job, then one of ours at each end of time.
   std::vector<AppendRequest> requests;
   requests.push_back({SampleSource(1, "service"), SampleChunk({.texts = {"first"}, .first_stamp = 1})});
   for (int i = 0; i < 12'000; ++i) {

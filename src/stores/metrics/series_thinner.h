@@ -26,9 +26,9 @@ class SeriesThinner {
  public:
   SeriesThinner(std::vector<const Metric*> metrics, std::size_t points_max);
 
-  /// In order of time for each replica.
+  /// Samples must come in order of time for each replica.
   void Add(const Sample& sample);
-  /// By metric in the order given, then by task. Empties the thinner.
+  /// Returns the series by metric in the order given, then by task. Empties the thinner.
   [[nodiscard]] std::vector<Series> Take();
 
  private:

@@ -45,7 +45,7 @@ struct ReportQuery {
   std::int64_t job_uid = 0;
   std::vector<std::string> trial_ids;  ///< "": reports outside of trials
 };
-/// By trial as asked, tag and attempt; at most kReportsListedMax.
+/// Sorted by trial (in the requested order), tag and attempt; at most kReportsListedMax.
 [[nodiscard]] Result<std::vector<StoredReport>> ReadReports(sqlite::Database& database,
                                                             const ReportQuery& query);
 [[nodiscard]] Status EraseReports(sqlite::Database& database, std::span<const std::int64_t> job_uids);

@@ -12,8 +12,8 @@
 
 namespace trainyard::storage {
 
-/// SHA-256 of objects, which the API does not provide: of the version that was opened. The results of the
-/// last kKeptMax objects are cached. Loop thread.
+/// SHA-256 of objects, which the API does not provide: of the version that was opened. Up to kKeptMax results
+/// are cached. Loop thread.
 class ContentDigests {
  public:
   static constexpr std::size_t kKeptMax = 4096;

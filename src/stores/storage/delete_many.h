@@ -13,7 +13,7 @@ namespace trainyard::storage {
 class BucketFiles;
 class Buckets;
 
-/// So many take some milliseconds, during which other work waits.
+/// Deleting this many takes some milliseconds, during which other work waits.
 inline constexpr std::size_t kDeletedAtOnceMax = 64;
 
 /// Deletes those of these objects that exist, at most kDeletedAtOnceMax, many times as fast as one by one;

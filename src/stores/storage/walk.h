@@ -48,8 +48,8 @@ struct NamePage {
 /// kInvalidArgument: the page token is not one of ours, or the glob is malformed. Source: discovery,
 /// objects.list.
 [[nodiscard]] Result<NamePage> ListNames(int bucket, const NameQuery& query);
-/// In units of Glob::WorkOf, about 0.1 s; half a second for the costliest patterns. Each name that is read
-/// costs kNameWork in addition.
+/// Limit on the work for one page, in units of Glob::WorkOf: about 0.1 s, or half a second for the costliest
+/// patterns. Each name that is read costs kNameWork in addition.
 inline constexpr std::size_t kPageWorkMax = 20'000'000;
 inline constexpr std::size_t kNameWork = 100;
 

@@ -63,7 +63,7 @@ class DataDirectory {
     std::string metrics_url;  ///< of the metrics listener; empty: there is none
     std::string project;
     std::int64_t pid = 0;
-    std::map<std::string, std::string> bucket_dirs;  ///< buckets elsewhere: name -> absolute folder
+    std::map<std::string, std::string> bucket_dirs;  ///< buckets elsewhere: name -> absolute directory
     bool auth = false;                               ///< callers have to log in
     std::string lacking;  ///< which limits this machine cannot enforce; empty: none
     /// The addresses to which `trainyard with` directs Google's names; without an address: none.

@@ -76,7 +76,7 @@ class GroupCommit {
       StartSoon();
     }
 
-    /// Posted, not started at once: other work that is ready on the loop may add to the same group.
+    /// Posted, not started immediately: other work that is ready on the loop may add to the same group.
     void StartSoon() {
       if (busy) return;
       busy = true;

@@ -21,8 +21,8 @@
 namespace trainyard::curves {
 
 /// The metrics that jobs' programs measured: the use cases of control/v1/curves.proto. A job's event files
-/// are read with the rights of the account that the job runs as: a principal that may create jobs in a bucket
-/// need not have the right to read there. Loop thread only.
+/// are read with the rights of the account that the job runs as: a principal that may create a job with some
+/// job-dir need not have the right to read there. Loop thread only.
 class JobCurves {
  public:
   /// The objects it works with: all outlive it.

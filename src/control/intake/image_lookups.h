@@ -42,8 +42,8 @@ using PulledImageFinder = std::function<std::optional<image::ResolvedImage>(cons
 struct ImageRegistries {
   ImageResolver resolve;  ///< null: no containers here; only changes from null to another
   PulledImageFinder find_pulled;
-  /// The registry that serves an image; a name that ends with a colon: the program on this machine that has
-  /// it. Does not block.
+  /// The registry that serves an image; for an image on this machine, its transport and a colon. Does not
+  /// block.
   std::function<std::string(const std::string& image)> registry_of;
   /// Whether the server would use its own credentials with a registry for this image. Blocks. Null: it has
   /// none.

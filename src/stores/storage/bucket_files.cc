@@ -372,7 +372,7 @@ Result<BegunWrite> BucketFiles::BeginWrite(const v1::Object& resource, const Con
   TY_TRY(UniqueFd folder, OpenBucket(resource.bucket()));
   TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));
   TY_RETURN_IF_ERROR(CheckReplace(when, present));
-  if (!moves && options_.meter)  // otherwise Grow checks it, with the number of bytes
+  if (!moves && options_.meter)  // Grow checks the actual number of bytes later
     TY_RETURN_IF_ERROR(options_.meter->Check(resource.bucket(), 1 - SizeOf(present)));
   return BegunWrite{.bucket = std::move(folder), .present = SizeOf(present)};
 }

@@ -10,7 +10,7 @@ namespace trainyard::engine {
 
 namespace {
 
-/// The name of the engine that gave it: only a cluster has agents.
+/// The name of the engine that made the grant: only a cluster has agents.
 std::string_view EngineOf(const Grant& grant) {
   const auto has_agent = [](const Slot& slot) { return !slot.agent().empty(); };
   return std::ranges::any_of(grant.slots(), has_agent) ? placement::kSlurmEngine : placement::kLocalEngine;
@@ -30,7 +30,7 @@ Admissions::~Admissions() {
   for (const auto& lane : lanes_) lane->engine.Tell({});
 }
 
-/// Whoever is told may release the reservation: what it is told by is copied first.
+/// A callback may release the reservation, so it is copied before it is called.
 EngineEvents Admissions::Events(const Lane& lane) {
   return {.on_grant =
               [this](ReservationKey key, Grant grant) {
@@ -146,7 +146,7 @@ std::vector<std::int64_t> Admissions::Granted() const {
 
 // --- the way to an engine
 
-/// Nothing stops it.
+/// Passes the reservation on; nothing must stop it.
 std::variant<Grant, Pending> Admissions::Go(Reservation& reservation) {
   if (!WaitsForQuota(reservation)) return Ask(reservation);
   const std::optional<placement::Wait> wait = WaitOf(reservation.request.key);
@@ -165,7 +165,7 @@ void Admissions::SetGranted(Reservation& reservation) {
   if (std::exchange(reservation.state, State::kGranted) != State::kGranted) ++granted_count_;
 }
 
-/// It is asked for no more, waits nowhere and draws on no quota.
+/// Takes the reservation out of its engine, its queue and its quotas.
 void Admissions::Leave(Reservation& reservation) {
   const ReservationKey key = reservation.request.key;
   Lane& lane = *reservation.lane;
@@ -178,7 +178,7 @@ void Admissions::Leave(Reservation& reservation) {
     lane.quotas.Return(reservation.request.gang, reservation.demand);
 }
 
-/// It is told its grant, if that is the answer, after it counts as granted.
+/// Reports the answer. A grant is reported after the reservation counts as granted.
 void Admissions::TellAnswer(ReservationKey key, std::variant<Grant, Pending> answer) {
   auto* grant = std::get_if<Grant>(&answer);
   Reservation* found = grant == nullptr ? nullptr : Find(key);
@@ -227,7 +227,7 @@ void Admissions::Clear(Stop stop) {
   }
 }
 
-/// One that is held back already keeps its position.
+/// A reservation that is already held back keeps its position.
 void Admissions::HoldBack(Reservation& reservation, std::int64_t position) {
   if (reservation.state == State::kStopped && reservation.position > 0) return;
   Leave(reservation);
@@ -245,7 +245,8 @@ void Admissions::TellSoon(ReservationKey key) {
 
 // --- quotas
 
-/// One that the engine has already, from a previous server, does not wait: it draws at once.
+/// A reservation that the engine kept from a previous server does not wait: it counts against its quotas at
+/// once.
 bool Admissions::WaitsForQuota(Reservation& reservation) {
   Lane& lane = *reservation.lane;
   if (!lane.engine.has_own_queue() || lane.quotas.is_open() || reservation.draws) return false;
@@ -272,7 +273,7 @@ void Admissions::PlanSoon(Lane& lane) {
   });
 }
 
-/// Whoever is told may ask and release: nothing here is half done by then.
+/// Callbacks may reserve and release, so they are only called once the state here is consistent.
 void Admissions::PlanNow(Lane& lane) {
   lane.planning = false;
   std::vector<ReservationKey> going;

@@ -17,34 +17,35 @@
 
 namespace trainyard::engine {
 
-/// What whoever asked for room is told, each in a turn of the loop of its own: see EngineEvents. Any of them
-/// may be null.
+/// Callbacks of a reservation. Each is called in its own turn of the loop: see EngineEvents. Any of them may
+/// be null.
 struct ReservationEvents {
   std::function<void(Grant grant)> on_grant;
   std::function<void()> on_wait;
   std::function<void(Revocation revocation)> on_revoked;
 };
 
-/// Why no engine is asked at all, in the order in which jobs are told.
+/// Reasons for which no engine is asked at all. If several apply, jobs are told the first.
 enum class Stop { kDrained, kDiskShort };
 
-/// All reservations of a server: who asked, which engine has it, and why it waits. A gang goes to its engine
-/// once no Stop is set and, where that engine has a queue of its own, its quotas have room. There a gang
-/// draws on them from then on, also while it waits in the engine, or if the engine has kept it from a
-/// previous server; in other engines from its grant on, and everywhere until Release. Which gangs go is
-/// decided once per turn of the loop, in the order of placement::Queue. What has room keeps it, whatever is
-/// set. Loop thread only. docs/adr/0062-admissions.md.
+/// All reservations of a server: who requested each, which engine handles it, and why it waits. A gang is
+/// passed to its engine once no Stop is set and, if that engine has its own queue, once its quotas allow it.
+/// With such an engine the gang counts against its quotas from then on, also while it waits in the engine's
+/// queue or if the engine kept it from a previous server. With other engines it counts from its grant on. In
+/// both cases it counts until Release. Which gangs are passed on is decided once per turn of the loop, in the
+/// order of placement::Queue. A Stop never takes resources from a gang that already has them. Loop thread
+/// only. docs/adr/0062-admissions.md.
 class Admissions {
  public:
   struct Options {
     struct Room {
-      std::string_view name;          ///< as quotas name it
+      std::string_view name;          ///< the engine's name in quotas
       Engine& engine;                 ///< outlives the admissions
-      placement::QuotaGate quotas{};  ///< nobody draws yet
+      placement::QuotaGate quotas{};  ///< nothing counts against them yet
     };
     std::vector<Room> rooms;
-    /// The name of the engine that a gang gets; a function of the gang. Null: there is one. Room that a job
-    /// has on record stays where it is.
+    /// Returns the name of the engine for a gang; it must depend on the gang alone. Null: there is only one
+    /// engine. A job with a recorded grant stays with the engine of that grant.
     std::function<std::string_view(const placement::Gang& gang)> engine_of{};
     placement::Naming naming{};  ///< in reasons
   };
@@ -53,29 +54,32 @@ class Admissions {
   Admissions(const Admissions&) = delete;
   Admissions& operator=(const Admissions&) = delete;
 
-  /// From now on nothing new gets room. `why`: what those are told who wait. Again: the reason changes.
+  /// From now on no new reservation is granted. `why` is the reason shown to waiting jobs. A second call for
+  /// the same Stop replaces the reason.
   void Set(Stop stop, placement::Shortage why);
-  /// Those that were held go on, in the order of their jobs, if nothing else stops them.
+  /// Lifts the stop: reservations that it held back proceed in the order of their jobs, unless something else
+  /// stops them.
   void Clear(Stop stop);
 
-  /// Asks for room. Idempotent: a second call with the same key changes nothing but who is told, and answers
-  /// the grant if there is one. Grants on record are asked for as with Engine::Offer.
+  /// Requests resources. Idempotent: a second call with the same key only replaces the callbacks, and returns
+  /// the grant if there is one. Recorded grants are requested as with Engine::Offer.
   std::variant<Grant, Pending> Reserve(ReservationRequest request, ReservationEvents events);
-  /// The job's runner goes away, the job does not: nobody is told any more. The reservation stays if it is
-  /// granted, or if it stands in a queue of its engine's own.
+  /// Called when the job's runner ends but the job does not: its callbacks are not called any more. The
+  /// reservation is kept if it is granted or if it waits in its engine's own queue.
   void Detach(ReservationKey key);
-  /// As Engine::Return. Nothing for a reservation that there is not.
+  /// As Engine::Return. Does nothing if there is no such reservation.
   void Release(ReservationKey key);
-  /// As Engine::Prove and its neighbours.
+  /// As the functions of Engine with these names.
   void Prove(ReservationKey key);
   void HoldForOrphan(const std::string& attempt_id, const std::string& job_id,
                      const replica::v1::Devices& devices);
   void ProveOrphan(const std::string& attempt_id);
 
-  /// Why and where the job waits; nothing if it doesn't, or if nobody has looked at it yet. The position of
-  /// one that a quota holds counts those that quotas of the same engine hold.
+  /// Why the job waits and its position in the queue; empty if it does not wait, or if it has not been
+  /// considered yet. The position of a job that waits for a quota counts only jobs of the same engine that
+  /// wait for quotas.
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const;
-  /// Jobs that have room and have not given it back, by uid.
+  /// The uids of jobs that have a grant and have not returned it.
   [[nodiscard]] std::vector<std::int64_t> Granted() const;
   [[nodiscard]] std::size_t waiting_count() const noexcept { return reservations_.size() - granted_count_; }
 
@@ -88,15 +92,15 @@ class Admissions {
     ReservationEvents events;
     placement::QuotaDemand demand;
     State state = State::kStopped;
-    bool draws = false;         ///< on its quotas
-    std::int64_t position = 0;  ///< of one that is stopped
+    bool draws = false;         ///< it counts against its quotas
+    std::int64_t position = 0;  ///< only while it is stopped
   };
   struct Lane {
     Lane(const Options::Room& room, placement::Naming naming)
         : name(room.name), engine(room.engine), quotas(room.quotas), over_quota(quotas, naming) {}
     std::string_view name;
     Engine& engine;
-    placement::QuotaGate quotas;  ///< with all that draw
+    placement::QuotaGate quotas;  ///< with every gang that counts against them
     placement::QuotaLine over_quota;
     bool planning = false;
   };

@@ -34,7 +34,7 @@ class AdmissionsQuotaTest : public testing::Test {
     quotas_ = placement::Quotas::Parse(texts).value();
     Serve(naming);
   }
-  /// A server begins; a previous one is gone.
+  /// Starts a server, after removing the previous one.
   void Serve(placement::Naming naming = {}) {
     admissions_.reset();
     placement::QuotaGate gate(quotas_, placement::kSlurmEngine, naming);

@@ -55,7 +55,7 @@ class AdmissionsTest : public testing::Test {
   }
   void Drain() { admissions_->Set(Stop::kDrained, {.reason = "draining", .unblock = "turn it off"}); }
   void GoOn() { admissions_->Clear(Stop::kDrained); }
-  /// A server begins; a previous one is gone.
+  /// Starts a server, after removing the previous one.
   void Serve() {
     admissions_.reset();
     admissions_.emplace(loop_.context.get_executor(),

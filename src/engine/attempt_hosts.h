@@ -9,8 +9,8 @@
 
 namespace trainyard::engine {
 
-/// The attempt hosts of a server, which outlive it: a slot's agent says whose it is. A value; loop thread
-/// only.
+/// The attempt hosts of a server, which outlive this value. A slot's agent determines which of them handles
+/// it. Loop thread only.
 struct AttemptHosts {
   AttemptHost& here;
   AttemptHost* with_agents = nullptr;  ///< null: this server has no agents
@@ -19,7 +19,7 @@ struct AttemptHosts {
     return agent.empty() || with_agents == nullptr ? here : *with_agents;
   }
   void SetOnGone(const AttemptHost::OnGone& on_gone) const;
-  /// Those of both.
+  /// The attempts of both hosts.
   [[nodiscard]] boost::asio::awaitable<Result<std::vector<AttemptRef>>> List() const;
 };
 

@@ -20,9 +20,9 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::string_view kProtocol = "trainyard-replica";
-/// Who connects says Hello at once.
+/// A supervisor sends Hello as soon as it has connected.
 constexpr std::chrono::seconds kHelloWaitMax{10};
-/// A supervisor that reads so little is cut off: it comes back.
+/// A supervisor that lets more than this pile up is disconnected: it reconnects.
 constexpr std::size_t kQueuedBytesMax = std::size_t{16} << 20;
 
 /// The connection: Send() queues, one task writes. Loop thread only.
@@ -67,12 +67,12 @@ class StreamLink final : public ReplicaLink {
   bool closed_ = false;
 };
 
-/// Takes frames off a stream. Loop thread only.
+/// Reads frames from a stream. Loop thread only.
 class FrameSource {
  public:
   explicit FrameSource(http::ByteStream& stream) : stream_(stream) {}
 
-  /// An error at the end of the stream and for anything that is no frame.
+  /// Returns the next frame; an error at the end of the stream and for data that is no frame.
   asio::awaitable<Result<FromReplica>> Next() {
     for (;;) {
       std::string_view content;
@@ -109,19 +109,19 @@ asio::awaitable<void> ReadFrames(ReplicaLinkObserver& observer, std::shared_ptr<
   attempt_id = first->hello().attempt_id();
   for (;;) {
     Result<FromReplica> frame = co_await source->Next();
-    // What was read before the observer closed the connection comes again over the next one.
+    // A frame that was read before the observer closed the connection is sent again over the next one.
     if (!frame || link->is_closed()) co_return;
     co_await observer.OnFrame(link, attempt_id, *std::move(frame));
   }
 }
 
-/// From the upgrade to the end of the connection.
+/// Serves the connection, from the upgrade to its end.
 asio::awaitable<void> ServeLink(ReplicaLinkObserver& observer, std::shared_ptr<http::ByteStream> stream) {
   const asio::any_io_executor loop = co_await asio::this_coro::executor;
   const auto link = std::make_shared<StreamLink>(std::move(stream), loop);
   TaskGroup writer(loop);
   writer.Spawn(link->WriteQueued());
-  std::string attempt_id;  // once Hello was accepted
+  std::string attempt_id;  // empty until Hello was accepted
   try {
     co_await ReadFrames(observer, link, attempt_id);
   } catch (const boost::system::system_error&) {  // cancelled: the server ends

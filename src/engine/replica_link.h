@@ -13,35 +13,35 @@ namespace trainyard::engine {
 using replica::v1::FromReplica;
 using replica::v1::ToReplica;
 
-/// A supervisor's connection, seen from the server. Loop thread only.
+/// The server's end of a supervisor's connection. Loop thread only.
 class ReplicaLink {
  public:
   virtual ~ReplicaLink() = default;
-  /// Queues a frame. Frames sent after the connection was lost are dropped: the supervisor comes back and
-  /// says Hello.
+  /// Queues a frame. Frames sent after the connection was lost are dropped: the supervisor reconnects and
+  /// sends Hello.
   virtual void Send(ToReplica frame) = 0;
   /// Closes the connection; the supervisor connects again.
   virtual void Close() = 0;
 };
 
-/// Whoever looks after the attempts. Loop thread only.
+/// Implemented by the code that manages attempts. Loop thread only.
 class ReplicaLinkObserver {
  public:
   virtual ~ReplicaLinkObserver() = default;
-  /// First frame of a connection. An error closes the connection. A newer connection of an attempt replaces
-  /// the older one.
+  /// Called with the first frame of a connection. An error closes the connection. A newer connection of an
+  /// attempt replaces the older one.
   virtual Status OnHello(std::shared_ptr<ReplicaLink> link, const FromReplica::Hello& hello) = 0;
-  /// Every other frame, in order; the next one is handed over when this one is done with, and none once the
+  /// Called with every other frame, in order: the next one after this call has returned, and none after the
   /// link was closed.
   virtual boost::asio::awaitable<void> OnFrame(std::shared_ptr<ReplicaLink> link, std::string attempt_id,
                                                FromReplica frame) = 0;
-  /// The connection is gone (after OnHello accepted it).
+  /// Called when a connection that OnHello accepted is closed.
   virtual void OnClosed(const ReplicaLink* link, const std::string& attempt_id) = 0;
 };
 
 /// `GET /replica/v1/attach` with `Upgrade: trainyard-replica`: decodes frames for the observer, which
-/// outlives the handler. For the supervisors' socket alone; who connects there proves by its Hello whose
-/// supervisor it is (the observer checks the token).
+/// outlives the handler. Only for the supervisors' socket. The Hello of a connection has to prove which
+/// attempt it belongs to (the observer checks the token).
 [[nodiscard]] http::Handler AttachHandler(ReplicaLinkObserver& observer);
 
 }  // namespace trainyard::engine

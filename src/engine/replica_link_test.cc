@@ -20,7 +20,7 @@ namespace {
 namespace asio = boost::asio;
 using Socket = asio::local::stream_protocol::socket;
 
-/// What http::Server hands over after the upgrade, on one end of a socket pair.
+/// The stream that http::Server hands over after the upgrade: here one end of a socket pair.
 class SocketStream final : public http::ByteStream {
  public:
   explicit SocketStream(Socket socket) : socket_(std::move(socket)) {}

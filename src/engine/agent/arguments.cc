@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kFingerprintDigits = 64;
 constexpr std::size_t kNodeBytesMax = 255;
-/// What Slurm says in CUDA_VISIBLE_DEVICES of a task without any.
+/// Slurm sets CUDA_VISIBLE_DEVICES to this for a task without GPUs.
 constexpr std::string_view kNoGpus = "NoDevFiles";
 
 template <class Number>

@@ -14,11 +14,11 @@ namespace trainyard::agent {
 struct Arguments {
   std::string server_host;
   std::uint16_t server_port = 0;
-  std::string fingerprint;  ///< of the server's certificate or its authority's (base/tls/certificate.h)
-  int slot = -1;            ///< from 0, in the order of the grant's request
-  std::string node;         ///< as the cluster calls it
-  std::vector<std::string> gpus;  ///< as CUDA_VISIBLE_DEVICES names them
-  std::string dir;                ///< absolute: what agents keep on nodes is below it
+  std::string fingerprint;        ///< of the server's certificate or its authority's (base/tls/certificate.h)
+  int slot = -1;                  ///< from 0, in the order of the request
+  std::string node;               ///< its name in the cluster
+  std::vector<std::string> gpus;  ///< in the notation of CUDA_VISIBLE_DEVICES
+  std::string dir;                ///< absolute path; agents keep their files on nodes below it
   friend bool operator==(const Arguments&, const Arguments&) = default;
 };
 

@@ -24,7 +24,7 @@ v1::FromAgent Failed(const Request& request, const Error& error) {
   return frame;
 }
 
-/// As the server is told it. kUnavailable with the reason: it cannot be found out now.
+/// Converts the state for the server. kUnavailable with the reason: the state cannot be determined now.
 Result<v1::AttemptFound> ToFound(const std::string& attempt_id, const engine::Inspection& inspection) {
   v1::AttemptFound found;
   found.set_attempt_id(attempt_id);
@@ -42,7 +42,7 @@ Result<v1::AttemptFound> ToFound(const std::string& attempt_id, const engine::In
   return std::unexpected(Unavailable(inspection.why));
 }
 
-/// While one is under way, an end waits for it.
+/// Counts a start while it is under way: the end of the slot waits for it.
 class Count {
  public:
   explicit Count(int& count) : count_(count) { ++count_; }
@@ -147,7 +147,7 @@ asio::awaitable<Result<AttemptRequests::Answer>> AttemptRequests::OpenShell(v1::
   co_return Answer();
 }
 
-/// The exit, then the chunks, so that no frame is large.
+/// Sends the exit record, then each chunk in a separate frame, so that no frame is large.
 asio::awaitable<Status> AttemptRequests::Collect(const Request& request, ControlStream& control) {
   engine::AttemptRef attempt{.id = request.collect().attempt_id()};
   TY_CO_TRY(engine::AttemptHost::Remains remains,

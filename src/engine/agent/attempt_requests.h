@@ -14,11 +14,11 @@
 
 namespace trainyard::agent {
 
-/// What the server asks of the attempts: each request becomes a call of the attempt host, and an answer on
-/// the connection that it came by. Loop thread only.
+/// Handles the server's requests about attempts: each request becomes a call of the attempt host and an
+/// answer on the connection on which it came. Loop thread only.
 class AttemptRequests {
  public:
-  /// Where the slot's replica listens, if the server does not say.
+  /// The address on which the slot's replica listens, unless the server names one.
   struct Place {
     std::string address;
     int port = 0;
@@ -29,14 +29,14 @@ class AttemptRequests {
 
   void SetPlace(Place place) { place_ = std::move(place); }
   void Serve(v1::ToAgent::Request request, std::shared_ptr<ControlStream> control);
-  /// From now on no attempt begins: kUnavailable with the reason.
+  /// From now on every request to start an attempt is answered with kUnavailable and the reason.
   void RefuseStarts(std::string reason) { refusal_ = std::move(reason); }
   [[nodiscard]] int starts_under_way() const noexcept { return starts_; }
   /// Called after each answer: an attempt may have come or gone.
   void SetOnServed(std::function<void()> on_served) { on_served_ = std::move(on_served); }
 
-  /// All attempts of the slot. Of one whose state cannot be found out now it is said that it lives: nothing
-  /// proves that it does not.
+  /// All attempts of the slot. An attempt whose state cannot be determined now is reported as living, since
+  /// nothing proves that it has ended.
   boost::asio::awaitable<std::vector<v1::AttemptFound>> FindAll();
 
  private:

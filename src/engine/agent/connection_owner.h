@@ -11,19 +11,20 @@
 
 namespace trainyard::agent {
 
-/// Whose a connection to one of the agent's sockets is, as the node's kernel tells. Loop thread; looking at
-/// processes is a pool's work.
+/// Finds out, from the node's kernel, which account or attempt a connection to one of the agent's sockets
+/// belongs to. Loop thread; processes are inspected on a pool.
 class ConnectionOwner {
  public:
   explicit ConnectionOwner(std::string attempts_dir) : attempts_dir_(std::move(attempts_dir)) {}
 
-  /// Whether it is of the agent's account or root's: then it may be a supervisor's, which has to prove to the
-  /// server whose it is.
+  /// Whether the connection is from the agent's account or root: then it may be a supervisor's. The server
+  /// checks which attempt the supervisor belongs to.
   [[nodiscard]] bool IsOwn(const http::Peer& peer) const;
-  /// The attempt that lives here and one of whose processes, its supervisor included, made the connection.
-  /// Whose account that is does not matter: no other process of the account gets through.
+  /// The living attempt on this node one of whose processes (the supervisor is one of them) made the
+  /// connection. The process is what counts, not its account: other processes of the same account are
+  /// rejected.
   boost::asio::awaitable<std::optional<std::string>> AttemptOf(http::Peer peer);
-  /// Whether it is of the attempt's program, and not of what prepares it.
+  /// Whether the attempt's program made the connection, and not a process that prepares the attempt.
   boost::asio::awaitable<bool> IsOfProgram(std::string attempt_id, http::Peer peer);
 
  private:

@@ -14,23 +14,24 @@
 
 namespace trainyard::agent {
 
-/// The frames of one connection, both ways. What is sent waits here until the stream takes it: answers are
-/// bounded by the server's requests. Loop thread only.
+/// The frames of one connection in both directions. Frames to send are queued until the stream takes them;
+/// the server's requests bound the length of the queue. Loop thread only.
 class ControlStream {
  public:
   ControlStream(boost::asio::any_io_executor loop, std::shared_ptr<mux::Stream> stream);
 
-  /// Puts the frame in line. Nothing happens to it once the stream is over.
+  /// Queues the frame; drops it if the stream has ended.
   void Send(const v1::FromAgent& frame);
-  /// Sends what is in line until the stream is over. Run it once, beside Next.
+  /// Sends queued frames until the stream ends. Run it once, concurrently with Next.
   boost::asio::awaitable<void> SendAll();
-  /// The next frame. kUnavailable: the stream is over; kInvalidArgument: what came is no frame.
+  /// Returns the next frame. kUnavailable: the stream has ended; kInvalidArgument: the received data is no
+  /// frame.
   boost::asio::awaitable<Result<v1::ToAgent>> Next();
-  /// Returns once all that was in line is on its way; false after `wait_max`, or when the stream is over.
+  /// Returns true once all queued frames are sent; false after `wait_max`, or when the stream ends.
   boost::asio::awaitable<bool> Flush(std::chrono::milliseconds wait_max);
-  /// The connection is over: SendAll returns.
+  /// Call it when the connection has ended: SendAll returns.
   void End();
-  /// Says that nothing more is sent, after what is in line was.
+  /// Tells the peer that nothing more follows. Call it after the queue was sent.
   void CloseWrite() { stream_->CloseWrite(); }
 
  private:

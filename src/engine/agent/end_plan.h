@@ -12,36 +12,38 @@ namespace trainyard::agent {
 
 /// A cluster's SIGTERM is followed by SIGKILL after 30 s by default (Slurm's KillWait).
 inline constexpr std::chrono::seconds kSignalWaitMax{25};
-/// How long before the deadline programs that go on are killed: their supervisors then record the end and
-/// hand over.
+/// Programs that still run this long before the deadline are killed, so that their supervisors can record the
+/// end and hand over.
 inline constexpr std::chrono::seconds kHandOverTime{8};
-/// Before the cluster's time limit: to stop what runs and to hand over.
+/// The agent starts to stop programs and to hand over this long before the cluster's time limit.
 inline constexpr std::chrono::seconds kLimitNotice{30};
 
-/// The cluster's notice that the time limit is near. It comes to all processes of the slot: one that is not
-/// ignored by default would end the user's program. Slurm is told in slurm::kEndSignal.
+/// The signal with which the cluster announces that the time limit is near. It is sent to all processes of
+/// the slot, so it must be one that is ignored by default: any other would end the user's program.
+/// slurm::kEndSignal requests it from Slurm.
 inline constexpr int kNoticeSignal = SIGURG;
 
 enum class EndCause {
   kSignal,     ///< the cluster ends the slot now
-  kTimeLimit,  ///< it will soon: its notice, or the clock
-  kRelease,    ///< the server gives the slot back
+  kTimeLimit,  ///< the cluster will end it soon, according to its signal or to the clock
+  kRelease,    ///< the server returns the slot
 };
 
 struct EndPlan {
-  bool is_told = true;  ///< to the server, which asked for it itself otherwise
+  bool is_told = true;  ///< whether the server is told; not if the server itself requested the end
   bool is_time_limit = false;
   std::string reason{};  ///< one sentence
-  SysTime deadline{};    ///< what has not ended by then is killed
+  SysTime deadline{};    ///< programs that have not ended by then are killed
   friend bool operator==(const EndPlan&, const EndPlan&) = default;
 };
 
-/// @param until  the cluster's time limit, if it is known: without one only its signal sets an end.
-/// @param reason  of kRelease.
+/// @param until  the cluster's time limit, if it is known; without one, only the cluster's signal ends the
+/// slot.
+/// @param reason  for kRelease.
 [[nodiscard]] EndPlan PlanEnd(EndCause cause, SysTime now, std::optional<SysTime> until,
                               const std::string& reason = {});
 
-/// What counts when a second cause comes: the first one's words, and the earlier deadline.
+/// The plan when a second cause is added: the reason of the first one and the earlier deadline.
 [[nodiscard]] EndPlan Combine(const EndPlan& first, const EndPlan& second);
 
 }  // namespace trainyard::agent

@@ -20,8 +20,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::chrono::milliseconds kAcceptRetry{100};  // without descriptors
-/// Those of one socket: a stream each, and all sockets share mux::kStreamsMax.
+constexpr std::chrono::milliseconds kAcceptRetry{100};  // when there are no free descriptors
+/// The most connections of one socket: each needs a stream, and all sockets share mux::kStreamsMax.
 constexpr std::size_t kConnectionsMax = 500;
 
 }  // namespace
@@ -56,7 +56,7 @@ asio::awaitable<void> LedSocket::Accept() {
   }
 }
 
-/// Nothing: who connected has no business here.
+/// The stream's path for the connection; empty: the process that connected is not allowed here.
 asio::awaitable<std::optional<std::string>> LedSocket::PathOf(int connection) {
   const http::Peer peer = http::PeerOf(connection);
   if (way_.who == Who::kSupervisors) {
@@ -78,7 +78,7 @@ asio::awaitable<void> LedSocket::Lead(UniqueFd connection) {
   }
   std::shared_ptr<mux::Stream> stream = co_await uplink_.Open(*path, kServerWaitMax);
   if (!stream) co_return;
-  const int on = 1;  // no delay; a Unix socket has none, and refuses
+  const int on = 1;  // turns off the delay; fails on Unix sockets, which have none
   ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   co_await mux::Pump(std::move(stream), std::move(connection));
 }

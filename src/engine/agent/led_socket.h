@@ -14,20 +14,20 @@
 
 namespace trainyard::agent {
 
-/// How long an accepted connection waits for one to the server.
+/// How long an accepted connection waits for a connection to the server.
 inline constexpr std::chrono::milliseconds kServerWaitMax{30'000};
 
-/// A listening socket of the agent whose connections lead to the server, each as a stream of its own. Loop
-/// thread only. The destructor closes what is open.
+/// A listening socket of the agent. Each accepted connection is forwarded to the server as a separate stream.
+/// Loop thread only. The destructor closes all connections.
 class LedSocket {
  public:
   enum class Who {
-    kSupervisors,  ///< own accounts; the path is the same for all
-    kReplicas,     ///< of attempts; the attempt's id is the path's last part
-    kBuilds,       ///< the same, but for the attempts' programs
+    kSupervisors,  ///< the agent's account or root; the path is the same for all
+    kReplicas,     ///< processes of attempts; the attempt's id is the path's last part
+    kBuilds,       ///< the same, without the attempts' programs
   };
   struct Way {
-    std::string path;  ///< "/agent/v1/attach"; with others than kSupervisors "/" and the attempt follow
+    std::string path;  ///< "/agent/v1/attach"; except for kSupervisors, "/" and the attempt's id follow
     Who who = Who::kReplicas;
   };
 

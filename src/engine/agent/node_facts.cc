@@ -46,7 +46,8 @@ std::int64_t MemoryBytes() {
   return ::sysinfo(&found) == 0 ? static_cast<std::int64_t>(found.totalram) * found.mem_unit : 0;
 }
 
-/// The cluster bounds memory and CPUs of the slot, so nothing is lacking there. Root has its own ways.
+/// The cluster limits memory and CPUs of the slot, so those limits are not missing. Root isolates
+/// differently.
 std::string IsolationLacking() {
   const Status namespaces = ::geteuid() == 0 ? Status() : engine::CheckUserNamespaces();
   if (namespaces) return {};
@@ -61,7 +62,7 @@ std::string TextOf(const sockaddr* address) {
   if (address->sa_family == AF_INET) bytes = &reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
   if (address->sa_family == AF_INET6) {
     const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address);
-    if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr)) return {};  // of no use without its interface
+    if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr)) return {};  // useless without its interface
     bytes = &v6->sin6_addr;
   }
   if (bytes == nullptr || ::inet_ntop(address->sa_family, bytes, text.data(), text.size()) == nullptr)
@@ -74,7 +75,7 @@ auto Texts(Facts& facts) {
   return std::array{&facts.container_address, &facts.doors_lacking, &facts.gcs_lacking};
 }
 
-/// What the process that looks sends to the one that asked.
+/// The text that the child process sends to its parent.
 std::string Print(const NodeFacts& facts) {
   std::string frames;
   replica::AppendFrame(facts.node, frames);
@@ -174,7 +175,7 @@ Result<NodeFacts> KeptNodeFacts(const std::string& file, const std::string& envi
     }
   }
   TY_TRY(NodeFacts facts, FindNodeFactsApart(environments_dir, forget));
-  // Without the file the next agent looks again.
+  // If it cannot be written, the next agent looks again.
   if (MakeFolders(std::filesystem::path(file).parent_path()))
     std::ignore = WriteFileAtomically(file, Print(facts), 0600);
   return facts;

@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kHashDigits = 16;
 constexpr int kLockTriesMax = 10;
 
-/// Of what may be removed meanwhile: a lock whose file is gone locks nothing.
+/// Takes the lock of a directory that another agent may remove meanwhile: a lock whose file was removed is
+/// useless.
 Result<UniqueFd> TakeSlotLock(const std::string& slot) {
   for (int tried = 0; tried < kLockTriesMax; ++tried) {
     TY_RETURN_IF_ERROR(MakePrivateFolder(slot));
@@ -43,7 +44,7 @@ Result<UniqueFd> TakeSlotLock(const std::string& slot) {
   return std::unexpected(Unavailable(slot + " is removed again and again"));
 }
 
-/// DIR may be below one that all accounts write to, as /var/tmp.
+/// DIR may be in a directory to which all accounts can write, such as /var/tmp.
 Status CheckOwner(const std::string& dir) {
   TY_RETURN_IF_ERROR(MakeFolders(dir, 0700));
   struct stat found{};
@@ -52,7 +53,7 @@ Status CheckOwner(const std::string& dir) {
   return std::unexpected(FailedPrecondition(dir + " is no directory of this account"));
 }
 
-/// Whether nothing of an attempt lives there.
+/// Whether no attempt lives there.
 bool IsDead(const std::string& slot) {
   const auto attempts = engine::ListAttempts(slot + "/attempts");
   if (!attempts) return false;
@@ -87,7 +88,7 @@ Result<NodeFolder> NodeFolder::Open(const Slot& slot) {
     TY_RETURN_IF_ERROR(MakePrivateFolder(own + below));
   for (const char* shared : {"/environments", "/images"})
     TY_RETURN_IF_ERROR(MakePrivateFolder(node + shared));
-  // Virtual environments keep the path that they were made under.
+  // Virtual environments contain the path at which they were made, so it must have no symbolic links.
   return NodeFolder(RealPath(node), RealPath(own), std::move(lock));
 }
 

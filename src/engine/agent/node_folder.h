@@ -8,15 +8,15 @@
 
 namespace trainyard::agent {
 
-/// What agents of this account keep on one node: DIR/nodes/NODE. Several nodes may share the disk, so the
-/// node's name is in the path.
+/// The files that agents of this account keep on one node: DIR/nodes/NODE. Several nodes may share the disk,
+/// so the node's name is in the path.
 ///
 ///     environments/  images/         of all agents of the account on the node
 ///     slots/HASH-SLOT/               of one agent; HASH: of its ticket
 ///         attempts/  run/  front/  agent.log  lock
 ///
-/// An agent's first process holds the lock, and so does what it forks: while it is held, nobody else takes
-/// or removes the slot's directory.
+/// An agent's first process and the processes that it forks hold the lock. While it is held, no other process
+/// uses or removes the slot's directory.
 class NodeFolder {
  public:
   struct Slot {
@@ -25,20 +25,20 @@ class NodeFolder {
     std::string ticket;
     int slot = 0;
   };
-  /// Makes what is missing, for its owner alone, and takes the lock. kAlreadyExists: another agent of the
-  /// slot lives on this node; kFailedPrecondition: DIR is another account's, or a link, which somebody else
-  /// may have put there; errors of the file system. Blocking.
+  /// Creates missing directories, accessible to their owner only, and takes the lock. kAlreadyExists: another
+  /// agent of the slot lives on this node; kFailedPrecondition: DIR belongs to another account or is a
+  /// symbolic link, which another account may have made; errors of the file system. Blocking.
   [[nodiscard]] static Result<NodeFolder> Open(const Slot& slot);
 
-  /// Removes directories of slots whose agents and attempts have ended. What cannot be removed is said, and
-  /// stays. Blocking.
+  /// Removes directories of slots whose agents and attempts have ended. If one cannot be removed, it stays
+  /// and a message says so. Blocking.
   void RemoveOldSlots() const;
 
   [[nodiscard]] std::string environments_dir() const { return node_ + "/environments"; }
   [[nodiscard]] std::string images_dir() const { return node_ + "/images"; }
   [[nodiscard]] std::string attempts_dir() const { return slot_ + "/attempts"; }
   [[nodiscard]] std::string run_dir() const { return slot_ + "/run"; }
-  /// What replicas read of Google's front.
+  /// Files about Google's front for replicas to read.
   [[nodiscard]] std::string front_dir() const { return slot_ + "/front"; }
   [[nodiscard]] std::string log() const { return slot_ + "/agent.log"; }
 
@@ -51,7 +51,7 @@ class NodeFolder {
   UniqueFd lock_;
 };
 
-/// "0123456789abcdef-3": what the directory of a slot is called. Pure.
+/// "0123456789abcdef-3": the name of a slot's directory. Pure.
 [[nodiscard]] std::string SlotFolderName(std::string_view ticket, int slot);
 
 }  // namespace trainyard::agent

@@ -9,21 +9,21 @@
 
 namespace trainyard::agent {
 
-/// Where supervisors and replicas of the slot connect, instead of to the server: the same sockets as on the
-/// server's machine (docs/adr/0022), listening.
+/// The listening sockets to which supervisors and replicas of the slot connect instead of to the server: the
+/// same ones as on the server's machine (docs/adr/0022).
 struct NodeSockets {
   http::ListeningSocket attach;               ///< run/attach.sock
   http::ListeningSocket replica;              ///< run/replica.sock
   http::ListeningSocket replica_tcp;          ///< a port of the loopback, for replicas without namespaces
   http::ListeningSocket front_tls;            ///< run/front-tls.sock
   http::ListeningSocket front_plain;          ///< run/front.sock
-  std::optional<engine::FrontSockets> front;  ///< nothing: it cannot be had
-  /// A proxy for what builds fetch, on a node that has no way out of its own; nothing: it has one.
+  std::optional<engine::FrontSockets> front;  ///< empty: none is possible here
+  /// A proxy for downloads of builds on a node without a route to the internet; empty: the node has one.
   std::optional<http::ListeningSocket> outside;
 
-  /// Ports and the front's address are those that were bound here before, if they are to be had: living
-  /// replicas know them. A front that cannot be had is said, and no error. `doors_lacking`: why connections
-  /// cannot be led to other ports; empty: they can. Blocking.
+  /// Binds the same ports and front address as before if they are free, since living replicas use them. A
+  /// front that cannot be bound is reported in a message; it is no error. `doors_lacking`: why connections
+  /// cannot be redirected to other ports; empty: they can. Blocking.
   [[nodiscard]] static Result<NodeSockets> Bind(const std::string& run_dir, const std::string& doors_lacking);
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kPortCount = placement::kLeasePortLast - placement::kLeasePortFirst + 1;
 
-/// Empty: somebody has the name. Source: unix(7), "abstract".
+/// Binds the name of the port; empty: another process has it. Source: unix(7), "abstract".
 UniqueFd BindName(int port) {
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return {};

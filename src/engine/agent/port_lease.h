@@ -8,16 +8,16 @@
 
 namespace trainyard::agent {
 
-/// A TCP port of the node that no other agent has, of whatever account and installation: the name of an
-/// abstract Unix socket, which the kernel gives to one process and takes back when that ends. The destructor
-/// gives it back.
+/// A lease on a TCP port of the node: no other agent of any account or installation has the same port. The
+/// lease is an abstract Unix socket with the port in its name, which the kernel lets only one process bind
+/// and removes when that process ends. The destructor releases the lease.
 class PortLease {
  public:
   /// Whether nothing listens on the port (engine::IsPortFree).
   using Probe = std::function<bool(int port)>;
 
-  /// The first port of placement's range from `start` on, round its end, that is leased to nobody and free;
-  /// nothing: there is none.
+  /// Leases the first free port of placement's range that nobody has leased, beginning at `start` and
+  /// wrapping around at the end of the range; empty: there is none.
   [[nodiscard]] static std::optional<PortLease> Take(std::uint32_t start, const Probe& is_free);
 
   [[nodiscard]] int port() const noexcept { return port_; }

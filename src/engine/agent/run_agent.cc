@@ -39,7 +39,7 @@ constexpr int kExitUsage = 64;  // sysexits.h, EX_USAGE
 constexpr const char* kTicket = "TRAINYARD_TICKET";
 constexpr const char* kUntil = "TRAINYARD_UNTIL";
 
-/// Of the variable's text nothing stays, not even in /proc/PID/environ.
+/// Removes the variable and overwrites its text, so that /proc/PID/environ does not show it either.
 void EraseVariable(const char* name) {
   char* text = std::getenv(name);
   if (text == nullptr) return;
@@ -54,8 +54,8 @@ std::string TakeVariable(const char* name) {
   return value;
 }
 
-/// In the process that looks at the node: what it tries needs a /proc of its own, which is root's in a
-/// process that may not be traced.
+/// Runs in the child process that inspects the node. That process must stay dumpable to use its own /proc,
+/// which otherwise belongs to root.
 void ForgetTicket() {
   EraseVariable(kTicket);
   ::prctl(PR_SET_DUMPABLE, 1);
@@ -73,7 +73,7 @@ int Complain(int status, const std::string& why) {
   return status;
 }
 
-/// From here on messages go to the slot's log; returns where they went before.
+/// Redirects messages to the slot's log; returns the descriptor to which they went before.
 Result<UniqueFd> RedirectMessages(const NodeFolder& folder) {
   UniqueFd former(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   TY_TRY(const UniqueFd log, OpenFile(folder.log(), O_WRONLY | O_CREAT | O_APPEND, 0600));
@@ -102,10 +102,12 @@ Result<int> Run(Identity identity) {
   if (!lease) return std::unexpected(Unavailable("all ports for replicas are in use on this node"));
   identity.port = lease->port();
   identity.instance = text::Hex(RandomBytes<std::array<unsigned char, 16>>().data(), 16);
-  // Listening here: while a worker is started again, who connects waits in the kernel's queue.
+  // This process listens: while a worker is restarted, new connections wait in the kernel's queue.
   TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts.doors_lacking));
   Watcher watcher([&identity, &folder, &sockets] {
-    return Work(identity, folder, std::move(sockets));  // a copy of this process: the next one has them, too
+    return Work(
+        identity, folder,
+        std::move(sockets));  // the worker is a copy of this process: the next one has the sockets, too
   });
   return watcher.Run();
 }
@@ -113,7 +115,7 @@ Result<int> Run(Identity identity) {
 }  // namespace
 
 int RunAgent(int argc, char** argv) {
-  // The ticket in the memory is for no other process of the account.
+  // Other processes of the account must not read the ticket in this process's memory.
   ::prctl(PR_SET_DUMPABLE, 0);
   const std::vector<std::string_view> words(argv + 1, argv + argc);
   Result<Arguments> arguments = ParseArguments(words);
@@ -130,7 +132,7 @@ int RunAgent(int argc, char** argv) {
       Run({.arguments = *std::move(arguments), .ticket = {}, .instance = {}, .until = until, .facts = {}});
   if (!status)
     return Complain(status.error().code == Code::kAlreadyExists ? kExitRefused : 1, status.error().message);
-  // Nothing is left to be freed, and nobody may look into this process to find out.
+  // Skips destructors and leak checks: nothing is left to free, and this process may not be traced.
   ::_exit(*status);
 }
 

@@ -22,7 +22,7 @@ using replica::v1::ExitRecord;
 
 class AgentTest : public AgentFixture {
  protected:
-  /// A program that runs until it is told to end.
+  /// Starts an attempt whose program runs until it is told to end.
   void StartRunningAttempt() {
     StartServer();
     Program("trap 'exit 3' TERM; while :; do sleep 0.01; done");
@@ -44,14 +44,14 @@ class AgentTest : public AgentFixture {
     const auto answers = agents_server_->Ask(request);
     return answers.empty() ? v1::AttemptFound() : answers[0].attempt();
   }
-  /// Until the supervisor has attached so often.
+  /// Waits until the supervisor has attached `count` times.
   [[nodiscard]] bool WaitForAttachments(int count) {
     return server_->WaitFor([count](const auto& memory) {
       return std::ranges::count_if(memory.frames, [](const auto& frame) { return frame.has_hello(); }) >=
              count;
     });
   }
-  /// What the supervisor has recorded reaches the server, which is done with it.
+  /// Lets the server collect what the supervisor has recorded, and forget the attempt.
   ExitRecord TakeOver() {
     ExitRecord exit = WaitForExit();
     Dismiss();

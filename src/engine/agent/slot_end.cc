@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// Between two looks without an event: a supervisor may come of a start that was under way.
+/// The pause between two checks without an event: a start that was under way may still bring a supervisor.
 constexpr milliseconds kLookPause{1'000};
 
 void KillPrograms(const std::string& attempts_dir, const std::vector<std::string>& attempts) {
@@ -106,8 +106,8 @@ asio::awaitable<void> SlotEnd::Stop() {
   }
 }
 
-/// A supervisor that was dismissed has handed over all it had, yet only the server can tell: what it has
-/// recorded it forgets.
+/// A dismissed supervisor has handed over everything, but only the server knows: it forgets attempts whose
+/// results it has stored.
 asio::awaitable<void> SlotEnd::HandOver() {
   for (;;) {
     changed_.Reset();

@@ -17,18 +17,19 @@
 
 namespace trainyard::agent {
 
-/// Once all attempts have ended: how long a server that is there may take to forget them, from its last sign.
+/// After all attempts have ended: how long a connected server may take to forget them, counted from its last
+/// sign of activity.
 inline constexpr std::chrono::seconds kHandOverMax{5};
 
-/// The end of a slot: supervisors are told to stop their programs and hand over, and the server to take what
-/// is left.
+/// Carries out the end of a slot: tells supervisors to stop their programs and to hand over, and the server
+/// to collect the results.
 ///
 ///     living --Begin--> stopping --nothing lives--> handing over --all is forgotten--> over
 ///                          |                             |
 ///                          +--deadline, kills------------+--deadline, or the server wants no more--> over
 ///
-/// Programs that do not end are killed some time before the deadline, so that their supervisors have a
-/// record.
+/// Programs that do not end are killed some time before the deadline, so that their supervisors can record
+/// the end.
 ///
 /// Loop thread only.
 class SlotEnd {
@@ -39,17 +40,18 @@ class SlotEnd {
     AttemptRequests& requests;
     std::string attempts_dir;
   };
-  /// What is around it outlives it.
+  /// The objects in `around` outlive it.
   SlotEnd(boost::asio::any_io_executor loop, Around around);
 
   /// May be called again, with another cause.
   void Begin(const EndPlan& plan);
-  /// To the server, if the slot is ending: each that welcomes the agent has to know.
+  /// Tells the server that the slot is ending, if it is. Call it after every welcome: a new server does not
+  /// know yet.
   void Tell();
-  /// An attempt has ended or was forgotten, or a server is there.
+  /// Call it when an attempt has ended or was forgotten, or when a server has connected.
   void OnChange() { changed_.Set(); }
 
-  /// Waits for the beginning, and returns when the agent may end.
+  /// Waits for Begin, and returns when the agent may end.
   boost::asio::awaitable<void> Run();
 
  private:

@@ -14,20 +14,21 @@
 
 namespace trainyard::agent {
 
-/// The shells that users have open in the slot's replica: each terminal's bytes go to a stream of its own.
-/// Loop thread only. The destructor ends them.
+/// The shells that users have open in the slot's replica: each terminal's bytes go to a separate stream. Loop
+/// thread only. The destructor ends the shells.
 class Terminals {
  public:
   /// `uplink` outlives it.
   Terminals(boost::asio::any_io_executor loop, Uplink& uplink);
 
-  /// The server's name for a terminal: it becomes part of a path. kInvalidArgument: it cannot.
+  /// Checks the server's name for a terminal, which becomes part of a path. kInvalidArgument: it cannot be
+  /// used in one.
   [[nodiscard]] static Status CheckId(std::string_view id);
 
-  /// Opens the stream /agent/v1/terminal/ID for it; the shell ends with either of them. kUnavailable: the
-  /// connection is gone.
+  /// Opens the stream /agent/v1/terminal/ID for the terminal. The shell ends when either of them closes.
+  /// kUnavailable: the connection is gone.
   boost::asio::awaitable<Status> Add(std::string id, shell::Terminal terminal);
-  /// Nothing for one that is not there any more.
+  /// Does nothing if the terminal is already gone.
   void Resize(const std::string& id, shell::TerminalSize size);
 
  private:

@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view kControlPath = "/agent/v1/control";
 constexpr milliseconds kFinishMax{2'000};
 
-/// Between half of the pause and all of it.
+/// Returns a random time between half of the pause and the whole pause.
 milliseconds Jittered(milliseconds pause) {
   return pause / 2 + milliseconds(RandomBytes<std::uint32_t>() % (pause.count() / 2 + 1));
 }
@@ -79,7 +79,7 @@ asio::awaitable<std::string> Uplink::Run() {
   }
 }
 
-/// A server may be away for days.
+/// Logs the text unless it was the last one: a server may be unreachable for days.
 void Uplink::SayOnce(std::string text) {
   if (!text.empty() && text != said_) Diagnose(DiagnosticLevel::kWarning, text);
   said_ = std::move(text);
@@ -115,7 +115,7 @@ asio::awaitable<Uplink::Outcome> Uplink::Serve(Connected connection) {
   co_return co_await (RunSession(session) && Talk(session, std::move(connection.own_address)));
 }
 
-/// What the server says to Hello, in time.
+/// Returns the server's answer to Hello, if it comes in time.
 asio::awaitable<Result<v1::ToAgent>> Uplink::FirstAnswer(mux::Session& session, ControlStream& control) {
   http::Deadline deadline(loop_, [&session] { session.Close(); });
   deadline.Set(kConnectWaitMax);
@@ -137,7 +137,7 @@ asio::awaitable<Uplink::Outcome> Uplink::Talk(mux::Session& session, std::string
 
 asio::awaitable<Uplink::Outcome> Uplink::Listen(mux::Session& session,
                                                 std::shared_ptr<ControlStream> control) {
-  /// However it ends, also cancelled.
+  /// Runs however the coroutine ends, also when it is cancelled.
   struct Close {
     Uplink& uplink;
     mux::Session& session;
@@ -176,7 +176,7 @@ asio::awaitable<std::shared_ptr<mux::Stream>> Uplink::Open(std::string path, mil
   const auto deadline = std::chrono::steady_clock::now() + wait_max;
   for (;;) {
     if (session_ != nullptr) {
-      // One that is just ending opens nothing more: the next one may come in time.
+      // A session that is ending opens no more streams, but the next session may come in time.
       if (std::shared_ptr<mux::Stream> stream = session_->Open(path)) co_return stream;
     }
     const auto rest = deadline - std::chrono::steady_clock::now();

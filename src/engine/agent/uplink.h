@@ -19,31 +19,31 @@
 
 namespace trainyard::agent {
 
-/// Between two tries to connect: the pause doubles from the short one to the long one, and each is shortened
-/// by chance, so that the agents of a server that comes back do not all come at once.
+/// The pause between two attempts to connect doubles from the minimum to the maximum. Each pause is shortened
+/// by a random amount, so that not all agents reconnect at the same moment when a server comes back.
 inline constexpr std::chrono::milliseconds kConnectPauseMin{200};
 inline constexpr std::chrono::milliseconds kConnectPauseMax{10'000};
-/// To connect, to shake hands, and to be welcomed: each at most this long.
+/// The time limit for each of: connecting, the TLS handshake, and the wait for a welcome.
 inline constexpr std::chrono::milliseconds kConnectWaitMax{10'000};
 
-/// The agent's connection to its server, made again for as long as the agent lives.
+/// The agent's connection to its server; it reconnects for as long as the agent lives.
 ///
 ///     away --connected, TLS with the pinned certificate, Hello--> asking --Welcome--> welcomed --lost-->
 ///     away
 ///                                                                       --Refused--> over
 ///
-/// Loop thread only; looking up the server's name is a pool's work.
+/// Loop thread only; the server's name is resolved on a pool.
 class Uplink {
  public:
   struct Observer {
     virtual ~Observer() = default;
-    /// What to say first; `own_address` is this end of the connection.
+    /// Returns the first frame to send; `own_address` is the local address of the connection.
     virtual boost::asio::awaitable<v1::FromAgent::Hello> MakeHello(std::string own_address) = 0;
-    /// Further frames are read once it has returned.
+    /// Called with the welcome. Further frames are read once it has returned.
     virtual boost::asio::awaitable<void> OnWelcome(v1::ToAgent::Welcome welcome) = 0;
-    /// The connection counts as welcomed now.
+    /// Called when the connection counts as welcomed.
     virtual void OnWelcomed() = 0;
-    /// Anything else; answers go to `control`, which may be over by then.
+    /// Called with any other frame. Answers go to `control`, which may have ended by then.
     virtual void OnFrame(v1::ToAgent frame, std::shared_ptr<ControlStream> control) = 0;
   };
   struct Server {
@@ -57,18 +57,19 @@ class Uplink {
   Uplink(const Uplink&) = delete;
   Uplink& operator=(const Uplink&) = delete;
 
-  /// Connects again and again; returns the server's reason when it is refused.
+  /// Connects and reconnects; returns the server's reason when the server rejects the agent.
   boost::asio::awaitable<std::string> Run();
 
   [[nodiscard]] bool welcomed() const noexcept { return welcomed_.IsSet(); }
-  /// To the server that has welcomed the agent; without one the frame is dropped, since the next Hello tells
-  /// how things are.
+  /// Sends the frame to the server that has welcomed the agent. Without one the frame is dropped, since the
+  /// next Hello reports the current state.
   void Send(const v1::FromAgent& frame);
-  /// A stream of the present connection, or of one that comes within `wait_max`; null: there was none.
+  /// Opens a stream on the current connection, or on one that is made within `wait_max`; null: there was
+  /// none.
   boost::asio::awaitable<std::shared_ptr<mux::Stream>> Open(std::string path,
                                                             std::chrono::milliseconds wait_max);
-  /// For the end: says that nothing more comes, after all that was sent, and waits a moment for the server to
-  /// close the connection.
+  /// Ends the connection: sends what is queued, tells the server that nothing more follows, and waits a
+  /// moment for the server to close it.
   boost::asio::awaitable<void> Finish();
 
  private:
@@ -92,11 +93,11 @@ class Uplink {
   Observer& observer_;
   boost::asio::ssl::context tls_;
   boost::asio::thread_pool names_{1};
-  mux::Session* session_ = nullptr;  ///< while it is welcomed
+  mux::Session* session_ = nullptr;  ///< null unless welcomed
   std::shared_ptr<ControlStream> control_;
   Event welcomed_;
   Event lost_;
-  std::string said_;  ///< why the last try failed
+  std::string said_;  ///< the last failure that was logged
 };
 
 }  // namespace trainyard::agent

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kPauseMin{1'000};
 constexpr milliseconds kPauseMax{30'000};
-/// A worker that lived so long did not die of how it began.
+/// If a worker lived this long, its start was not the reason for its death.
 constexpr std::chrono::minutes kGoodLife{1};
 
 sigset_t WatchedSignals() {
@@ -66,7 +66,7 @@ int Watcher::Reap() {
   pid_t ended = 0;
   int exited = -1;
   while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
-    if (ended != child_) continue;  // a supervisor of an earlier worker, or what it left
+    if (ended != child_) continue;  // a supervisor of an earlier worker, or an orphan of one
     child_ = -1;
     if (WIFEXITED(status)) exited = WEXITSTATUS(status);
     if (WIFSIGNALED(status))

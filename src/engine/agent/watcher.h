@@ -4,12 +4,12 @@
 
 namespace trainyard::agent {
 
-/// The agent's first process. It forks the worker, passes SIGTERM (also for SIGINT) and kNoticeSignal on to
-/// it, and forks another one when it was killed or crashed: supervisors live on meanwhile, and their locks
-/// tell the next worker of them. It is a child subreaper: what loses its parent comes to it. When the worker
-/// has exited, everything below it is killed.
+/// The agent's first process. It forks the worker, forwards SIGTERM (also for SIGINT) and kNoticeSignal to
+/// it, and forks another worker if one was killed or crashed: supervisors live on meanwhile, and the next
+/// worker finds them by their locks. The watcher is a child subreaper: it becomes the parent of orphaned
+/// processes. When the worker has exited, all processes below the watcher are killed.
 ///
-/// One thread, and the process's only one.
+/// Runs in the process's only thread.
 class Watcher {
  public:
   /// @param worker  runs in the forked process; returns its exit status. SIGTERM and kNoticeSignal are
@@ -27,7 +27,7 @@ class Watcher {
 
   std::function<int()> worker_;
   int child_ = -1;
-  bool terminated_ = false;  ///< signals that came: the next worker gets them, too
+  bool terminated_ = false;  ///< received signals, which the next worker gets, too
   bool noticed_ = false;
 };
 

@@ -8,7 +8,7 @@ namespace trainyard::agent {
 
 namespace {
 
-/// Interface, destination, gateway, flags, references, uses, metric, mask.
+/// The fields are: interface, destination, gateway, flags, references, uses, metric, mask.
 bool IsDefault4(const std::string& line) {
   std::istringstream fields(line);
   std::array<std::string, 8> words;
@@ -16,8 +16,8 @@ bool IsDefault4(const std::string& line) {
   return words[0] != "Iface" && words[1] == "00000000" && words[7] == "00000000";
 }
 
-/// Destination and its length, source and its length, next hop, metric, references, uses, flags, interface.
-/// The loopback's are refusals.
+/// The fields are: destination and its length, source and its length, next hop, metric, references, uses,
+/// flags, interface. Routes of the loopback reject packets.
 bool IsDefault6(const std::string& line) {
   std::istringstream fields(line);
   std::array<std::string, 10> words;

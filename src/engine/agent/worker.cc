@@ -40,7 +40,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// What earlier agents left is removed then, or at the end: a replica that starts does not wait for it.
+/// Files of earlier agents are removed after this time, or at the end, so that a starting replica does not
+/// wait for it.
 constexpr std::chrono::seconds kCleanAfter{10};
 
 std::int64_t DiskBytes(const std::string& folder) {
@@ -49,13 +50,13 @@ std::int64_t DiskBytes(const std::string& folder) {
   return error ? 0 : static_cast<std::int64_t>(space.capacity);
 }
 
-/// Where replicas find the server in the node's network.
+/// The variables with which replicas find the server in the node's network.
 std::map<std::string, std::string> VariablesFor(int port) {
   const std::string authority = "127.0.0.1:" + std::to_string(port);
   return engine::ReplicaVariables("http://" + authority, authority);
 }
 
-/// All but what a welcome adds.
+/// All settings except those that a welcome adds.
 engine::NodeSettings SettingsOf(const Identity& identity, const NodeFolder& folder,
                                 const NodeSockets& sockets) {
   return {.attempts_dir = folder.attempts_dir(),
@@ -139,7 +140,7 @@ class Worker final : public Uplink::Observer {
   const Identity& identity_;
   const NodeFolder& folder_;
   asio::io_context loop_{1};
-  asio::thread_pool files_{2};  // one may be long at removing
+  asio::thread_pool files_{2};  // two, since a removal may take long
   int status_ = 0;
   engine::NodeSettings settings_;
   const FrontPlaces front_;
@@ -296,7 +297,8 @@ void Worker::OnFrame(v1::ToAgent frame, std::shared_ptr<ControlStream> control) 
 
 namespace {
 
-/// Supervisors have these variables from here, and pip, uv and skopeo from them; users' programs do not.
+/// Sets proxy variables that supervisors inherit, and from them pip, uv and skopeo; users' programs do not
+/// get them.
 void NameProxy(const NodeSockets& sockets) {
   if (!sockets.outside) return;
   const std::string proxy = "http://127.0.0.1:" + std::to_string(sockets.outside->port);
@@ -307,16 +309,16 @@ void NameProxy(const NodeSockets& sockets) {
 
 int Work(const Identity& identity, const NodeFolder& folder, NodeSockets sockets) {
   NameProxy(sockets);
-  std::signal(SIGPIPE, SIG_IGN);  // who connects to us may go away
-  RaiseDescriptorLimit();         // supervisors get what we had
+  std::signal(SIGPIPE, SIG_IGN);  // clients may disconnect
+  RaiseDescriptorLimit();         // supervisors get the old limit
   auto worker = std::make_unique<Worker>(identity, folder, std::move(sockets));
-  // The watcher blocked them for as long as nobody handled them.
+  // The watcher blocked these signals until they are handled.
   sigset_t handled;
   sigemptyset(&handled);
   for (const int number : {SIGTERM, kNoticeSignal, SIGCHLD}) sigaddset(&handled, number);
   ::sigprocmask(SIG_UNBLOCK, &handled, nullptr);
   const int status = worker->Run();
-  // Not destroyed: the process ends after it, and the kernel closes all at once.
+  // The worker is not destroyed: the process ends next, and the kernel closes everything.
   std::ignore = worker.release();
   return status;
 }

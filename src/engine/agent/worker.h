@@ -12,11 +12,11 @@
 
 namespace trainyard::agent {
 
-/// Exit status of an agent that the server refused: it is not to come again. Source: sysexits.h,
+/// Exit status of an agent that the server rejected: it must not be started again. Source: sysexits.h,
 /// EX_TEMPFAIL.
 inline constexpr int kExitRefused = 75;
 
-/// What an agent knows from its first moment, and keeps over restarts of its worker.
+/// What an agent knows from its start on, and keeps when its worker is restarted.
 struct Identity {
   Arguments arguments;
   std::string ticket;
@@ -24,11 +24,11 @@ struct Identity {
   std::optional<SysTime> until;  ///< the cluster's time limit
   NodeFacts facts;
   int port = 0;      ///< leased
-  int complain = 2;  ///< descriptor for a line that whoever started the agent is to see
+  int complain = 2;  ///< descriptor for messages to whoever started the agent
 };
 
-/// The agent's work until its end, in a process that the watcher forked: one thread yet. SIGTERM and
-/// kNoticeSignal end it. It leaves the cleaning up to the end of its process.
+/// Does the agent's work until its end. Call it in a process that the watcher forked, which still has one
+/// thread. SIGTERM and kNoticeSignal end it. It cleans nothing up: its process exits afterwards.
 /// @return the agent's exit status
 [[nodiscard]] int Work(const Identity& identity, const NodeFolder& folder, NodeSockets sockets);
 

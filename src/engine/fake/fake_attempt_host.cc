@@ -24,8 +24,8 @@ struct FakeAttemptHost::Attempt {
   std::shared_ptr<Link> link;
 };
 
-/// One connection of an attempt. Frames for the observer wait in it; frames from it are handled in a turn of
-/// their own.
+/// One connection of an attempt. Frames for the observer wait in it; frames from it are handled in a separate
+/// turn of the loop.
 class FakeAttemptHost::Link final : public ReplicaLink, public std::enable_shared_from_this<Link> {
  public:
   Link(FakeAttemptHost& host, std::weak_ptr<Attempt> attempt)
@@ -65,11 +65,11 @@ std::shared_ptr<FakeAttemptHost::Attempt> FakeAttemptHost::Find(const std::strin
 }
 
 asio::awaitable<Status> FakeAttemptHost::Start(Manifest manifest, Slot slot) {
-  TY_CHECK(!manifest.has_places() && manifest.port() == 0);  // the node's part is the host's
+  TY_CHECK(!manifest.has_places() && manifest.port() == 0);  // the host fills in the node's part
   manifest.set_network(slot.network());
   manifest.set_address(slot.address());
   manifest.set_port(slot.port());
-  if (slot.port() == 0) {  // the host finds one, which stays the replica's
+  if (slot.port() == 0) {  // the host finds one, which the replica keeps
     constexpr int kFirstPort = 30'000;
     const std::string replica = std::to_string(manifest.job_uid()) + "-" + manifest.task_name();
     const int next = kFirstPort + static_cast<int>(found_ports_.size());

@@ -16,26 +16,26 @@
 
 namespace trainyard::engine {
 
-/// What a pretended replica does once the barrier is open.
+/// What a simulated replica does.
 struct FakeScript {
   Status start;                           ///< what AttemptHost::Start returns; an error starts nothing
-  std::optional<ExitRecord> preparation;  ///< ends so before it is READY
-  std::vector<std::string> lines;         ///< written when it runs
-  std::optional<ExitRecord> exit =
-      ExitRecord{};  ///< ends so after its lines (no cause: exit code 0); nothing: runs until told
+  std::optional<ExitRecord> preparation;  ///< if set, it ends with this before it is READY
+  std::vector<std::string> lines;         ///< output, written when it runs
+  std::optional<ExitRecord> exit = ExitRecord{};  ///< it ends with this after its lines (no cause: exit code
+                                                  ///< 0); empty: it runs until it is told to end
 };
 
-/// Replicas that are only played, through the same AttemptHost and ReplicaLinkObserver as real ones: for
-/// tests of whoever looks after attempts. Loop thread only. Each connects, gets READY, waits for Cluster,
-/// runs its script, sends its exit record, and goes when dismissed. A Stop ends it with STOPPED.
+/// Simulates replicas behind the same AttemptHost and ReplicaLinkObserver as real ones: for tests of code
+/// that manages attempts. Loop thread only. Each connects, gets READY, waits for Cluster, runs its script,
+/// sends its exit record, and goes when dismissed. A Stop ends it with STOPPED.
 class FakeAttemptHost final : public AttemptHost {
  public:
   explicit FakeAttemptHost(boost::asio::any_io_executor loop);
   ~FakeAttemptHost() override;
 
-  /// Whom the replicas talk to; outlives the host. Before the first Start.
+  /// Sets the observer to which the replicas talk; it outlives the host. Call it before the first Start.
   void Attach(ReplicaLinkObserver& observer) { observer_ = &observer; }
-  /// Asked once for each attempt; the default script otherwise.
+  /// Sets a function that is called once for each attempt; without one, the default script is used.
   void SetScript(std::function<FakeScript(const Manifest&)> script) { script_ = std::move(script); }
 
   void SetOnGone(OnGone on_gone) override { on_gone_ = std::move(on_gone); }
@@ -46,24 +46,23 @@ class FakeAttemptHost final : public AttemptHost {
   boost::asio::awaitable<Result<Remains>> Collect(AttemptRef attempt, std::int64_t from_line) override;
   boost::asio::awaitable<Status> Kill(AttemptRef attempt) override;
   boost::asio::awaitable<Status> Forget(AttemptRef attempt) override;
-  /// A terminal on which `cat` runs.
+  /// Returns a terminal on which `cat` runs.
   boost::asio::awaitable<Result<shell::Terminal>> OpenShell(AttemptRef attempt,
                                                             shell::TerminalSize size) override;
 
   /// Every attempt that was started, in order, with the slot's part filled in.
   [[nodiscard]] const std::vector<Manifest>& started() const noexcept { return started_; }
-  /// An attempt of a previous server, with nobody who plays it: it is what Inspect and List say, and goes by
-  /// Forget.
+  /// Adds an attempt of a previous server that is not simulated: Inspect and List report it until Forget.
   void Leave(const AttemptRef& attempt, AttemptState state, Holding holding = {});
-  /// The nodes whose attempts live are lost: they end without a record.
+  /// The node is lost: its attempts end without a record.
   void LoseNode(const std::string& node);
-  /// Attempts that are alive.
+  /// The ids of living attempts.
   [[nodiscard]] std::vector<std::string> Alive() const;
-  /// Ends a replica that runs.
+  /// Ends a running replica.
   void End(const std::string& attempt_id, ExitRecord exit);
-  /// The supervisor is killed: no record, all is gone.
+  /// Kills the supervisor: the attempt ends without a record.
   void Lose(const std::string& attempt_id);
-  /// The connection is cut and comes back.
+  /// Cuts the connection; the replica reconnects.
   void Reconnect(const std::string& attempt_id);
 
  private:
@@ -89,7 +88,7 @@ class FakeAttemptHost final : public AttemptHost {
     AttemptState state;
     Holding holding;
   };
-  std::map<std::string, Stranger> strangers_;                 ///< attempts that Leave put there
+  std::map<std::string, Stranger> strangers_;                 ///< attempts that Leave has added
   std::map<std::string, std::shared_ptr<Attempt>> attempts_;  // shared: its tasks and links use it
   TaskGroup tasks_;
 };

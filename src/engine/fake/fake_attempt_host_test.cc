@@ -11,7 +11,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// Opens each barrier at once and dismisses each end.
+/// A server that opens each barrier at once and dismisses each replica that has ended.
 struct SimpleServer final : ReplicaLinkObserver {
   Status OnHello(std::shared_ptr<ReplicaLink>, const FromReplica::Hello& hello) override {
     events.push_back("hello " + replica::v1::Phase_Name(hello.phase()));

@@ -11,7 +11,7 @@ namespace asio = boost::asio;
 std::variant<Grant, Pending> FakeEngine::Offer(ReservationRequest request) {
   auto found = Find(request.key);
   if (found == reservations_.end()) {
-    // A grant on record that this cluster does not know was lost with it.
+    // If this cluster does not know a recorded grant, the grant was lost.
     const bool is_lost = request.granted.has_value();
     reservations_.push_back({.request = std::move(request)});
     found = std::prev(reservations_.end());
@@ -113,7 +113,7 @@ void FakeEngine::Plan() {
   }
 }
 
-/// False: there is no room for the whole gang.
+/// Grants the reservation; false: there are not enough free resources for the whole gang.
 bool FakeEngine::Place(Reservation& reservation) {
   std::map<std::string, int> nodes = nodes_;
   Grant grant;

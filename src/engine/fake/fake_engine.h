@@ -11,9 +11,9 @@
 
 namespace trainyard::engine {
 
-/// A pretended cluster: nodes with room for so many replicas, a queue of its own in the order of arrival,
-/// nothing shared with the server. For tests of whoever asks for room. It queues, refuses, revokes and loses
-/// nodes when told to. Loop thread only.
+/// A simulated cluster: nodes that each take a number of replicas, its own queue in the order of arrival,
+/// nothing shared with the server. For tests of code that makes reservations. It queues, rejects, revokes and
+/// loses nodes when told to. Loop thread only.
 class FakeEngine final : public Engine {
  public:
   explicit FakeEngine(boost::asio::any_io_executor loop) : loop_(std::move(loop)) {}
@@ -26,12 +26,12 @@ class FakeEngine final : public Engine {
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
 
   void AddNode(const std::string& node, int replicas);
-  /// The node is gone, and every grant with a slot on it is revoked.
+  /// Removes the node and revokes every grant with a slot on it.
   void LoseNode(const std::string& node);
-  /// Takes the job's room back, or refuses it for good while it waits.
+  /// Revokes the job's grant, or rejects its request permanently while it waits.
   void Revoke(std::int64_t job_uid, const std::string& reason,
               placement::RoomEnd kind = placement::RoomEnd::kLost);
-  /// Grants nothing until it is called with an empty reason.
+  /// Stops granting until it is called with an empty reason.
   void Refuse(std::string reason);
 
  private:
@@ -52,7 +52,7 @@ class FakeEngine final : public Engine {
 
   boost::asio::any_io_executor loop_;
   EngineEvents events_;
-  std::map<std::string, int> nodes_;  ///< room for so many more replicas
+  std::map<std::string, int> nodes_;  ///< how many more replicas each node can take
   Reservations reservations_;
   std::string refusal_;
   int next_address_ = 1;

@@ -27,7 +27,7 @@ boost::asio::awaitable<bool> AttemptAccounts::Has(std::uint32_t uid) {
 }
 
 boost::asio::awaitable<void> AttemptAccounts::Look() {
-  /// Whatever ends this look, a cancelled request too, those who wait go on.
+  /// However this look ends, also by cancellation, waiting callers resume.
   struct Looking {
     AttemptAccounts& accounts;
     explicit Looking(AttemptAccounts& owner) : accounts(owner) { accounts.looking_ = true; }

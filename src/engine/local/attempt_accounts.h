@@ -12,16 +12,17 @@
 
 namespace trainyard::engine {
 
-/// Which accounts the attempts that live now run as: asked for accounts that nobody else answers for, so most
-/// servers never look. Loop thread only; looking is a pool's work. Outlives who asks.
+/// The accounts as which living attempts run. Only asked about accounts that are not otherwise known, so most
+/// servers never look. Loop thread only; /proc is read on a pool. Must outlive its callers.
 class AttemptAccounts {
  public:
   /// `pool` outlives it.
   AttemptAccounts(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
                   std::string attempts_dir);
 
-  /// True from memory for a second; else looks, at most ten times a second for all who ask together. What
-  /// began before the question is seen.
+  /// Whether a living attempt runs as the account. A positive answer is cached for a second; otherwise it
+  /// looks, at most ten times a second for all callers together. Attempts that began before the call are
+  /// seen.
   boost::asio::awaitable<bool> Has(std::uint32_t uid);
 
  private:

@@ -32,7 +32,7 @@ using replica::AttemptDir;
 const std::string kLostMessage =
     "the replica's supervisor ended without a record: it was killed, or the machine was started again";
 
-/// What is in a pipe when its reader is killed is gone (supervisor::kPipeBytes).
+/// Data in a pipe is lost when its reader is killed (supervisor::kPipeBytes).
 const std::string kUnreadMessage =
     "The supervisor of this replica was killed or lost: up to 256 KiB of what its program wrote last to each "
     "of "
@@ -43,10 +43,10 @@ const std::string kRemovedMessage =
     "written "
     "and was not stored yet is lost.";
 
-/// Of a container: as many files as an image may have.
+/// The longest wait for the removal of a container's files, which may be as many as an image has.
 constexpr std::chrono::minutes kRemoveWaitMax{30};
 
-/// Not knowing is no proof of the end.
+/// An error unless the attempt has provably ended.
 Status RefuseAlive(const AttemptDir& dir) {
   const Result<bool> over = IsOver(dir);
   if (!over) return std::unexpected(FailedPrecondition("the attempt may be alive: " + over.error().message));
@@ -54,13 +54,14 @@ Status RefuseAlive(const AttemptDir& dir) {
   return {};
 }
 
-/// A disk that is full, read-only or dead is no job's fault: whoever can mend it, and then it goes on.
+/// Makes an error temporary: a disk that is full, read-only or broken is not the job's fault, and the job
+/// starts once it is repaired.
 std::unexpected<Error> NotNow(Error error) {
   if (error.code != Code::kResourceExhausted) error.code = Code::kUnavailable;
   return std::unexpected(std::move(error));
 }
 
-/// What no supervisor could remove any more.
+/// Removes cgroups that no supervisor could remove.
 void RemoveGroups(const AttemptDir& dir) {
   if (const auto cgroup = ReadFile(dir.Cgroup()); cgroup && !cgroup->empty()) replica::RemoveCgroup(*cgroup);
   const auto note = replica::ReadInitNote(dir);
@@ -127,7 +128,7 @@ static replica::v1::Endpoint EndpointOf(const Manifest& manifest) {
   return endpoint;
 }
 
-/// What the supervisor wrote to its own log last: it says why when it could not do its work.
+/// The end of the supervisor's own log, which says why it could not do its work.
 static std::string LastWords(const AttemptDir& dir) {
   constexpr std::size_t kLastWordsMax = 1000;
   const Result<std::string> log = ReadFile(dir.SupervisorLog());
@@ -141,7 +142,7 @@ static std::string WhyLost(const AttemptDir& dir, bool there) {
   return kLostMessage + LastWords(dir);
 }
 
-/// Whether its program has, as far as its notes go.
+/// Whether the attempt's program has run, according to its notes.
 static bool HasRun(const AttemptDir& dir) {
   const auto note = replica::ReadInitNote(dir);
   return (note && !note->preparing) || replica::HasNotedContainers(dir);
@@ -173,7 +174,7 @@ Result<AttemptHost::Remains> CollectRemains(const AttemptDir& dir, std::int64_t 
     remains.chunks = *std::move(chunks);
   } else if (chunks.error().code == Code::kUnavailable) {
     return std::unexpected(std::move(chunks).error());
-  } else {  // how it ended is known all the same
+  } else {  // its end is known all the same
     remains.lacks = "What this replica wrote last cannot be read: " + chunks.error().message + ".";
   }
   return remains;
@@ -205,15 +206,15 @@ void KillLockHolders(const AttemptDir& dir) {
   if (const auto strays = FindStrays(dir)) KillStrays(dir, strays->holders);
 }
 
-/// What a container wrote may be owned by ids that only a process in their user namespace can be: one of ours
-/// removes it.
+/// A container's files may have owners that exist only in its user namespace, so a child process in that
+/// namespace removes them.
 static void RemoveContainer(const AttemptDir& dir) {
   if (geteuid() == 0 || ::access(dir.Container().c_str(), F_OK) != 0) return;
   SpawnOptions options{.argv = {"trainyard", "replica", replica::kRemoveContainer, dir.path},
                        .program = "/proc/self/exe",
                        .environment = OwnVariables(),
                        .descriptors = {{STDERR_FILENO, STDERR_FILENO}}};
-  // What it leaves is an error of the removal that follows.
+  // If it leaves files, the following removal fails.
   if (auto child = ChildProcess::Spawn(std::move(options))) static_cast<void>(child->WaitFor(kRemoveWaitMax));
 }
 

@@ -13,20 +13,21 @@
 
 namespace trainyard::engine {
 
-/// Looks for what runs containers, for all jobs that need it: one look at a time, whose answer all get who
-/// ask while it is under way. Loop thread only; looking is a pool's work. The destructor waits for it.
+/// Looks for a container runtime for all jobs that need one: one look at a time, whose result all callers get
+/// that ask while it is under way. Loop thread only; looks run on a pool. The destructor waits for the
+/// current look.
 class ContainerProbe {
  public:
-  /// Blocks for seconds where an engine's socket is there and nobody answers.
+  /// Blocks for seconds if an engine's socket exists and nobody answers.
   using Look = std::function<Result<ContainerSupport>()>;
-  /// Once for each look, on the loop, before those who asked go on.
+  /// Called once for each look, on the loop, before the callers of Ask resume.
   using Take = std::function<void(const Result<ContainerSupport>& found)>;
 
   /// `pool` and what `take` changes outlive it.
   ContainerProbe(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool, Look look, Take take);
 
-  /// Returns when a look has ended, at the latest after `wait_max`: the look then goes on for the next who
-  /// asks.
+  /// Returns when a look has ended, at the latest after `wait_max`; the look then continues for later
+  /// callers.
   boost::asio::awaitable<void> Ask(std::chrono::milliseconds wait_max);
 
  private:

@@ -10,7 +10,7 @@
 namespace trainyard::engine {
 namespace {
 
-/// A look begins at once and ends when the test lets it.
+/// Here a look begins at once and ends when the test allows it.
 class ContainerProbeTest : public testing::Test {
  protected:
   Result<ContainerSupport> Look() {

@@ -30,7 +30,7 @@ constexpr const char* kInstall =
     "Install crun or runc (Debian: apt install crun), which the next job finds, or start the server with the "
     "socket of a Docker or podman service (--engine-socket).";
 
-/// A path as it is, a name by PATH. Empty: it is not there.
+/// Returns a path unchanged and searches PATH for a name. Empty: it does not exist.
 std::string PathOf(const std::string& program) {
   if (program.find('/') == std::string::npos) return FindProgram(program);
   return ::access(program.c_str(), X_OK) == 0 ? std::filesystem::absolute(program).string() : "";
@@ -44,8 +44,8 @@ std::string ShownVersion(const std::string& output) {
   return line;
 }
 
-/// What an OCI runtime stands on: root's namespaces, or those inside a user namespace, with mounts of their
-/// own.
+/// Whether the namespaces exist that an OCI runtime needs: root's, or those inside a user namespace, with
+/// separate mounts.
 bool HasNamespaces() {
   constexpr int kNamespaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWIPC;
   const pid_t pid = ::fork();
@@ -72,7 +72,7 @@ Result<ContainerSupport> ProbeOciRuntime(const std::string& program) {
   return ContainerSupport{.kind = Manifest::OCI_RUNTIME, .address = path, .shown = ShownVersion(ran->output)};
 }
 
-/// The first that works, else why the last one does not.
+/// Returns the first runtime that works, otherwise why the last one does not.
 Result<ContainerSupport> FindOciRuntime(const ContainerChoice& choice) {
   if (!choice.runtime.empty()) return ProbeOciRuntime(choice.runtime);
   Result<ContainerSupport> found = std::unexpected(NotFound("neither crun nor runc is installed"));
@@ -112,7 +112,7 @@ Result<ContainerSupport> ProbeDaemon(const std::string& socket) {
       .kind = Manifest::CONTAINER_DAEMON, .address = socket, .shown = "the service at " + socket};
 }
 
-/// As FindOciRuntime.
+/// Returns the first daemon that works, otherwise why the last one does not.
 Result<ContainerSupport> FindDaemon(const ContainerChoice& choice) {
   Result<ContainerSupport> found = std::unexpected(NotFound("no Docker or podman service is there"));
   for (const std::string& socket : Sockets(choice)) {

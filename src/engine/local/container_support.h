@@ -5,10 +5,10 @@
 #include "base/result.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What runs containers on this machine. Reads the machine; blocking.
+/// Finds what runs containers on this machine. Reads the machine; blocking.
 namespace trainyard::engine {
 
-/// What is wanted.
+/// The operator's choice of a container runtime.
 struct ContainerChoice {
   enum class Way {
     kAuto,  ///< an OCI runtime, else a container daemon's socket, else none
@@ -23,21 +23,21 @@ struct ContainerChoice {
 
 struct ContainerSupport {
   replica::v1::Manifest::ContainerRuntime kind =
-      replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;  ///< that: nothing does
+      replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;  ///< unspecified: nothing runs containers
   std::string address;  ///< path of the OCI runtime, or of the daemon's socket
   std::string shown;    ///< "crun 1.8.1", "the service at /var/run/docker.sock"
-  std::string lacking;  ///< without any: a sentence that says why, and what to do
+  std::string lacking;  ///< if nothing does: a sentence that says why, and what to do
 };
 
-/// As the choice says: an OCI runtime that answers to --version, or a container daemon that answers a ping at
-/// its socket. In networks of their own only the former runs containers. kFailedPrecondition: the operator
-/// asks for one (by a way, a path or a socket) that does not work. With users of their own (`job_users`) jobs
-/// cannot be containers: then there is none.
+/// Finds, according to the choice, an OCI runtime that answers to --version, or a container daemon that
+/// answers a ping at its socket. If replicas have isolated networks, only an OCI runtime can be used.
+/// kFailedPrecondition: the operator asks for one (by a way, a path or a socket) that does not work. If jobs
+/// have separate users (`job_users`) they cannot be containers: then none is found.
 [[nodiscard]] Result<ContainerSupport> FindContainerSupport(const ContainerChoice& choice,
                                                             replica::v1::Manifest::Network network,
                                                             bool job_users);
 
-/// One line for the operator: what runs containers, or why nothing does.
+/// Prints one line for the operator: what runs containers, or why nothing does.
 void SayContainerSupport(const ContainerSupport& containers);
 
 }  // namespace trainyard::engine

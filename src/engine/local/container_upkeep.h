@@ -14,9 +14,9 @@
 
 namespace trainyard::engine {
 
-/// Removes what containers leave behind, when the server starts and then after each pause: pulled images that
-/// are beyond the limits, what killed pulls left, and containers of a container daemon whose attempt is dead.
-/// Loop thread only; the work is done on the pool. The destructor waits for it.
+/// Cleans up after containers, when the server starts and then after each pause: removes pulled images beyond
+/// the limits, files of killed pulls, and containers of a container daemon whose attempt is dead. Loop thread
+/// only; the work is done on the pool. The destructor waits for it.
 class ContainerUpkeep {
  public:
   static constexpr std::chrono::minutes kPause{10};
@@ -24,18 +24,19 @@ class ContainerUpkeep {
   struct Options {
     std::string images_dir;
     image::CollectLimits limits;
-    std::string daemon_socket;  ///< empty: no daemon has containers of ours
+    std::string daemon_socket;  ///< empty: no daemon has our containers
     std::string attempts_dir;
-    /// Digests of images that unfinished jobs have. Asked by the loop, not by the constructor.
+    /// Returns the digests of images that unfinished jobs use. Called by the loop, not by the constructor.
     std::function<boost::asio::awaitable<std::set<std::string>>()> needed;
-    /// How far the machine's clock is ahead without proof: no image is older for that. Null: not at all.
+    /// Returns how far the machine's clock may have jumped ahead: an image's age does not include this time.
+    /// Null: 0.
     std::function<std::chrono::nanoseconds()> clock_ahead{};
   };
 
   /// `pool` outlives it.
   ContainerUpkeep(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool, Options options);
 
-  /// A daemon that was not there at the start has containers of ours from now on.
+  /// Sets the daemon that has our containers from now on, if it was found after the start.
   void UseDaemon(std::string socket) { options_.daemon_socket = std::move(socket); }
 
  private:

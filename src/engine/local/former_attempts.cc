@@ -11,7 +11,7 @@ namespace trainyard::engine {
 
 namespace {
 
-/// That its lock is gone proves no end, and not knowing is no proof either.
+/// A missing lock does not prove the attempt's end, nor does an error.
 bool MayLive(const replica::AttemptDir& dir) { return IsHeld(dir).value_or(true); }
 
 }  // namespace

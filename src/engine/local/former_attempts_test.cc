@@ -25,7 +25,7 @@ class FormerAttemptsTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// Alive for as long as what it returns.
+  /// Makes an attempt that counts as alive while the returned descriptor is open.
   [[nodiscard]] UniqueFd Start(const std::string& id) const {
     const replica::AttemptDir dir{folder_ + "/" + id};
     std::filesystem::create_directories(dir.path);

@@ -9,7 +9,7 @@ namespace trainyard::engine {
 
 namespace {
 
-/// The address, with the socket that listens there.
+/// Chooses the front's address and listens there.
 Result<std::string> TakeAddress(const ListenOn& listen, const std::string& file, std::uint16_t port,
                                 http::ListeningSocket& tls) {
   return front::TakeFrontAddress(file, [&](const std::string& address) -> Status {
@@ -18,8 +18,8 @@ Result<std::string> TakeAddress(const ListenOn& listen, const std::string& file,
   });
 }
 
-/// On the ports that the clients of the previous process know; if another program has them on every address,
-/// on new ones.
+/// Binds the ports that the clients of the previous process know, or new ones if another program has these on
+/// every address.
 Status BindBehindDoors(const FrontPlace& place, const ListenOn& listen, front::FrontPorts& ports,
                        FrontSockets& sockets) {
   Result<std::string> address = TakeAddress(listen, place.address_file, ports.tls, sockets.tls);

@@ -11,7 +11,7 @@
 
 namespace trainyard::engine {
 
-/// Google's ports on a loopback address of a front's own, or others to which connections are led
+/// Google's ports on a loopback address of the front, or other ports to which connections are redirected
 /// (docs/adr/0028-doors-without-port-443.md).
 struct FrontSockets {
   static constexpr std::uint16_t kTlsPort = 443;   ///< TensorFlow's URLs have no port
@@ -19,27 +19,29 @@ struct FrontSockets {
 
   std::string address;  ///< numeric
   http::ListeningSocket tls;
-  std::optional<http::ListeningSocket> plain;  ///< nothing: there is no port for it
+  std::optional<http::ListeningSocket> plain;  ///< empty: there is no port for it
 };
 
-/// Files in which a front's address and ports are kept, so that replicas find the next process there.
+/// Files that record a front's address and ports, so that the next process listens there and replicas find
+/// it.
 struct FrontPlace {
   std::string address_file;
   std::string ports_file;
 };
 
-/// http::ListenOnTcp, or one that looks first what is open already.
+/// http::ListenOnTcp, or a function that first looks whether the socket is already open.
 using ListenOn = std::function<Result<http::ListeningSocket>(const std::string& address, std::uint16_t port)>;
 
-/// Google's port 443 and 80 if they are to be had (they take rights, and a web server of the machine has them
-/// on all addresses), else others. No port for plain HTTP is said to the operator, and no error.
+/// Listens on Google's ports 443 and 80 if possible (they need privileges, and a web server of this machine
+/// may have them on all addresses), otherwise on others. If there is no port for plain HTTP, the operator
+/// gets a message; it is no error.
 ///
-/// @param check_doors  whether connections can be led to other ports: asked if need be.
+/// @param check_doors  whether connections can be redirected to other ports; called only if that is needed.
 /// @return the error of check_doors, of `listen` or of the file system. Blocking.
 [[nodiscard]] Result<FrontSockets> BindFront(const FrontPlace& place, const ListenOn& listen,
                                              const std::function<Status()>& check_doors);
 
-/// Says in `told` where the front listens. Pure.
+/// Fills in `told` where the front listens. Pure.
 void DescribeFront(const FrontSockets& sockets, replica::v1::GoogleFront& told);
 
 }  // namespace trainyard::engine

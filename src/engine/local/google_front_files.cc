@@ -21,16 +21,16 @@ namespace trainyard::engine {
 
 namespace {
 
-/// What could not be written for want of room; the last call's.
+/// The files of the last call, if some could not be written.
 Guarded<std::optional<GoogleFrontFiles>> lacking;
 
-/// A file that has the right contents stays as it is, so that a start on a full disk needs no room.
+/// Writes the file unless it already has the right contents, so that a start on a full disk needs no space.
 Status Provide(const std::filesystem::path& path, const std::string& contents) {
   if (const Result<std::string> there = ReadFile(path); there && *there == contents) return {};
   return ReplaceFile(path, contents);
 }
 
-/// Which file it is, and that nobody has written to it since; empty: there is none.
+/// Text that identifies the file and its last change; empty: there is no file.
 std::string StampOf(const std::filesystem::path& path) {
   struct stat file{};
   if (::stat(path.c_str(), &file) != 0) return {};
@@ -46,7 +46,8 @@ bool IsTrustStore(const std::filesystem::path& path) {
   return file && ::read(file->get(), begin.data(), begin.size()) == 4 && begin == kMagic;
 }
 
-/// Made of the bundle, which takes longer than everything else here: again only of another one.
+/// Makes Java's trust store from the bundle. That takes longer than everything else here, so it is repeated
+/// only for another bundle.
 Status ProvideTrustStore(const std::filesystem::path& bundle, const std::filesystem::path& store) {
   const std::filesystem::path note = store.string() + ".made";
   const Result<std::string> noted = ReadFile(note);
@@ -54,12 +55,13 @@ Status ProvideTrustStore(const std::filesystem::path& bundle, const std::filesys
   TY_TRY(const std::string authorities, ReadFile(bundle));
   TY_TRY(const std::string made, front::JavaTrustStore(authorities));
   TY_RETURN_IF_ERROR(Provide(store, made));
-  // Without it the store is made again by the next server.
+  // If the note cannot be written, the next server makes the store again.
   static_cast<void>(ReplaceFile(note, StampOf(bundle) + StampOf(store)));
   return {};
 }
 
-/// Replicas read them under other accounts, and whoever took that right away has not changed the contents.
+/// Makes the files readable for all, since replicas read them under other accounts. (Files with the right
+/// contents are not written again, whatever their permissions.)
 void LetAllRead(const std::filesystem::path& folder) {
   constexpr mode_t kPermissions = 07777;
   constexpr mode_t kAllRead = 0644;
@@ -81,7 +83,7 @@ Status WriteFiles(const GoogleFrontFiles& files) {
   TY_RETURN_IF_ERROR(ProvideTrustStore(files.bundle, folder / replica::kJavaFile));
   front::BotoSettings boto = {.ca_bundle = files.bundle, .project = files.project};
   TY_RETURN_IF_ERROR(Provide(folder / replica::kUsersBotoFile, front::BotoFile(boto)));
-  boto.state_dir = "/tmp/.gsutil";  // of the replica's own
+  boto.state_dir = "/tmp/.gsutil";  // private to the replica
   TY_RETURN_IF_ERROR(Provide(folder / replica::kBotoFile, front::BotoFile(boto)));
   LetAllRead(folder);
   return {};
@@ -125,10 +127,10 @@ Status EnsureGcsFolder() {
     if (own) return {};
     return std::unexpected(Error{refused.code, refused.message + ", and " + own.error().message, {}});
   }
-  if (made) ::chmod(folder, 0755);  // whatever our umask is: it is for all servers of the machine
+  if (made) ::chmod(folder, 0755);  // whatever our umask is, since all servers of the machine use it
   std::error_code error;
   const bool empty = std::filesystem::is_empty(folder, error);
-  if (error == std::errc::permission_denied) return {};  // what is in it is no use of ours, and nobody's here
+  if (error == std::errc::permission_denied) return {};  // we cannot read it, and neither can replicas
   if (error) return std::unexpected(ErrnoError(error.value(), "look into " + std::string(folder)));
   if (!empty) return std::unexpected(FailedPrecondition(std::string(folder) + " has something in it"));
   return {};

@@ -4,30 +4,31 @@
 
 #include "base/result.h"
 
-/// What replicas read of the front that has Google's names (docs/adr/0012-google-front.md), as files of their
-/// node. Blocking.
+/// The files that replicas read about the front that answers to Google's host names
+/// (docs/adr/0012-google-front.md). Each node has them. Blocking.
 namespace trainyard::engine {
 
 struct GoogleFrontFiles {
-  std::string authority;  ///< the installation's own, a PEM file
-  std::string folder;     ///< where the files are made
-  std::string bundle;     ///< the one of all authorities, also made
+  std::string authority;  ///< a PEM file: the installation's certificate authority
+  std::string folder;     ///< the directory in which the files are written
+  std::string bundle;     ///< the file with all authorities, also written
   std::string project;    ///< in gsutil's settings
 };
 
-/// The CA bundle, the own authority alone, and the settings of curl, Java and gsutil that name them. Files
-/// that have the right contents are left as they are. What cannot be written keeps no server from starting,
-/// which may have to make room first: it is said, and left to CompleteGoogleFrontFiles. An error: there is no
-/// authority.
+/// Writes the CA bundle, a file with the installation's authority alone, and the settings of curl, Java and
+/// gsutil that name them. Files that already have the right contents are left alone. A file that cannot be
+/// written does not keep the server from starting, since the server may have to free disk space first: a
+/// message says so, and CompleteGoogleFrontFiles tries again. An error: there is no authority.
 [[nodiscard]] Status WriteGoogleFrontFiles(const GoogleFrontFiles& files);
 
-/// Before a replica starts: writes what the last WriteGoogleFrontFiles of this process could not. Any thread.
-/// kUnavailable: it still cannot be written.
+/// Writes the files that the last WriteGoogleFrontFiles of this process could not write. Call it before a
+/// replica starts. Any thread. kUnavailable: they still cannot be written.
 [[nodiscard]] Status CompleteGoogleFrontFiles();
 
-/// Where a replica's bind mount of the buckets goes: an empty /gcs of the machine's, made if need be, or
-/// where we may not, one of the replica's own root. One with something in it is somebody else's:
-/// kFailedPrecondition. Before there are other threads.
+/// Makes sure that there is a directory /gcs on which replicas can mount the buckets: an empty one of this
+/// machine, created if needed, or, if we may not create it, one in the replica's own root.
+/// kFailedPrecondition: /gcs is not empty and so is used for something else. Call it before there are other
+/// threads.
 [[nodiscard]] Status EnsureGcsFolder();
 
 }  // namespace trainyard::engine

@@ -78,7 +78,7 @@ TEST_F(GoogleFrontFilesTest, OfAnotherBundleAnotherTrustStoreIsMade) {
   EXPECT_EQ(changed, 4) << "two bundles, the store and its note";
 }
 
-/// As on a full disk: the server starts, and no replica does until they can be written.
+/// As on a full disk: the server starts, but no replica starts until the files can be written.
 TEST_F(GoogleFrontFilesTest, WhatCannotBeWrittenIsTriedAgainBeforeAReplicaStarts) {
   ASSERT_TRUE(WriteGoogleFrontFiles(files_));
   const Status refused = CompleteGoogleFrontFiles();

@@ -7,9 +7,9 @@ namespace trainyard::engine {
 
 namespace {
 
-/// Below it are the accounts of the machine: people, services, systemd's dynamic users.
+/// Smaller ids belong to the machine's accounts: people, services, systemd's dynamic users.
 constexpr std::uint64_t kFirstMin = 65'536;
-/// The kernel keeps the last number for "nobody said".
+/// The kernel reserves the highest number for "not set".
 constexpr std::uint64_t kLastMax = 4'294'967'294;
 
 bool ParseId(std::string_view text, std::uint64_t& id) {

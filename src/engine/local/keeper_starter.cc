@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 /// One connection to the keeper, after the greeting. Blocking; one thread.
 class KeeperCall {
  public:
-  /// Errors name the socket and what to look at.
+  /// Connects. Errors name the socket and what to check.
   static Result<KeeperCall> Begin(const std::string& socket) {
     auto connected = keeper::ConnectForPackets(socket);
     if (!connected) return std::unexpected(DoesNotAnswer(socket));
@@ -37,7 +37,7 @@ class KeeperCall {
 
   [[nodiscard]] std::uint64_t instance() const noexcept { return instance_; }
 
-  /// `received`: takes the descriptor that comes with the answer.
+  /// `received` gets the descriptor that comes with the answer.
   Result<keeper::Answer> Ask(const keeper::Request& request, keeper::Answer::AnswerCase wanted,
                              std::span<const int> descriptors = {}, UniqueFd* received = nullptr) {
     const Status sent = keeper::SendPacket(connection_.get(), request.SerializeAsString(), descriptors);
@@ -61,7 +61,7 @@ class KeeperCall {
  private:
   KeeperCall(std::string socket, UniqueFd connection)
       : socket_(std::move(socket)), connection_(std::move(connection)) {}
-  /// Whoever listens there is given the attempt's lock and the values of secrets.
+  /// Checks which account listens there, since it gets the attempt's lock and the values of secrets.
   static Status CheckPeer(const std::string& socket, int connection) {
     ucred peer{};
     socklen_t size = sizeof(peer);
@@ -80,7 +80,8 @@ class KeeperCall {
   std::uint64_t instance_ = 0;
 };
 
-/// What the operator can put right (a program that may not be executed) is no fault of the job: it waits.
+/// Makes an error temporary: what the operator can fix (such as a program that may not be executed) is not
+/// the job's fault, so the job waits.
 Error Passing(Error error) {
   if (error.code == Code::kPermissionDenied || error.code == Code::kNotFound) error.code = Code::kUnavailable;
   return error;
@@ -112,7 +113,7 @@ MachineLimits KeeperStarter::limits() const {
   return met_.With([](const Met& met) { return met.limits; });
 }
 
-/// What the keeper can limit is tried out once for each keeper.
+/// Asks each keeper once what it can limit.
 Result<MachineLimits> KeeperStarter::AskOnce() {
   TY_TRY(KeeperCall call, KeeperCall::Begin(socket_));
   Met met = met_.With([](const Met& known) { return known; });
@@ -133,10 +134,10 @@ Result<replica::CgroupHome> KeeperStarter::FindHome() {
   Note(limits);
   if (limits) return replica::CgroupHome{.version = limits->cgroup_version, .group = limits->cgroup};
   return std::unexpected(
-      Unavailable(limits.error().message));  // whatever it is: there is nothing to clean up
+      Unavailable(limits.error().message));  // whatever the error is: nothing has to be cleaned up
 }
 
-/// Says once that nothing can be started, and once that it can again.
+/// Logs once that nothing can be started, and once that it works again.
 void KeeperStarter::Note(const Result<MachineLimits>& found) {
   const auto note = [&found](Met& known) {
     return std::exchange(known.refuses, !found) == found.has_value();

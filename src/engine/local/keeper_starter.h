@@ -11,27 +11,27 @@
 
 namespace trainyard::engine {
 
-/// What the keeper at that socket can bound replicas by. kUnavailable: it does not answer. Blocking, at most
-/// kKeeperAnswerMax.
+/// The limits that the keeper at that socket can set for replicas. kUnavailable: it does not answer. Blocks
+/// for at most kKeeperAnswerMax.
 [[nodiscard]] Result<MachineLimits> LimitsOfKeeper(const std::string& socket,
                                                    const std::string& attempts_dir);
 
-/// The longest that a keeper may take for an answer: it does one thing at a time, and each in milliseconds.
+/// How long to wait for a keeper's answer. It handles one request at a time, each in milliseconds.
 inline constexpr std::chrono::seconds kKeeperAnswerMax{10};
 
-/// The file that this process runs, for who cannot use our /proc/self/exe. Ask at the start: an upgrade
-/// replaces it.
+/// The path of the file that this process runs, for processes that cannot use our /proc/self/exe. Call it at
+/// the start, since an upgrade replaces the file.
 [[nodiscard]] std::string OwnProgram();
 
-/// Supervisors by the keeper: `trainyard serve --keeper`. Never forks one itself: while the keeper does not
-/// answer, nothing starts. docs/adr/0042-the-keeper.md.
+/// Starts supervisors through the keeper, `trainyard serve --keeper`. It never forks one itself: while the
+/// keeper does not answer, nothing starts. docs/adr/0042-the-keeper.md.
 class KeeperStarter final : public SupervisorStarter {
  public:
-  /// Whether replicas may run where so much can be bounded: the reason why not, for the job that waits.
-  /// Called, from any thread, for each keeper that is met.
+  /// Decides whether replicas may run with these limits; the error is the reason shown for waiting jobs.
+  /// Called, from any thread, for each new keeper.
   using Check = std::function<Status(const MachineLimits&)>;
 
-  /// `known`: as it was when the server began, said then.
+  /// `known`: the limits when the server began, which it then reported.
   KeeperStarter(std::string socket, std::string attempts_dir, MachineLimits known, Check check);
 
   [[nodiscard]] Result<replica::CgroupHome> FindHome() override;
@@ -40,9 +40,9 @@ class KeeperStarter final : public SupervisorStarter {
 
  private:
   struct Met {
-    std::uint64_t instance = 0;  ///< of the keeper whose limits these are; 0: none yet
+    std::uint64_t instance = 0;  ///< identifies the keeper whose limits these are; 0: none yet
     MachineLimits limits;
-    bool refuses = false;  ///< nothing could be started last time; said once
+    bool refuses = false;  ///< nothing could be started last time; reported once
   };
   void Note(const Result<MachineLimits>& found);
   [[nodiscard]] Result<MachineLimits> AskOnce();

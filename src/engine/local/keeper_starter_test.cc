@@ -121,7 +121,7 @@ TEST_F(KeeperStarterTest, WhatCannotBeBoundedIsKnownAndMayKeepReplicasFromStarti
   EXPECT_EQ(Inspect(), AttemptState::kAbsent);
 }
 
-/// A keeper starts its own program alone (keeper_test.cc looks at who may write to that).
+/// A keeper starts only its own program (keeper_test.cc checks who may write to that).
 TEST_F(KeeperStarterTest, AProgramThatMayNotBeExecutedIsWaitedFor) {
   const std::string program = folder_.path() + "/program";
   fs::copy_file("/bin/true", program);
@@ -130,7 +130,7 @@ TEST_F(KeeperStarterTest, AProgramThatMayNotBeExecutedIsWaitedFor) {
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().code, Code::kUnavailable);
   EXPECT_THAT(started.error().message, HasSubstr("the keeper starts nothing but"));
-  // The keeper answers before it lets go of the lock that it was handed.
+  // The keeper answers before it closes the lock that it received.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   AttemptState state = Inspect();
   while (state == AttemptState::kAlive && std::chrono::steady_clock::now() < deadline) state = Inspect();

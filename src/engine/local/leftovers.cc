@@ -22,11 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 using replica::AttemptDir;
 
-/// Whoever asks, asks again.
+/// Callers ask again.
 constexpr std::chrono::milliseconds kGroupWait{50};
 
-/// Cgroups are named after their attempt (MakeReplicaCgroup, Mark): a note that somebody else could write
-/// must not lead to another's.
+/// Cgroups are named after their attempt (MakeReplicaCgroup, Mark): a note that another account could write
+/// must not name another attempt's cgroups.
 std::vector<std::string> GroupsOf(const AttemptDir& dir, const std::vector<std::string>& noted) {
   const std::string attempt_id = fs::path(dir.path).filename();
   std::vector<std::string> groups = noted;
@@ -43,7 +43,7 @@ std::vector<std::string> GroupsOf(const AttemptDir& dir, const std::vector<std::
   return groups;
 }
 
-/// True: there was nothing left.
+/// Kills what is left of the attempt; true: nothing was left.
 bool EndLeftovers(const AttemptDir& dir) {
   bool over = true;
   const auto note = replica::ReadInitNote(dir);
@@ -65,7 +65,7 @@ Result<bool> IsOver(const AttemptDir& dir) {
   TY_TRY(const bool held, IsHeld(dir));
   if (held || !EndLeftovers(dir)) return false;
   if (access(dir.Lock().c_str(), F_OK) == 0) return true;
-  TY_TRY(const Strays strays, FindStrays(dir));  // whose notes are gone, too
+  TY_TRY(const Strays strays, FindStrays(dir));  // its notes are gone, too
   KillStrays(dir, strays.members);
   return strays.holders.empty() && strays.members.empty();
 }

@@ -28,14 +28,15 @@ namespace asio = boost::asio;
 using replica::AttemptDir;
 using std::chrono::milliseconds;
 
-/// Between the supervisor's end and the kernel having ended the rest.
+/// The pause between two checks, after the supervisor's end, whether the kernel has ended the rest.
 constexpr milliseconds kLockPause{5};
-/// A supervisor that is killed takes its replica with it; after this all that is left is killed one by one.
+/// A killed supervisor's replica ends with it; processes that live on after this time are killed one by one.
 constexpr milliseconds kKillWait{5'000};
 constexpr milliseconds kKillWaitMax{15'000};
-/// Between two attempts to reach a container daemon that is not there.
+/// The pause between two calls to a container daemon that does not answer.
 constexpr milliseconds kContainerPause{5'000};
-/// Between two looks at an attempt of the former data directory, and how long before who asks is told.
+/// The pause between two looks at an attempt of the former data directory, and how long callers wait for its
+/// end.
 constexpr milliseconds kFormerPause{500};
 constexpr milliseconds kFormerWaitMax{10'000};
 constexpr const char* kStuckMessage = "the replica's processes do not end although they were killed";
@@ -50,8 +51,8 @@ LocalAttemptHost::LocalAttemptHost(asio::any_io_executor loop, const NodeSetting
       options_(std::move(options)),
       tasks_(std::move(loop)) {}
 
-/// kUnavailable while an attempt of the same job lives under the former data directory; waits for its end a
-/// while before it says so.
+/// kUnavailable if an attempt of the same job lives under the former data directory; first waits a while for
+/// its end.
 asio::awaitable<Status> LocalAttemptHost::CheckFormer(std::string attempt_id) {
   if (options_.former_attempts_dir.empty()) co_return Status();
   asio::steady_timer timer(loop_);
@@ -101,8 +102,8 @@ asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
   co_return Status();
 }
 
-/// True once all of it has ended; false after `wait_max`. Kills what lives on of an attempt whose lock is
-/// free.
+/// True once the whole attempt has ended; false after `wait_max`. Kills processes that live on of an attempt
+/// whose lock is free.
 asio::awaitable<Result<bool>> LocalAttemptHost::WaitUntilOver(AttemptDir dir, milliseconds wait_max) {
   asio::steady_timer timer(loop_);
   const auto deadline = std::chrono::steady_clock::now() + wait_max;
@@ -116,7 +117,7 @@ asio::awaitable<Result<bool>> LocalAttemptHost::WaitUntilOver(AttemptDir dir, mi
   }
 }
 
-/// What a daemon was to run for an attempt that is not alive: most have nothing, and need not wait for it.
+/// Removes a daemon's containers of an attempt that is not alive. Most attempts have none and need not wait.
 asio::awaitable<Status> LocalAttemptHost::RemoveContainers(AttemptDir dir) {
   auto look = [dir] { return replica::HasNotedContainers(dir); };
   if (!co_await OnPool(files_, std::move(look))) co_return Status();
@@ -124,7 +125,7 @@ asio::awaitable<Status> LocalAttemptHost::RemoveContainers(AttemptDir dir) {
   co_return co_await OnPool(containers_, std::move(remove));
 }
 
-/// Tries until no container of the attempt can run any more.
+/// Tries again until no container of the attempt can run any more.
 asio::awaitable<void> LocalAttemptHost::RemoveContainersUntilDone(AttemptDir dir) {
   asio::steady_timer timer(loop_);
   std::string said;
@@ -159,11 +160,11 @@ asio::awaitable<Inspection> LocalAttemptHost::Inspect(AttemptRef attempt) {
     co_return Inspection{.state = *state, .has_exit = has_exit};
   }
   if (*state != AttemptState::kEnded && *state != AttemptState::kLost) co_return Inspection{*state};
-  // Nothing of it may live beside a next attempt.
+  // No process of it may live when the next attempt starts.
   const Result<bool> over = co_await WaitUntilOver(dir, kKillWait);
   if (!over) co_return Inspection{AttemptState::kUnknown, over.error().message};
   if (!*over) co_return Inspection{AttemptState::kUnknown, kStuckMessage};
-  // What a daemon runs for it is no process of ours: as long as it may run, the attempt is not over.
+  // A daemon's container is not our process: while it may run, the attempt is not over.
   const Status removed = co_await RemoveContainers(dir);
   if (!removed) co_return Inspection{AttemptState::kUnknown, removed.error().message};
   co_return Inspection{*state};
@@ -219,8 +220,8 @@ void LocalAttemptHost::StartWatching(const std::string& attempt_id, UniqueFd pid
   tasks_.Spawn(Watch(attempt_id, std::move(pidfd)));
 }
 
-/// Until the supervisor has ended and all of its attempt. Without a pidfd the supervisor is gone already, or
-/// cannot be seen.
+/// Waits until the supervisor and all other processes of the attempt have ended. Without a pidfd the
+/// supervisor has already ended, or cannot be found.
 asio::awaitable<void> LocalAttemptHost::Watch(std::string attempt_id, UniqueFd pidfd) {
   const AttemptDir dir = DirOf(attempt_id);
   for (bool over = false; !over;) {
@@ -234,7 +235,7 @@ asio::awaitable<void> LocalAttemptHost::Watch(std::string attempt_id, UniqueFd p
     const Result<bool> looked = co_await WaitUntilOver(dir, kKillWaitMax);
     over = looked.value_or(false);
     if (over) break;
-    if (!looked) {  // not knowing is no proof
+    if (!looked) {  // an error does not prove its end
       asio::steady_timer timer(loop_, kFormerPause);
       co_await timer.async_wait(asio::use_awaitable);
     }

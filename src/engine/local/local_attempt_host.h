@@ -16,21 +16,22 @@
 
 namespace trainyard::engine {
 
-/// Supervisors as processes of this machine, each in a session of its own: they live on when the server ends,
-/// however it ends. Loop thread only; file work happens on a pool of its own, and on another one what
-/// container daemons have to answer. Attempts of a previous server are adopted by Inspect. The destructor
-/// stops watching and leaves the supervisors alone.
+/// Runs supervisors as processes of this machine, each in a separate session: they live on when the server
+/// ends, however it ends. Loop thread only; file operations run on one pool, calls to container daemons on
+/// another. Attempts of a previous server are adopted by Inspect. The destructor stops watching and leaves
+/// the supervisors alone.
 class LocalAttemptHost final : public AttemptHost {
  public:
   struct Options {
     std::string supervisor_program = "/proc/self/exe";            ///< the starter's process must find it, too
     std::vector<std::string> supervisor_arguments = {"replica"};  ///< before the attempt's directory
-    /// Attempts of the same jobs, of the data directory that this one was restored from: while one of a job
-    /// lives, none of it is started here. Empty: there are none.
+    /// The attempts of the data directory that this one was restored from, which has the same jobs: while an
+    /// attempt of a job lives there, no attempt of that job is started here. Empty: this one was not
+    /// restored.
     std::string former_attempts_dir;
   };
 
-  /// `loop`: of an io_context that outlives the host, as `settings` and `starter` do.
+  /// The io_context of `loop`, `settings` and `starter` outlive the host.
   LocalAttemptHost(boost::asio::any_io_executor loop, const NodeSettings& settings,
                    SupervisorStarter& starter, Options options);
 
@@ -64,7 +65,7 @@ class LocalAttemptHost final : public AttemptHost {
   OnGone on_gone_;
   std::set<std::string> watched_;  ///< attempt ids
   boost::asio::thread_pool files_{2};
-  /// Calls to container daemons: one that hangs holds up the attempts that have containers, nothing else.
+  /// Calls to container daemons: one that hangs only delays attempts with containers.
   boost::asio::thread_pool containers_{2};
   TaskGroup tasks_;
 };

@@ -181,7 +181,7 @@ TEST_P(KilledTogether, NothingOfItLivesWhenItIsSaidToBeOver) {
   }
   const std::vector<pid_t> processes = replica::Descendants(supervisor);
   ASSERT_GE(processes.size(), 102U);
-  // Neither sees the other's end.
+  // Neither of them notices the other's end.
   kill(supervisor, SIGSTOP);
   kill(note->init.pid, SIGKILL);
   kill(supervisor, SIGKILL);
@@ -190,7 +190,7 @@ TEST_P(KilledTogether, NothingOfItLivesWhenItIsSaidToBeOver) {
   EXPECT_EQ(state, AttemptState::kLost);
   for (const pid_t pid : processes) {
     if (pid == supervisor) continue;
-    // Without a PID namespace what is killed may still be about to leave its last instruction.
+    // Without a PID namespace a killed process may not have ended yet.
     EXPECT_TRUE(has_pid_namespace() ? !replica::IsRunning(pid) : replica::WaitUntilGone(pid)) << pid;
   }
   ASSERT_TRUE(WaitUntilReported());
@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(Isolations, KilledTogether, testing::Values(0, 1, 2, 3)
                                 "none"}[static_cast<std::size_t>(row.param)]);
 });
 
-/// A process of nobody's attempt, until the end of the test.
+/// A process that belongs to no attempt, until the end of the test.
 class Bystander {
  public:
   Bystander() : pid_(fork()) {
@@ -259,7 +259,7 @@ TEST_F(LocalAttemptHostTest, KillsWhatIsLeftInItsCgroup) {
   EXPECT_TRUE(replica::WaitUntilGone(left.pid()));
 }
 
-/// A container engine that takes every connection and never answers, until Disconnect.
+/// A container engine that accepts every connection and never answers, until Disconnect.
 class HungEngine {
  public:
   explicit HungEngine(std::string path)

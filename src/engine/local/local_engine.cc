@@ -10,23 +10,25 @@ namespace trainyard::engine {
 namespace {
 
 constexpr std::chrono::seconds kPortPause{2};  ///< before all leasable ports are tried again
-/// Between two looks at the order of projects while nothing else changes: what runs goes on counting.
+/// The pause between two looks at the order of projects while nothing else changes: the use of running jobs
+/// grows.
 constexpr std::chrono::seconds kOrderPause{60};
 constexpr const char* kTurn = "turn";  ///< in place of a reason that changes with every admission
-/// Where every replica with a network of its own listens, as in the original.
+/// The port on which every replica with an isolated network listens, as in the original.
 constexpr int kIsolatedPort = 2222;
 
 /// Lines of the queue (placement::Gang::line).
 enum Line { kNoAccelerators, kGpus, kTpus, kUnservable };
 
-/// 10.77.1.1 to 10.77.250.250. The same for every job: no job's switch leads anywhere else.
+/// 10.77.1.1 to 10.77.250.250. Every job uses the same addresses, since no job's switch is connected to
+/// anything else.
 std::string IsolatedAddress(int replica) {
   constexpr int kPerNetwork = 250;
   return "10.77." + std::to_string(1 + replica / kPerNetwork) + "." +
          std::to_string(1 + replica % kPerNetwork);
 }
 
-/// The holder of a job's devices, as the pool knows it.
+/// The pool's name for the job as a holder of devices.
 std::string HolderOf(std::int64_t uid) { return std::to_string(uid); }
 
 double CpusOf(const placement::Gang& gang) {
@@ -35,7 +37,7 @@ double CpusOf(const placement::Gang& gang) {
   return cpus;
 }
 
-/// GPUs, and TPU boards.
+/// The number of GPUs and TPU boards.
 double DevicesOf(const Grant& grant) {
   int devices = 0;
   for (const Slot& slot : grant.slots())
@@ -89,8 +91,8 @@ void LocalEngine::Restore(const ReservationRequest& request) {
   running_.emplace(uid, Running{request.gang, *request.granted});
 }
 
-/// Those that want the same kind of accelerator are told how many of them come first. A gang that can never
-/// be served here does not block the queue.
+/// Sets the gang's line: gangs that want the same kind of accelerator form one line, and are told how many of
+/// them are ahead. A gang that can never be served here does not block the queue.
 placement::Gang LocalEngine::LinedUp(placement::Gang gang) const {
   const std::set<std::size_t> wanted = devices_.Wanted(gang);
   if (devices_.LackOf(gang)) {
@@ -188,13 +190,13 @@ void LocalEngine::PlanNow() {
     running_.emplace(uid, Running{std::move(gang), *grant});
     if (events_.on_grant) events_.on_grant(taken.mapped().key, *std::move(grant));
   }
-  shares_.Rank(queue_);  // those that were admitted count
+  shares_.Rank(queue_);  // admitted gangs count now
   gate_ = Gate();
   TellWaiting(previously_blocked);
   WatchTheOrder();
 }
 
-/// Of a long queue only those are looked at for whom something may have changed.
+/// Reports changed waits. In a long queue it considers only jobs for which something may have changed.
 void LocalEngine::TellWaiting(const std::set<std::int64_t>& previously_blocked) {
   std::set<std::int64_t> concerned = previously_blocked;
   for (const auto& [uid, shortage] : blocked_) concerned.insert(uid);
@@ -214,7 +216,8 @@ void LocalEngine::TellWait(Waiting& waiting) {
   events_.on_wait(ReservationKey(waiting.key));
 }
 
-/// There is room for the first, but no port. Other programs' ports come free without our knowledge.
+/// The first job could start but for a port. Other programs release ports without our knowledge, so it tries
+/// again later.
 void LocalEngine::WaitForPorts(std::int64_t uid) {
   blocker_ = placement::LabelOf(*queue_.Find(uid));
   blocked_[uid] = {"Waiting for a free port: there is no free port between " +
@@ -230,7 +233,7 @@ void LocalEngine::WaitForPorts(std::int64_t uid) {
   });
 }
 
-/// Nothing: all ports are taken.
+/// Makes the grant; empty: all ports are taken.
 std::optional<Grant> LocalEngine::MakeGrant(const placement::Gang& gang,
                                             placement::Plan::Admission admission) {
   Grant grant;
@@ -247,7 +250,7 @@ std::optional<Grant> LocalEngine::MakeGrant(const placement::Gang& gang,
   return grant;
 }
 
-/// False: all ports are taken.
+/// Gives the slot an address; false: all ports are taken.
 bool LocalEngine::GiveAddress(std::int64_t uid, int replica, Slot& slot) {
   slot.set_network(network_);
   if (network_ == Manifest::ISOLATED) {
@@ -262,7 +265,8 @@ bool LocalEngine::GiveAddress(std::int64_t uid, int replica, Slot& slot) {
   return true;
 }
 
-/// Room that is free may be somebody else's turn later, although nobody comes or goes.
+/// The order of projects changes with time, so free resources may become another job's turn although no job
+/// comes or goes.
 void LocalEngine::WatchTheOrder() {
   if (watching_order_ || !shares_.has_clock() || queue_.project_count() < 2) return;
   watching_order_ = true;

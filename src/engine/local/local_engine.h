@@ -17,13 +17,13 @@
 
 namespace trainyard::engine {
 
-/// The room of this machine: who waits, who runs, which ports and devices are whose. Decisions are
-/// placement's; they are made once per turn of the loop, however many reservations came or went in it. Never
-/// revokes. Its queue is in memory: the jobs of a previous server ask again.
+/// Allocates the resources of this machine: it knows which jobs wait, which run, and who has which ports and
+/// devices. Decisions are made by placement, once per turn of the loop, however many reservations came or
+/// went in it. It never revokes a grant. Its queue is in memory: the jobs of a previous server request again.
 class LocalEngine final : public Engine {
  public:
   using Manifest = replica::v1::Manifest;
-  /// What the machine has, and who has it.
+  /// What the machine has, and who uses it.
   struct MachineUse {
     placement::Capacity capacity;
     double cpus_held = 0;
@@ -38,7 +38,7 @@ class LocalEngine final : public Engine {
     placement::Capacity capacity;
     PortLeases::Probe probe = IsPortFree;
     std::uint32_t lease_spread = 0;  ///< PortLeases
-    /// Of the gangs that are admitted from now on. Only HOST needs ports of the machine.
+    /// The network of gangs that are admitted from now on. Only HOST needs ports of the machine.
     Manifest::Network network = Manifest::HOST;
     placement::DevicePool devices{};
     ProjectShares::Options shares{};
@@ -59,17 +59,17 @@ class LocalEngine final : public Engine {
   void ProveOrphan(const std::string& attempt_id) override;
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
 
-  /// How projects share it.
+  /// How projects share the machine.
   [[nodiscard]] ProjectShares& shares() noexcept { return shares_; }
-  /// Who has what of the machine.
+  /// Which jobs use which of the machine's resources.
   [[nodiscard]] MachineUse Occupancy() const;
 
  private:
   /// A job has one reservation at a time: its uid is the key of all maps.
   struct Waiting {
     ReservationKey key;
-    std::string said{};    ///< the reason that on_wait was last called for; of a turn: kTurn
-    bool planned = false;  ///< a plan has looked at it
+    std::string said{};    ///< the reason that on_wait was last called for; kTurn if it waits for its turn
+    bool planned = false;  ///< a plan has considered it
   };
   struct Running {
     placement::Gang gang;
@@ -100,9 +100,9 @@ class LocalEngine final : public Engine {
   placement::Queue queue_;  ///< the gangs of waiting_
   std::map<std::int64_t, Running> running_;
   placement::DevicePool devices_;
-  std::map<std::int64_t, placement::Shortage> blocked_;  ///< those that hold back others, by uid
+  std::map<std::int64_t, placement::Shortage> blocked_;  ///< jobs that hold back others, by uid
   placement::JobLabel blocker_;                          ///< the job that holds back all behind it; or empty
-  std::vector<std::int64_t> newcomers_;                  ///< that no plan has looked at
+  std::vector<std::int64_t> newcomers_;                  ///< not considered by any plan yet
   ProjectShares shares_;
   placement::QuotaGate gate_;  ///< as of the last plan
   bool watching_order_ = false;

@@ -57,7 +57,7 @@ class LocalEngineTest : public testing::Test {
                          }});
   }
   std::optional<placement::Wait> WaitOf(std::int64_t uid) { return admissions_->WaitOf(Key(uid)); }
-  /// Everything that is ready happens.
+  /// Runs everything that is ready.
   void Settle() {
     loop_.context.restart();
     loop_.context.poll();

@@ -23,7 +23,7 @@ Status CheckCapacity(placement::Capacity::Mode capacity, const MachineLimits& li
                          limits.lacking + ", or use --capacity share"));
 }
 
-/// Who starts first does not matter: a server whose keeper is not there yet takes jobs.
+/// Server and keeper may start in any order: a server whose keeper does not answer yet accepts jobs.
 MachineLimits AskKeeper(const std::string& socket, const std::string& attempts_dir) {
   auto limits = LimitsOfKeeper(socket, attempts_dir);
   if (limits) return *std::move(limits);

@@ -15,16 +15,16 @@
 /// What this machine has for jobs. Reads the machine; blocking.
 namespace trainyard::engine {
 
-/// Finds what can be limited (PrepareLimits, or the keeper tells), and says in one line each what
-/// cannot and what a logout means for jobs. A keeper that does not answer yet is no error: no limits are
-/// known then. `keeper`: its socket; empty: there is none. kFailedPrecondition: --capacity strict promises
-/// limits that do not work here.
+/// Finds what can be limited (by PrepareLimits, or by asking the keeper), and prints one line about what
+/// cannot be limited and one about what a logout means for jobs. A keeper that does not answer yet is no
+/// error: no limits are known then. `keeper`: its socket; empty: there is none. kFailedPrecondition:
+/// --capacity strict promises limits that do not work here.
 [[nodiscard]] Result<MachineLimits> MachineLimitsFor(const std::string& keeper,
                                                      placement::Capacity::Mode capacity,
                                                      const std::string& attempts_dir);
 
-/// Who starts supervisors: the keeper if there is to be one, else this process. `limits`: what the former
-/// function found.
+/// Makes the object that starts supervisors: through the keeper if one is named, otherwise as children of
+/// this process. `limits`: the result of MachineLimitsFor.
 [[nodiscard]] std::unique_ptr<SupervisorStarter> MakeStarter(const std::string& keeper,
                                                              placement::Capacity::Mode capacity,
                                                              const std::string& attempts_dir,
@@ -32,7 +32,7 @@ namespace trainyard::engine {
 
 [[nodiscard]] placement::Capacity MachineCapacity(placement::Capacity::Mode mode);
 
-/// The accelerators that are declared, else those that are found; says so in one line.
+/// The declared accelerators if there are any, otherwise those that are found; prints them in one line.
 [[nodiscard]] placement::DevicePool MachineDevices(
     const std::optional<std::vector<placement::Device>>& declared, placement::AcceleratorMap map);
 

@@ -30,7 +30,8 @@ std::string UserName() {
   return entry.pw_name;
 }
 
-/// Into a scope of that name, which is made, or there because attempts of an earlier server live in it.
+/// Moves this process into a scope of that name. The scope is created, or exists because attempts of an
+/// earlier server live in it.
 Status MoveIntoScope(const std::string& scope) {
   TY_TRY(systemd::ManagerBus bus, systemd::ManagerBus::Open());
   const Status made = bus.StartScope(scope, "Jobs of Trainyard", getpid());
@@ -38,7 +39,7 @@ Status MoveIntoScope(const std::string& scope) {
   return bus.Join(scope, std::string("/") + replica::kLeafName, getpid());
 }
 
-/// What helps where systemd cannot be asked.
+/// Advice for machines where systemd cannot be used.
 std::string AskRoot() {
   if (geteuid() == 0) return "Give the unit Delegate=yes, or install dbus";
   return "Start the server from a login by ssh or console, with dbus-user-session installed, or in a unit "
@@ -52,7 +53,8 @@ LimitSupport DivideOwn(const std::string& installation) {
   return replica::DivideGroup(replica::BaseGroup(replica::OwnGroup(*view)), installation);
 }
 
-/// A login session is left for the user's systemd, which lives as long as the session: something stays there.
+/// Moves this process from a login session to the user's systemd. The session must stay, since that systemd
+/// lives only as long, so one process stays in it.
 std::optional<systemd::SessionStay> StayInSession(const systemd::SessionFacts& session) {
   if (session.is_root || session.place != PlaceKind::kLoginSession || session.lingers) return std::nullopt;
   auto stay = systemd::SessionStay::Start();
@@ -62,7 +64,7 @@ std::optional<systemd::SessionStay> StayInSession(const systemd::SessionFacts& s
 
 struct Prepared {
   LimitSupport support;
-  std::string advice;  ///< what helps; empty: nothing is known to
+  std::string advice;  ///< what helps; empty: nothing is known to help
 };
 
 Prepared InSystemd(const CgroupView& view, const std::string& installation,

@@ -9,7 +9,7 @@ struct LimitSupport;
 
 namespace trainyard::engine {
 
-/// What this machine bounds of a replica's use, and what a logout does to it.
+/// What this machine can limit of a replica's use, and what a logout does to replicas.
 struct MachineLimits {
   int cgroup_version = 0;  ///< 0: no groups for attempts
   std::string cgroup;      ///< version 2: the installation's group
@@ -24,13 +24,13 @@ struct MachineLimits {
   bool logout_ends_jobs = false;
 };
 
-/// In words, of what was tried out. `advice`: what helps; empty: nothing is known to. No session is involved.
-/// Pure.
+/// Describes the limits that were tried out. `advice`: what helps; empty: nothing is known to help. The
+/// result does not cover logout. Pure.
 [[nodiscard]] MachineLimits DescribeLimits(const replica::LimitSupport& support, const std::string& advice);
 
-/// Finds, or makes, where the cgroups of the installation's attempts will be. With version 2 this process
-/// moves: into the scope of the installation, for which systemd is asked, or where that is not the init, into
-/// a leaf of its own group. Blocking, up to some seconds; before there are threads. docs/adr/0029.
+/// Finds or creates the place for the cgroups of the installation's attempts. With version 2 this process
+/// moves into the installation's scope, which systemd is asked to make, or, without systemd, into a leaf of
+/// its own group. Blocks for up to some seconds; call it before there are threads. docs/adr/0029.
 [[nodiscard]] MachineLimits PrepareLimits(const std::string& attempts_dir);
 
 }  // namespace trainyard::engine

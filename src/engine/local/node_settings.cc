@@ -8,7 +8,7 @@ namespace {
 
 using replica::v1::Manifest;
 
-/// A disk limit that is no limit on this file system is none.
+/// A disk limit larger than this file system is left out.
 void AddContainerPart(const NodeSettings& settings, Manifest& manifest) {
   if (!manifest.program().has_container()) return;
   Manifest::Container& container = *manifest.mutable_program()->mutable_container();
@@ -18,7 +18,7 @@ void AddContainerPart(const NodeSettings& settings, Manifest& manifest) {
     manifest.mutable_limits()->clear_disk_bytes();
 }
 
-/// In a network of its own a replica has the front on its own loopback, whatever the machine's ports are.
+/// A replica with an isolated network has the front on its own loopback, whatever the machine's ports are.
 void AddGoogleFront(const NodeSettings& settings, Manifest& manifest) {
   if (!settings.google_front) return;
   const bool isolated = manifest.network() == Manifest::ISOLATED;
@@ -29,7 +29,8 @@ void AddGoogleFront(const NodeSettings& settings, Manifest& manifest) {
     front.clear_tls_port();
     front.clear_plain_port();
   }
-  // What a daemon runs is not below our supervisor, which would lead its connections.
+  // A daemon's containers are not children of our supervisor, which therefore cannot redirect their
+  // connections.
   const auto kind = manifest.program().container().runtime_kind();
   if (kind == Manifest::CONTAINER_DAEMON && (front.tls_port() != 0 || front.plain_port() != 0))
     front.clear_address();

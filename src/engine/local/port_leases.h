@@ -8,19 +8,19 @@
 
 namespace trainyard::engine {
 
-/// Which ports of this machine are leased to replicas. One thread.
+/// The ports of this machine that are leased to replicas. One thread.
 class PortLeases {
  public:
   /// Whether nothing on this machine listens on the TCP port.
   using Probe = std::function<bool(int port)>;
 
-  /// `spread`: leases begin there, whatever it is: servers of one machine that use different numbers do not
-  /// lease the same port in the time between the probe and the replica's own listening.
+  /// `spread`: any number; it determines the first port to lease. Servers of one machine that use different
+  /// numbers do not lease the same port between the probe and the moment when the replica listens.
   explicit PortLeases(Probe probe, std::uint32_t spread = 0);
 
-  /// A free port that nobody has; nothing: all are taken.
+  /// Leases a free port; empty: all are taken.
   [[nodiscard]] std::optional<int> Lease();
-  /// A port that a previous server leased.
+  /// Marks a port as leased that a previous server leased.
   void Restore(int port) { leased_.insert(port); }
   void Release(const std::vector<int>& ports);
 

@@ -16,7 +16,7 @@ std::string Percent(double part) {
   return text.str();
 }
 
-/// With the weight where it makes a difference.
+/// Names the weight if the weights differ.
 std::string PartText(double part, double weight, double other_weight) {
   if (weight == other_weight) return Percent(part);
   std::ostringstream text;
@@ -44,7 +44,7 @@ void ProjectShares::Stop(std::int64_t uid) {
   if (on_use_) on_use_();
 }
 
-/// One project alone has no order among projects.
+/// With only one project there is nothing to order.
 void ProjectShares::Rank(placement::Queue& queue) const {
   if (queue.project_count() < 2) return;
   const SysTime now = Now();

@@ -13,8 +13,8 @@
 
 namespace trainyard::engine {
 
-/// How projects share the room of this machine: what they used lately, their order in the queue, and
-/// what a waiting job is told of that. The rules are placement's. Loop thread only.
+/// How projects share the resources of this machine: their recent use, their order in the queue, and what a
+/// waiting job is told about it. The rules are in placement. Loop thread only.
 class ProjectShares {
  public:
   struct Options {
@@ -24,7 +24,7 @@ class ProjectShares {
   };
   using Uses = std::map<std::string, placement::ProjectUse>;
 
-  /// `machine`: all that there is.
+  /// `machine`: all resources of the machine.
   ProjectShares(Options options, placement::Holding machine) : options_(std::move(options)), uses_(machine) {}
 
   [[nodiscard]] bool has_clock() const noexcept { return options_.clock != nullptr; }
@@ -32,24 +32,25 @@ class ProjectShares {
   [[nodiscard]] const placement::Naming& naming() const noexcept { return options_.naming; }
   [[nodiscard]] double WeightOf(const std::string& project) const;
 
-  /// What a previous server knew. Before the first Start.
+  /// Restores what a previous server knew. Call it before the first Start.
   void Restore(const Uses& uses, SysTime as_of);
   [[nodiscard]] bool is_idle() const noexcept { return uses_.is_idle(); }
   /// The recent use of all projects, now.
   [[nodiscard]] Uses Use() const { return uses_.All(Now()); }
-  /// As ProjectUses.
+  /// As in ProjectUses.
   [[nodiscard]] double PartOf(const std::string& project) const { return uses_.PartOf(project, Now()); }
   [[nodiscard]] double ShareOf(const placement::Holding& holding) const { return uses_.ShareOf(holding); }
-  /// Called when a job has given its room back: its use is worth writing down. One observer; may be null.
+  /// Sets a function that is called when a job has returned its resources, so that its use can be stored. One
+  /// observer; may be null.
   void OnUse(std::function<void()> observer) { on_use_ = std::move(observer); }
 
-  /// The gang has room, since its start time.
+  /// Counts the gang's use from its start time on.
   void Start(const placement::Gang& gang, const placement::Holding& holding);
   void Stop(std::int64_t uid);
 
-  /// Orders the queue by what is known now.
+  /// Orders the queue by the current use.
   void Rank(placement::Queue& queue) const;
-  /// Adds to a gang's wait, where a gang of another project is before it, what both projects used.
+  /// If a gang of another project is ahead, adds to the gang's wait what both projects used.
   void Explain(const placement::Gang& gang, const std::string& before, const placement::Queue& queue,
                placement::Wait& wait) const;
 

@@ -8,7 +8,7 @@
 #include "engine/local/local_engine.h"
 #include "engine/testing/loop.h"
 
-/// Projects that share a machine with one place: four CPUs, each job takes them all.
+/// Projects that share a machine for one job at a time: it has four CPUs, and each job takes them all.
 namespace trainyard::engine {
 namespace {
 
@@ -60,7 +60,7 @@ class SharesTest : public testing::Test {
     loop_.context.restart();
     loop_.context.poll();
   }
-  /// The one that runs does so for as long, then ends.
+  /// The running job runs this long, then ends.
   void EndAfter(std::chrono::seconds time) {
     clock_.now += time;
     admissions_->Release(Key(order_.back()));
@@ -131,7 +131,7 @@ TEST_F(SharesTest, UseIsToldOfAndGoesOnInTheNextServer) {
   EXPECT_NEAR(use.at("a").cpu_seconds, 2'400, 10);
   Make();
   engine_->shares().Restore(use, clock_.now);
-  Reserve(7, "c");  // takes the place
+  Reserve(7, "c");  // starts
   Settle();
   Reserve(2, "a");
   Reserve(4, "b");

@@ -27,14 +27,14 @@ using Folder = std::unique_ptr<DIR, decltype([](DIR* folder) { closedir(folder);
 
 /// How processes of the attempt are recognised.
 struct Marks {
-  std::string dir;    ///< as its supervisor was told
-  std::string lock;   ///< as the kernel names it
+  std::string dir;    ///< as in its supervisor's command line
+  std::string lock;   ///< as the kernel shows it in /proc
   std::string group;  ///< "/trainyard-0123456789-17-master-replica-0-1-": begins the name of its cgroups
 };
 
 Marks MarksOf(const AttemptDir& dir) {
   const fs::path path(dir.path);
-  // The folder of all attempts may be gone, too.
+  // The directory of all attempts may be missing, too.
   const std::string attempts =
       RealPath(path.parent_path().parent_path()) + "/" + path.parent_path().filename().string();
   const std::string id = path.filename();
@@ -43,10 +43,11 @@ Marks MarksOf(const AttemptDir& dir) {
           .group = "/" + replica::InstallationName(attempts) + "-" + id + "-"};
 }
 
-/// What is missing is gone; everything else is not known.
+/// Whether the error says that the process is gone; after other errors nothing is known.
 bool IsGone(int error) { return error == ENOENT || error == ESRCH; }
 
-/// "trainyard replica DIR": with no other program is a directory of attempts the last word of its command.
+/// Recognises "trainyard replica DIR": no other program has an attempt's directory as the last word of its
+/// command line.
 bool IsCalledSo(const std::string& process, const std::string& dir) {
   const std::string command = ReadFile(process + "/cmdline").value_or("");
   const std::string end = std::string(1, '\0') + dir + std::string(1, '\0');
@@ -57,11 +58,11 @@ bool IsInGroup(const std::string& process, const Marks& marks) {
   return ReadFile(process + "/cgroup").value_or("").find(marks.group) != std::string::npos;
 }
 
-/// An error: it cannot be found out for want of descriptors or memory.
+/// Whether the process has the lock open. An error: there are not enough descriptors or memory to find out.
 Result<bool> HasLock(const std::string& process, const Marks& marks) {
   const Folder files(opendir((process + "/fd").c_str()));
   if (!files) {
-    // Another account's process is none that was started for an attempt of ours.
+    // A process of another account was not started for one of our attempts.
     if (IsGone(errno) || errno == EACCES || errno == EPERM) return false;
     return std::unexpected(ErrnoError(errno, process + "/fd"));
   }
@@ -82,7 +83,7 @@ Result<bool> IsHolder(const std::string& process, const Marks& marks) {
 
 UniqueFd OpenPid(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
 
-/// The process that has signed the lock file that is there now.
+/// The process that signed the present lock file.
 pid_t Signer(const AttemptDir& dir) {
   const std::string text = ReadFile(dir.Lock()).value_or("");
   pid_t pid = 0;
@@ -117,7 +118,7 @@ void KillStrays(const AttemptDir& dir, const std::vector<pid_t>& pids) {
   for (const pid_t pid : pids) {
     const UniqueFd process = OpenPid(pid);
     const std::string path = "/proc/" + std::to_string(pid);
-    // With the pidfd open: what is seen now is of the process that gets the signal.
+    // The pidfd is open, so what is seen now belongs to the process that gets the signal.
     const bool is_it = process && (IsHolder(path, marks).value_or(false) || IsInGroup(path, marks));
     if (is_it) syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
   }
@@ -132,7 +133,8 @@ Result<bool> IsHeld(const AttemptDir& dir) {
     if (locked) return true;
     const pid_t signer = Signer(dir);
     if (signer == getpid()) return false;
-    if (signer > 0) return IsCalledSo("/proc/" + std::to_string(signer), dir.path);  // and the lock is a copy
+    if (signer > 0)
+      return IsCalledSo("/proc/" + std::to_string(signer), dir.path);  // if so, the lock is a copy
   }  // nobody has signed it: no supervisor was started, or it is another file
   TY_TRY(const Strays strays, FindStrays(dir));
   return !strays.holders.empty();

@@ -8,14 +8,15 @@
 #include "base/result.h"
 #include "programs/attempt/attempt_dir.h"
 
-/// What lives of an attempt whose directory says nothing: it, or the lock in it, was removed or replaced.
-/// That a file is gone proves no end. Reads /proc. Blocking, some 10 ms: a pool's thread.
+/// Finds living processes of an attempt whose directory, or the lock in it, was removed or replaced: a
+/// missing file does not prove that the attempt has ended. Reads /proc. Blocking, some 10 ms: call it on a
+/// pool's thread.
 namespace trainyard::engine {
 
 /// Processes of one attempt, without the calling one.
 struct Strays {
-  /// Its supervisor, the first process of its sandbox, its relay: they have the lock open that was in the
-  /// directory, or are called as its supervisor is.
+  /// Its supervisor, the first process of its sandbox, its relay: processes that have the lock open that was
+  /// in the directory, or that have the command line of its supervisor.
   std::vector<pid_t> holders;
   std::vector<pid_t> members;  ///< in a cgroup that bears the attempt's name
 };
@@ -23,14 +24,14 @@ struct Strays {
 /// An error: /proc cannot be read, and nothing is known.
 [[nodiscard]] Result<Strays> FindStrays(const replica::AttemptDir& dir);
 
-/// SIGKILL to those of them that are the attempt's still.
+/// Sends SIGKILL to those of them that still belong to the attempt.
 void KillStrays(const replica::AttemptDir& dir, const std::vector<pid_t>& pids);
 
-/// Whether the attempt lives, as far as its supervisor and its sandbox go: somebody has its lock. Where the
-/// lock is not to be found, or is not the one that its supervisor signed, /proc is asked.
+/// Whether the attempt's supervisor or sandbox lives: a process has its lock. If the lock is missing, or is
+/// not the one that its supervisor signed, /proc is searched.
 [[nodiscard]] Result<bool> IsHeld(const replica::AttemptDir& dir);
 
-/// A pidfd of a process that holds an attempt whose lock is not to be found; empty: there is none.
+/// A pidfd of a process among Strays::holders of an attempt whose lock is missing; empty: there is none.
 [[nodiscard]] UniqueFd OpenStray(const replica::AttemptDir& dir);
 
 }  // namespace trainyard::engine

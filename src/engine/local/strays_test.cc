@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What somebody does to the directory of an attempt that lives.
+/// One kind of damage to the directory of a living attempt.
 struct Damage {
   const char* name;
   std::function<void(const replica::AttemptDir&)> strike;
@@ -49,7 +49,7 @@ TEST_P(StraysTest, AnAttemptLivesAlthoughItsFilesAreGone) {
   EXPECT_EQ(Inspect(), AttemptState::kAlive);
   ASSERT_TRUE(loop_.Run(host_->Kill(ref())));
   EXPECT_THAT(Inspect(), testing::AnyOf(AttemptState::kAbsent, AttemptState::kLost));
-  for (const pid_t pid : processes)  // one that nobody has waited for has no command any more
+  for (const pid_t pid : processes)  // a zombie has no command line any more
     EXPECT_EQ(ReadFile("/proc/" + std::to_string(pid) + "/cmdline").value_or(""), "") << pid;
   EXPECT_TRUE(loop_.RunUntil([&gone] { return !gone.empty(); }));
   EXPECT_TRUE(loop_.Run(host_->Forget(ref())));

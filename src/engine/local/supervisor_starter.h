@@ -13,17 +13,18 @@
 namespace trainyard::engine {
 
 struct SupervisorStart {
-  std::string name;     ///< of all installations of this machine no other attempt has it
+  std::string name;     ///< unique among the attempts of all installations on this machine
   std::string program;  ///< absolute path
   std::vector<std::string> argv;
   replica::AttemptDir dir;
-  int lock;          ///< the attempt's, taken; the supervisor gets it
-  int secrets = -1;  ///< its standard input (programs/attempt/secret_values.h); -1: none
+  int lock;          ///< descriptor of the attempt's lock, already taken; the supervisor inherits it
+  int secrets = -1;  ///< descriptor of its standard input (programs/attempt/secret_values.h); -1: none
 };
 
-/// Starts supervisors, each in a session of its own, with its messages in the attempt's folder and nothing
-/// open of ours but the lock. Blocking; any thread. Implementations: ForkingStarter (the server's own
-/// children), KeeperStarter (the keeper's, docs/adr/0042). What they start lives on when the server ends.
+/// Starts supervisors, each in a separate session. A supervisor writes its messages into the attempt's
+/// directory and inherits none of our open files but the lock. Blocking; any thread. Implementations:
+/// ForkingStarter (the server's own children), KeeperStarter (the keeper's, docs/adr/0042). What they start
+/// lives on when the server ends.
 class SupervisorStarter {
  public:
   SupervisorStarter() = default;
@@ -31,21 +32,23 @@ class SupervisorStarter {
   SupervisorStarter& operator=(const SupervisorStarter&) = delete;
   virtual ~SupervisorStarter() = default;
 
-  /// Where supervisors make the groups of their programs. Asked before each start: kUnavailable says that
-  /// nothing can be started now, and why, while nothing of the attempt is there yet.
+  /// The place in which supervisors create the cgroups of their programs. Called before each start, before
+  /// anything of the attempt exists: kUnavailable says that nothing can be started now, and why.
   [[nodiscard]] virtual Result<replica::CgroupHome> FindHome() = 0;
 
-  /// What replicas can be bounded by, as far as it is known; without any `limits`: not yet.
+  /// The limits that can be set for replicas, as far as they are known; if `limits` is empty, they are not
+  /// known yet.
   [[nodiscard]] virtual MachineLimits limits() const = 0;
 
-  /// Returns once the supervisor's process exists and the lock is signed for it: its pidfd, readable once it
-  /// has ended. It may be a child of this process, to be reaped, or not. After kUnavailable it may have been
-  /// started all the same: the attempt's lock tells.
+  /// Returns once the supervisor's process exists and the lock is signed for it. The result is its pidfd,
+  /// which is readable once it has ended. The supervisor may be a child of this process, which must then reap
+  /// it. After kUnavailable it may have been started all the same: the attempt's lock tells.
   [[nodiscard]] virtual Result<UniqueFd> Start(const SupervisorStart& start) = 0;
 };
 
-/// What of a start is the same for all: the descriptors by their numbers in the supervisor, and what of this
-/// process's variables it gets (what a service manager says to one process is not for others).
+/// The parts of a start that all starters share: the descriptors with their numbers in the supervisor, and
+/// the environment variables that it inherits (variables that a service manager sets for this process alone
+/// are left out).
 struct SupervisorStreams {
   UniqueFd log;
   std::vector<std::pair<int, int>> descriptors;  ///< (ours, its number)
@@ -53,10 +56,10 @@ struct SupervisorStreams {
 [[nodiscard]] Result<SupervisorStreams> OpenStreams(const SupervisorStart& start);
 [[nodiscard]] std::vector<std::string> SupervisorVariables();
 
-/// Supervisors as children of this process: `trainyard serve` by hand.
+/// Starts supervisors as children of this process: for `trainyard serve` started by hand.
 class ForkingStarter final : public SupervisorStarter {
  public:
-  /// `limits`: what this process found when it began.
+  /// `limits`: those that this process found when it began.
   explicit ForkingStarter(MachineLimits limits) : limits_(std::move(limits)) {}
 
   [[nodiscard]] Result<replica::CgroupHome> FindHome() override {

@@ -16,7 +16,7 @@ constexpr const char* kConnectionLost = "the connection to the agent was lost";
 
 }  // namespace
 
-/// What has come and is no whole frame yet.
+/// Received data that is not a complete frame yet.
 class AgentLink::Frames {
  public:
   replica::FrameReader reader;

@@ -21,40 +21,41 @@ namespace trainyard::engine {
 using agent::v1::FromAgent;
 using agent::v1::ToAgent;
 
-/// Of an agent's first frame: before it nobody knows who it is.
+/// The longest first frame of an agent, which is not authenticated yet.
 inline constexpr std::size_t kHelloBytesMax = std::size_t{64} << 10;
-/// Of any other frame, but for those that bring what an attempt left.
+/// The longest other frame, except for those with an attempt's results.
 inline constexpr std::size_t kAnswerBytesMax = std::size_t{1} << 20;
-/// Of the memory of all answers to one Collect: what a supervisor keeps for a server that is away
-/// (supervisor::kSpoolBytesMax, 256 MiB), and room for what is around it.
+/// The most memory for all answers to one Collect: what a supervisor keeps while its server is away
+/// (supervisor::kSpoolBytesMax, 256 MiB), plus some overhead.
 inline constexpr std::size_t kCollectBytesMax = std::size_t{384} << 20;
-/// Of the memory of all answers of one agent whose last one has not come.
+/// The most memory for all incomplete answers of one agent, whose last part has not come.
 inline constexpr std::size_t kHeldBytesMax = std::size_t{512} << 20;
 
-/// An agent's control stream, seen from the server. Loop thread only. Whoever waits for an answer shares it.
+/// The server's end of an agent's control stream. Loop thread only. Callers that wait for an answer share its
+/// ownership.
 class AgentLink {
  public:
   using Answers = std::vector<FromAgent::Answer>;
 
   AgentLink(boost::asio::any_io_executor loop, std::shared_ptr<mux::Stream> stream);
 
-  /// The next frame. kUnavailable: the stream has ended; kInvalidArgument: what came is no frame, or a longer
-  /// one than it may be now.
+  /// Returns the next frame. kUnavailable: the stream has ended; kInvalidArgument: the received data is no
+  /// frame, or the frame is too long.
   boost::asio::awaitable<Result<FromAgent>> Read();
-  /// It is known who the agent is: from now on its frames may be longer.
+  /// Call it when the agent is authenticated: from now on its frames may be longer.
   void Admit() noexcept { admitted_ = true; }
-  /// Sends what is queued, until the stream ends: a task of the connection.
+  /// Sends queued frames until the stream ends. Run it as a task of the connection.
   boost::asio::awaitable<void> WriteQueued();
   /// Queues a frame; dropped once the stream has ended.
   void Send(const ToAgent& frame);
 
-  /// Numbers the question, sends it and waits: one answer, to Collect several. The agent's error is the
-  /// error. kUnavailable: the connection was lost first, and the agent may have done it; kResourceExhausted:
-  /// its answers are larger than may be.
+  /// Numbers the request, sends it and waits for its answer; Collect has several. An error of the agent is
+  /// returned as it is. kUnavailable: the connection was lost first, and the agent may have done what was
+  /// requested; kResourceExhausted: its answers are too large.
   boost::asio::awaitable<Result<Answers>> Ask(ToAgent::Request request);
   void OnAnswer(FromAgent::Answer answer);
 
-  /// Ends the stream: who waits is told.
+  /// Ends the stream: waiting callers get an error.
   void Close();
   [[nodiscard]] bool is_closed() const noexcept { return closed_; }
 
@@ -77,8 +78,8 @@ class AgentLink {
   Event wake_;
   bool closed_ = false;
   bool admitted_ = false;
-  int collecting_ = 0;    ///< questions with several answers
-  std::size_t held_ = 0;  ///< bytes of all questions' answers
+  int collecting_ = 0;    ///< requests with several answers
+  std::size_t held_ = 0;  ///< bytes of all requests' answers
   std::int64_t asked_ = 0;
   std::map<std::int64_t, std::shared_ptr<Question>> questions_;
 };

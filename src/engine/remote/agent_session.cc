@@ -16,11 +16,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// An agent says Hello at once.
+/// An agent sends Hello as soon as it has connected.
 constexpr std::chrono::seconds kHelloWaitMax{10};
 
-/// Supervisors of one agent that are connected at once: its slot has one attempt at a time, and former ones
-/// end.
+/// The most supervisors of one agent that are connected at once: its slot has one attempt at a time, and
+/// previous ones are ending.
 constexpr std::size_t kAttachesMax = 32;
 
 constexpr std::string_view kControlPath = "/agent/v1/control";
@@ -35,13 +35,13 @@ constexpr std::array<RelayPath, 4> kOfAttempts{RelayPath{"/agent/v1/replica/", R
                                                RelayPath{"/agent/v1/front/", RelayPurpose::kFront},
                                                RelayPath{"/agent/v1/outside/", RelayPurpose::kOutside}};
 
-/// What the agent of "17-1-2/0" may speak for: attempts of the job 17.
+/// Whether the agent may report on the attempt: the agent "17-1-2/0" only on attempts of job 17.
 bool IsOfJob(const std::string& agent, const std::string& attempt_id) {
   const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt_id);
   return name && agent.starts_with(std::to_string(name->job_uid) + "-");
 }
 
-/// One connection. Kept by its streams' tasks, which end with it.
+/// One connection. The tasks of its streams share its ownership and end with it.
 class AgentSession {
  public:
   AgentSession(asio::any_io_executor loop, AgentConnection connection, const AgentDesk& desk)
@@ -92,8 +92,8 @@ class AgentSession {
     desk_.relay(*std::move(relayed), std::move(stream));
   }
 
-  /// Whether one more supervisor may connect. They have room of their own in the server, which is not one
-  /// agent's.
+  /// Whether one more supervisor may connect. The server has a separate limit for supervisors, which one
+  /// agent must not use up.
   bool CountAttach(const std::shared_ptr<mux::Stream>& stream) {
     std::erase_if(attaches_, [](const auto& attach) { return attach.expired(); });
     if (attaches_.size() >= kAttachesMax) return false;
@@ -133,7 +133,7 @@ class AgentSession {
       co_await Refuse(node, taken.error());
       co_return false;
     }
-    if (over_) co_return false;  // it comes again
+    if (over_) co_return false;  // the agent reconnects
     unproven_.reset();
     if (seat_) seat_->SetPhase(http::ConnectionPhase::kKept);
     ToAgent frame;
@@ -153,7 +153,8 @@ class AgentSession {
     ToAgent frame;
     frame.mutable_refused()->set_reason(error.message);
     link_->Send(frame);
-    std::ignore = co_await link_->Read();  // it hears that and ends; else the session's silence ends it
+    std::ignore =
+        co_await link_->Read();  // the agent reads that and ends; otherwise the session's timeout ends it
     session_.Close();
   }
 
@@ -171,11 +172,11 @@ class AgentSession {
   asio::ip::address from_;
   std::shared_ptr<void> unproven_;
   mux::Session session_;
-  std::unique_ptr<http::ConnectionSeat> seat_;  ///< null: it counts nowhere
+  std::unique_ptr<http::ConnectionSeat> seat_;  ///< null: it is not counted
   std::shared_ptr<AgentLink> link_;             ///< null until the control stream is open
   std::string agent_;                           ///< empty until it is admitted
   bool over_ = false;
-  bool ends_ = false;  ///< it has said so: once is enough
+  bool ends_ = false;  ///< it has announced its end; once is enough
   std::vector<std::weak_ptr<mux::Stream>> attaches_;
   Event said_hello_{loop_};
   TaskGroup tasks_;

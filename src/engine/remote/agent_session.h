@@ -17,25 +17,25 @@
 
 namespace trainyard::engine {
 
-/// A connection that an agent relays, by the purpose of the server's own socket.
+/// The kind of a connection that an agent relays, named after the server's own socket for it.
 enum class RelayPurpose {
   kAttach,
   kReplica,
   kFrontTls,
   kFront,
-  kOutside,  ///< no socket of the server's: HTTP's CONNECT to others (engine/remote/outside_door.h)
+  kOutside,  ///< not a socket of the server: HTTP CONNECT to other hosts (engine/remote/outside_door.h)
 };
 
 struct RelayedConnection {
   RelayPurpose purpose = RelayPurpose::kAttach;
-  std::string attempt_id;  ///< whose process connected; empty for kAttach
+  std::string attempt_id;  ///< the attempt whose process connected; empty for kAttach
 };
 
-/// "/agent/v1/replica/7-master-replica-0-1" and the like. Nothing: it is no path of a relayed connection.
-/// Pure.
+/// "/agent/v1/replica/7-master-replica-0-1" and the like. Parses the path of a relayed connection. Empty: it
+/// is none. Pure.
 [[nodiscard]] std::optional<RelayedConnection> ParseRelayPath(std::string_view path);
 
-/// Whom agents meet. All outlive the connections.
+/// The parts of the server that agents' connections use. All outlive the connections.
 struct AgentDesk {
   SlotKeeper& slots;
   RemoteAttemptHost& host;
@@ -43,13 +43,14 @@ struct AgentDesk {
   std::function<void(RelayedConnection connection, std::shared_ptr<mux::Stream> stream)> relay;
 };
 
-/// A connection that says that it is an agent's.
+/// A connection of a client that claims to be an agent.
 struct AgentConnection {
   std::unique_ptr<http::Transport> transport;  ///< has done its handshake
   boost::asio::ip::address from;               ///< the other end; unspecified: not known
-  http::ConnectionBudget* budget = nullptr;  ///< outlives it; null: it counts nowhere. There is room for one
-  http::PeerKey peer{};                      ///< whom it counts for
-  /// Let go of once the agent has its slot: until then the connection may be anybody's.
+  http::ConnectionBudget* budget =
+      nullptr;           ///< outlives it, and has one connection left; null: it is not counted
+  http::PeerKey peer{};  ///< the client that it is counted for
+  /// Released once the agent has its slot: until then the connection may be anybody's.
   std::shared_ptr<void> unproven = nullptr;
 };
 

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 constexpr const char* kAgent = "7-1-1/0";
 constexpr const char* kAttempt = "7-master-replica-0-1";
 
-/// Everybody with the ticket "good" has the slot 0.
+/// Gives slot 0 to every agent with the ticket "good".
 class Slots final : public SlotKeeper {
  public:
   awaitable<Result<std::string>> TakeSlot(FromAgent::Hello hello, AgentOrigin) override {
@@ -42,7 +42,7 @@ class Slots final : public SlotKeeper {
   bool may_live = true;
 };
 
-/// Takes all and says nothing.
+/// A stream that accepts everything and sends nothing.
 class DeafStream final : public mux::Stream {
  public:
   awaitable<Result<std::size_t>> Read(std::span<char>) override { co_return std::size_t{0}; }
@@ -58,7 +58,7 @@ awaitable<void> Keep(awaitable<Result<AgentLink::Answers>> asked,
 
 using Attempts = std::map<std::string, AttemptFound::State>;
 
-/// An agent that answers what the test says.
+/// An agent that answers as the test tells it.
 class FakeAgent {
  public:
   FakeAgent(Loop& loop, int end) : loop_(loop.context.get_executor()), tasks_(loop_) {
@@ -154,7 +154,7 @@ class AgentSessionTest : public testing::Test {
     agent->heard.pop_front();
     return agent;
   }
-  /// The next request that the agent hears.
+  /// The next request that the agent receives.
   ToAgent::Request Heard(FakeAgent& agent) {
     EXPECT_TRUE(loop_.RunUntil([&] { return !agent.heard.empty(); }));
     if (agent.heard.empty()) return {};
@@ -290,7 +290,7 @@ TEST_F(AgentSessionTest, WhoAsksForAnAbsentAgentIsAnsweredWhenItIsBack) {
   std::optional<Status> killed;
   Begin(host_.Kill(ref_), killed);
   EXPECT_EQ(Heard(*agent).kill(), kAttempt);
-  agent->Close();  // in the middle of the question
+  agent->Close();  // while the request is under way
   ASSERT_TRUE(loop_.RunUntil([&] { return slots_.told.size() == 2; }));
   EXPECT_FALSE(killed);
   agent = Admitted({{kAttempt, AttemptFound::ALIVE}});

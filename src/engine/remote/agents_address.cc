@@ -15,7 +15,7 @@ namespace trainyard::engine {
 
 namespace {
 
-/// Any: nothing is sent to it.
+/// Any port will do: nothing is sent to it.
 constexpr const char* kPortOfNobody = "9";
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
@@ -28,7 +28,7 @@ Addresses Resolve(const std::string& host) {
   return {found, &::freeaddrinfo};
 }
 
-/// Of a datagram socket that is connected there: the kernel's choice of a route.
+/// The local address of a datagram socket that is connected to `towards`: the kernel chooses it by the route.
 std::string OwnAddress(const addrinfo& towards) {
   const UniqueFd socket(::socket(towards.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket || ::connect(socket.get(), towards.ai_addr, towards.ai_addrlen) != 0) return {};
@@ -53,7 +53,7 @@ Result<std::string> FindHost(const std::string& kept, std::span<const slurm::Nod
                          "with --agent-listen HOST:PORT"));
 }
 
-/// "HOST PORT" of the server that was here before.
+/// "HOST PORT" of the previous server.
 struct Kept {
   std::string host;
   std::uint16_t port = 0;

@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-/// Until a connection has shown what it is.
+/// How long a connection may take to send its first bytes and to prove what it is.
 constexpr std::chrono::seconds kFirstBytesMax{10};
 constexpr std::chrono::seconds kProgramMax{120};
 constexpr std::chrono::milliseconds kAcceptRetry{100};
@@ -93,7 +93,7 @@ asio::awaitable<void> AgentsListener::Accept() {
   }
 }
 
-/// An agent whose connection is closed here comes again.
+/// An agent whose connection is closed here reconnects.
 void AgentsListener::Accepted(tcp::socket socket) {
   const http::PeerKey peer = http::PeerKeyOf(http::PeerOf(socket.native_handle()));
   std::shared_ptr<void> unproven = CountUnproven(peer);

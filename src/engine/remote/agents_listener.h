@@ -25,12 +25,13 @@ struct AgentProgram {
 };
 
 /// Connections from one address (IPv6: its /64) that have not shown a valid ticket yet; all from this machine
-/// count as one address. A node starts as many agents at once as it has slots of a job.
+/// count as one address. A node starts one agent for each of its slots of a job at the same time.
 inline constexpr std::size_t kUnprovenPerAddressMax = 512;
 
-/// Where agents connect: TLS from the first byte, and in plain `GET /agent/SHA256`, the agent's program,
-/// since a node's shell can check a digest but not speak TLS. Whoever has not shown a ticket has deadlines,
-/// and makes room for the server's other clients. Loop thread only.
+/// The listener for agents. They use TLS from the first byte. The agent's program is also served without TLS,
+/// at `GET /agent/SHA256`, since a node's shell can check a digest but not speak TLS. Connections that have
+/// not shown a ticket have deadlines, and are closed first if the server needs connections for other clients.
+/// Loop thread only.
 class AgentsListener {
  public:
   /// `desk` and `budget` outlive it. Errors: a certificate that cannot be used.
@@ -40,7 +41,7 @@ class AgentsListener {
   AgentsListener(const AgentsListener&) = delete;
   AgentsListener& operator=(const AgentsListener&) = delete;
 
-  /// No more connections; those that are there end.
+  /// Accepts no more connections and ends the existing ones.
   void Stop();
 
  private:
@@ -50,7 +51,7 @@ class AgentsListener {
   void Accepted(boost::asio::ip::tcp::socket socket);
   boost::asio::awaitable<void> Serve(boost::asio::ip::tcp::socket socket, http::PeerKey peer,
                                      std::shared_ptr<void> unproven);
-  /// The socket once it has said that it speaks TLS and its transport has done its handshake; else null.
+  /// Returns a transport once the client has begun TLS and the handshake is done; otherwise null.
   boost::asio::awaitable<std::unique_ptr<http::Transport>> Prove(boost::asio::ip::tcp::socket socket,
                                                                  http::PeerKey peer);
   /// Counts one more connection of the peer until the last copy goes. Null: it has too many.

@@ -13,9 +13,10 @@ namespace trainyard::engine {
 /// be on the site's own networks.
 using NamedTargets = std::set<std::string>;
 
-/// Of the settings of pip and uv (environment::ToolVariables) and of --image-map, and the index that pip and
-/// uv use without settings: a site's resolver may have its mirror under that name. Pure: any thread. Source:
-/// pip's documentation, "index-url", "extra-index-url", "find-links", "trusted-host"; uv's, "UV_INDEX".
+/// Finds the targets in the settings of pip and uv (environment::ToolVariables) and in --image-map, and adds
+/// the index that pip and uv use by default: a site's resolver may have its mirror under that name. Pure: any
+/// thread. Source: pip's documentation, "index-url", "extra-index-url", "find-links", "trusted-host"; uv's,
+/// "UV_INDEX".
 [[nodiscard]] NamedTargets FindNamedTargets(
     const std::map<std::string, std::optional<std::string>>& tool_variables,
     const std::vector<std::pair<std::string, std::string>>& image_map);

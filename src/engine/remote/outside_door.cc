@@ -30,7 +30,8 @@ constexpr std::chrono::seconds kHeadWaitMax{10};
 constexpr std::chrono::seconds kConnectMax{20};
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 
-/// Up to its end; what follows it belongs to the other side, and nobody sends it before the answer.
+/// Reads the request's head. The bytes after it are for the target; clients do not send them before the
+/// answer.
 asio::awaitable<std::string> ReadHead(mux::Stream& stream) {
   std::string head;
   std::array<char, 1024> buffer{};
@@ -50,8 +51,8 @@ asio::awaitable<void> Refuse(mux::Stream& stream, std::string status) {
 
 std::string PlaceOf(const OutsideTarget& target) { return ToLower(target.host) + ":" + target.port; }
 
-/// kPermissionDenied: none of the target's addresses may be asked; kUnavailable: none answers. What is
-/// connected to is the address that was looked at.
+/// kPermissionDenied: none of the target's addresses is allowed; kUnavailable: none answers. It connects to
+/// the very address that was checked.
 asio::awaitable<Result<tcp::socket>> Connect(OutsideTarget target, bool is_named) {
   const asio::any_io_executor loop = co_await asio::this_coro::executor;
   tcp::resolver resolver(loop);

@@ -10,7 +10,8 @@
 #include "net/http/connection_budget.h"
 #include "net/mux/session.h"
 
-/// What builds on nodes without a way out fetch by way of the server: package indexes, registries of images.
+/// A host that builds reach through the server if their node has no route to the internet: package indexes,
+/// image registries.
 namespace trainyard::engine {
 
 struct OutsideTarget {
@@ -19,14 +20,14 @@ struct OutsideTarget {
   friend bool operator==(const OutsideTarget&, const OutsideTarget&) = default;
 };
 
-/// Of "CONNECT example.com:443 HTTP/1.1" and header fields. Nothing: it is no such request. Pure: any thread.
-/// Source: RFC 9110 section 9.3.6.
+/// Parses the head of "CONNECT example.com:443 HTTP/1.1" with its header fields. Empty: it is no such
+/// request. Pure: any thread. Source: RFC 9110 section 9.3.6.
 [[nodiscard]] std::optional<OutsideTarget> ParseConnect(std::string_view head);
 
-/// Serves one stream until it ends. Names are looked up here, and of their addresses only those that are
-/// outside (outside_address.h) are asked, but for targets in `named`. Answers 403 where there are others
-/// only, 502 where nothing answers, 503 where the budget has no room for one more. Loop thread; `named` and
-/// `connections` outlive it.
+/// Serves one stream until it ends. The target's name is resolved here; unless the target is in `named`, it
+/// connects only to addresses that are outside (outside_address.h). Answers 403 if there are no such
+/// addresses, 502 if none of them can be reached, 503 if the budget allows no further connection. Loop
+/// thread; `named` and `connections` outlive it.
 boost::asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream, const NamedTargets& named,
                                           http::ConnectionBudget& connections);
 

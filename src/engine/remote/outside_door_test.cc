@@ -28,7 +28,7 @@ TEST(OutsideDoor, ReadsNothingElse) {
     EXPECT_EQ(ParseConnect(head), std::nullopt) << head;
 }
 
-/// A node that asks for one place and says no more.
+/// A node that requests one target and sends nothing else.
 class AskingStream final : public mux::Stream {
  public:
   explicit AskingStream(std::string asks) : asks_(std::move(asks)) {}
@@ -58,7 +58,7 @@ class OutsideDoorTest : public testing::Test {
   [[nodiscard]] std::string Place(const std::string& host) const {
     return host + ":" + std::to_string(socket_.port);
   }
-  /// The first line of the answer.
+  /// Sends a request and returns the first line of the answer.
   std::string Ask(const std::string& place, const NamedTargets& named = {}) {
     auto stream = std::make_shared<AskingStream>("CONNECT " + place + " HTTP/1.1\r\n\r\n");
     boost::asio::io_context loop;

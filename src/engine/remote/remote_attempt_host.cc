@@ -26,7 +26,7 @@ AttemptState StateOf(const agent::v1::AttemptFound& found) {
   }
 }
 
-/// `from_line`: as many lines reached the server.
+/// `from_line`: the number of lines that reached the server.
 AttemptHost::Remains LostWithItsNode(std::int64_t from_line) {
   AttemptHost::Remains remains;
   remains.exit.set_cause(ExitRecord::LOST);
@@ -37,7 +37,7 @@ AttemptHost::Remains LostWithItsNode(std::int64_t from_line) {
   return remains;
 }
 
-/// Shells that an agent was asked for and has not opened.
+/// The most shells that were requested of an agent and that it has not opened yet.
 constexpr std::ptrdiff_t kAwaitedTerminalsMax = 32;
 
 std::string TerminalKey(const std::string& agent, const std::string& terminal) {
@@ -69,7 +69,7 @@ bool RemoteAttemptHost::WasNotSent(const AttemptRef& attempt) const {
   return known != agents_.end() && known->second->not_sent.contains(attempt.id);
 }
 
-/// Null: it is dead, and nothing is kept of it.
+/// Waits for the agent's connection. Null: the agent is dead.
 asio::awaitable<std::shared_ptr<AgentLink>> RemoteAttemptHost::LinkOf(std::string agent) {
   if (!agents_.contains(agent) && !may_live_(agent)) co_return nullptr;
   const std::shared_ptr<Agent> known = Of(agent);
@@ -81,7 +81,7 @@ asio::awaitable<std::shared_ptr<AgentLink>> RemoteAttemptHost::LinkOf(std::strin
   }
 }
 
-/// Again after a connection that was lost meanwhile: every question but Start may be asked twice.
+/// Repeats the request if the connection was lost meanwhile: every request but Start may be sent twice.
 asio::awaitable<Result<AgentLink::Answers>> RemoteAttemptHost::Ask(std::string agent,
                                                                    ToAgent::Request request, bool& dead) {
   for (;;) {
@@ -107,7 +107,8 @@ asio::awaitable<Status> RemoteAttemptHost::Start(Manifest manifest, Slot slot) {
   *request.mutable_start()->mutable_slot() = std::move(slot);
   const std::shared_ptr<AgentLink> link = agent->link;
   const Result<AgentLink::Answers> started = co_await link->Ask(std::move(request));
-  // The agent's own refusal is an answer; without one it may have started it.
+  // If the agent itself rejects the start, that is an answer; without an answer it may have started the
+  // attempt.
   if (!started && !link->is_closed() && started.error().code == Code::kUnavailable)
     agent->not_sent.insert(attempt_id);
   if (!started) co_return std::unexpected(started.error());
@@ -279,7 +280,7 @@ void RemoteAttemptHost::SetDead(std::string_view prefix) {
   }
   const auto is_other = [prefix](const auto& one) { return !one.first.starts_with(prefix); };
   const auto first = agents_.lower_bound(prefix);
-  agents_.erase(first, std::find_if(first, agents_.end(), is_other));  // who waits has its own share
+  agents_.erase(first, std::find_if(first, agents_.end(), is_other));  // waiting callers share the ownership
 }
 
 void RemoteAttemptHost::Release(std::string_view prefix, const std::string& reason) {

@@ -17,20 +17,20 @@
 
 namespace trainyard::engine {
 
-/// Attempts on other machines, through their agents. An agent may be away (its network, its node, this server
-/// until a moment ago): who asks waits until it is back or known to be dead, but for Start and OpenShell,
-/// which are refused (kUnavailable). Loop thread only. docs/adr/0056-agents.md.
+/// Runs attempts on other machines, through their agents. While an agent is not connected (because of its
+/// network or node, or because this server has just started), calls wait until it is back or known to be
+/// dead; only Start and OpenShell fail with kUnavailable instead. Loop thread only. docs/adr/0056-agents.md.
 class RemoteAttemptHost final : public AttemptHost {
  public:
-  /// `may_live`: whether the agent of that name may be there, or come back. An agent that is not connected
-  /// and may not live is dead, and what ran below it with it.
+  /// `may_live`: whether the agent of that name may be alive, or come back. An agent that is not connected
+  /// and for which this is false is dead, and so are its attempts.
   RemoteAttemptHost(boost::asio::any_io_executor loop,
                     std::function<bool(const std::string& agent)> may_live);
 
   void SetOnGone(OnGone on_gone) override { on_gone_ = std::move(on_gone); }
   boost::asio::awaitable<Status> Start(Manifest manifest, Slot slot) override;
   boost::asio::awaitable<Inspection> Inspect(AttemptRef attempt) override;
-  /// Those of the agents that have come since this server began: records name the others.
+  /// The attempts of agents that have connected since this server began; the others are known from records.
   boost::asio::awaitable<Result<std::vector<AttemptRef>>> List() override;
   boost::asio::awaitable<Result<Holding>> HoldingOf(AttemptRef attempt) override;
   boost::asio::awaitable<Result<Remains>> Collect(AttemptRef attempt, std::int64_t from_line) override;
@@ -39,17 +39,19 @@ class RemoteAttemptHost final : public AttemptHost {
   boost::asio::awaitable<Result<shell::Terminal>> OpenShell(AttemptRef attempt,
                                                             shell::TerminalSize size) override;
 
-  // What becomes of agents.
-  /// It has the slot; `found` is what it says of attempts after an absence. Replaces an older connection.
+  // Events of agents.
+  /// The agent has its slot; `found` is its report on its attempts when it connects. Replaces an older
+  /// connection.
   void OnAttached(const std::string& agent, std::shared_ptr<AgentLink> link,
                   const std::vector<agent::v1::AttemptFound>& found);
   void OnDetached(const std::string& agent, const AgentLink* link);
   void OnAttemptGone(const std::string& agent, const std::string& attempt_id);
-  /// Agents whose names begin so will not come back, and nothing of theirs lives: each attempt is gone.
+  /// Agents whose names begin with `prefix` will not come back, and none of their processes lives: each of
+  /// their attempts is reported gone.
   void SetDead(std::string_view prefix);
-  /// Ends agents whose names begin so, once what they have is handed over.
+  /// Ends agents whose names begin with `prefix`, once they have handed over what they have.
   void Release(std::string_view prefix, const std::string& reason);
-  /// The stream of a shell that OpenShell asked for.
+  /// Takes the stream of a shell that OpenShell requested.
   void OnTerminal(const std::string& agent, const std::string& terminal, std::shared_ptr<mux::Stream> stream);
 
  private:
@@ -60,7 +62,7 @@ class RemoteAttemptHost final : public AttemptHost {
     Event changed;
     std::set<std::string> kept;      ///< attempts that were started and not forgotten
     std::set<std::string> living;    ///< those of them that have not ended
-    std::set<std::string> not_sent;  ///< attempts whose Start is known to have done nothing
+    std::set<std::string> not_sent;  ///< attempts whose Start certainly never reached the agent
   };
   using Agents = std::map<std::string, std::shared_ptr<Agent>, std::less<>>;
 

@@ -23,7 +23,7 @@ std::string Joined(const std::set<std::string>& names) {
   return text;
 }
 
-/// What jobs may ask for: as all do, and as each machine type does.
+/// All options that jobs may use: the general ones and those of each machine type.
 std::vector<slurm::Options> AllOptions(const slurm::SlurmSettings& settings) {
   std::vector<slurm::Options> all{settings.options};
   for (const auto& [type, machine] : settings.machine_types) {
@@ -33,7 +33,7 @@ std::vector<slurm::Options> AllOptions(const slurm::SlurmSettings& settings) {
   return all;
 }
 
-/// In words that also say what there is.
+/// Checks the partitions; an error also lists the existing ones.
 Status CheckPartitions(const slurm::SlurmSettings& settings, std::span<const slurm::Node> nodes) {
   std::set<std::string> known;
   for (const slurm::Node& node : nodes) known.insert(node.partition);
@@ -48,7 +48,8 @@ Status CheckPartitions(const slurm::SlurmSettings& settings, std::span<const slu
   return {};
 }
 
-/// Since 23.02 slurmrestd does not say which partition is the default, and sizes are fitted to its nodes.
+/// Since 23.02 slurmrestd does not report which partition is the default, but job sizes are chosen for its
+/// nodes.
 Status CheckDefaultPartition(const slurm::EngineOptions& options, std::span<const slurm::Node> nodes) {
   if (options.slurm_rest.empty() || !options.slurm.options.partition.empty() || nodes.empty() ||
       std::ranges::any_of(nodes, &slurm::Node::default_partition))

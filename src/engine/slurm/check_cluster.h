@@ -9,12 +9,12 @@
 
 namespace trainyard::engine {
 
-/// Slurm as the options say that it is asked. An error: the address of slurmrestd is none.
+/// Makes the client that the options choose. An error: the address of slurmrestd is not valid.
 [[nodiscard]] Result<std::unique_ptr<SlurmClient>> MakeSlurmClient(const slurm::EngineOptions& options);
 
-/// Looks whether Slurm knows what the options name; its nodes. kFailedPrecondition: the operator's mistake.
-/// A controller that does not answer now is none: it is said as a warning, and there are no nodes. Blocking,
-/// up to some seconds.
+/// Checks that Slurm knows what the options name, and returns its nodes. kFailedPrecondition: a mistake in
+/// the options. A controller that does not answer now is no error: a warning says so, and the list is empty.
+/// Blocks for up to some seconds.
 [[nodiscard]] Result<std::vector<slurm::Node>> CheckCluster(const slurm::EngineOptions& options,
                                                             const SlurmClient& client);
 

@@ -31,7 +31,7 @@ Result<AgentProgram> OwnAgentProgram() {
   return program;
 }
 
-/// The operator's own runtime versions, which nodes build, too.
+/// Adds the operator's own runtime versions to the welcome, since nodes build them, too.
 void AddRuntimes(const std::string& environments_dir, ToAgent::Welcome& welcome) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(environments_dir) / kSettingsFolder;

@@ -21,21 +21,21 @@
 
 namespace trainyard::engine {
 
-/// The nodes of a Slurm cluster as a place for jobs: room, attempts and the agents' door. Loop thread only,
-/// but Open. docs/slurm.md.
+/// Runs jobs on the nodes of a Slurm cluster: it has the engine, the attempt host and the listener for
+/// agents. Loop thread only, except for Open. docs/slurm.md.
 class Cluster {
  public:
-  /// What it has of the server's own.
+  /// Settings and paths of the server that it uses.
   struct Place {
     std::string project;
     bool google_front = false;
     std::vector<std::pair<std::string, std::string>> image_map;
     std::string environments_dir;
-    std::string address_file;  ///< where agents reached the previous server
-    std::string database;      ///< of what Slurm was asked
+    std::string address_file;  ///< records where agents reach the server
+    std::string database;      ///< database of the requests to Slurm
   };
-  /// Blocking, before there are threads. Null: the options want none. Errors: what the operator has to mend
-  /// (an unknown partition, no address), the database's.
+  /// Blocking; call it before there are threads. Null: the options name no cluster. Errors: those that the
+  /// operator has to fix (an unknown partition, no address), and those of the database.
   [[nodiscard]] static Result<std::unique_ptr<Cluster>> Open(boost::asio::io_context& loop,
                                                              const slurm::EngineOptions& options,
                                                              const Place& place, const Clock& clock,
@@ -45,18 +45,19 @@ class Cluster {
 
   [[nodiscard]] SlurmEngine& engine() noexcept { return *engine_; }
   [[nodiscard]] AttemptHost& host() noexcept { return host_; }
-  /// What the operator has named for builds when the server began.
+  /// The targets for builds that the operator had named when the server began.
   [[nodiscard]] const NamedTargets& named_targets() const noexcept { return named_targets_; }
 
-  /// Once the jobs of a previous server have asked for their room: agents may come, Slurm is asked. What
-  /// agents relay goes to `relay` until Close. Agents' connections count in the budget, which outlives it.
+  /// Starts accepting agents and asking Slurm. Call it once the jobs of a previous server have requested
+  /// their resources again. Connections that agents relay are passed to `relay` until Close. Agents'
+  /// connections count in the budget, which outlives it.
   using Relay = std::function<void(RelayedConnection, std::shared_ptr<mux::Stream>)>;
   [[nodiscard]] Status Start(Relay relay, http::ConnectionBudget& connections);
-  /// No agent connects any more, and those that are there are let go: they live on.
+  /// Accepts no more agents and closes the connections of the others, which live on.
   void Stop() {
     if (listener_) listener_->Stop();
   }
-  /// After Stop, when the loop does not run.
+  /// Call it after Stop, when the loop does not run.
   void Close() { listener_.reset(); }
 
  private:
@@ -69,8 +70,8 @@ class Cluster {
   AgentProgram program_;
   NamedTargets named_targets_;
   RemoteAttemptHost host_;
-  std::unique_ptr<SlurmEngine> engine_;  ///< never null once it is open
-  std::optional<AgentDesk> desk_;        ///< the same
+  std::unique_ptr<SlurmEngine> engine_;  ///< never null after Open
+  std::optional<AgentDesk> desk_;        ///< never empty after Open
   std::unique_ptr<AgentsListener> listener_;
 };
 

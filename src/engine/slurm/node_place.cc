@@ -12,7 +12,7 @@ namespace {
 
 namespace ip = boost::asio::ip;
 
-/// As an IPv4 address where it is one, and without the interface's number.
+/// Normalizes the address: an IPv4-mapped one becomes IPv4, and the scope id is removed.
 ip::address Plain(const ip::address& address) {
   if (!address.is_v6()) return address;
   const ip::address_v6 v6 = address.to_v6();

@@ -16,7 +16,7 @@ struct Row {
 };
 class NodePlace : public testing::TestWithParam<Row> {};
 
-/// This machine has 10.0.0.1.
+/// This machine has the address 10.0.0.1.
 TEST_P(NodePlace, IsOneOfTheNodesAddresses) {
   std::vector<address> node;
   for (const char* one : GetParam().node) node.push_back(make_address(one));

@@ -75,8 +75,8 @@ asio::awaitable<Status> SlotClaims::CheckRuns(Submission submission, std::string
   }
 }
 
-/// Of a submission whose id is not known the lists of all jobs tell, which are asked for often while it
-/// waits.
+/// Asks Slurm about the submission's job. If its id is not known yet, the lists of all jobs tell, which are
+/// fetched often while it waits.
 void SlotClaims::AskFor(const Submission& submission) {
   const auto id = claims_.IdOf(submission);
   const auto [asked, is_first] = asked_.try_emplace(submission, steady_clock::now());

@@ -21,17 +21,17 @@
 
 namespace trainyard::engine {
 
-/// An agent waits so long for a list that says that its job runs; then it comes again. Less than an agent
-/// waits for its first answer (agent::kConnectWaitMax).
+/// How long an agent waits for a job list that says that its job runs; after that it has to reconnect. Less
+/// than an agent waits for its first answer (agent::kConnectWaitMax).
 inline constexpr std::chrono::seconds kClaimMax{8};
-/// Between two questions for one submission because its agents come.
+/// The pause between two queries about one submission whose agents connect.
 inline constexpr std::chrono::seconds kClaimPause{1};
-/// Such questions at once; where more submissions begin, the lists of all jobs tell the rest.
+/// The most such queries at once; further submissions wait for the next list of all jobs.
 inline constexpr int kClaimsAskedMax = 32;
 
-/// Whether agents come from where Slurm says that their job is: the ticket stands in the job's script, which
-/// all of the account can read, and so it is worth something only together with the place. Loop thread only;
-/// what is given outlives it.
+/// Checks whether agents connect from the nodes on which Slurm runs their job. The ticket is in the job's
+/// script, which every process of the account can read, so it is accepted only from the right node. Loop
+/// thread only; the constructor's references outlive it.
 class SlotClaims {
  public:
   SlotClaims(boost::asio::any_io_executor loop, const SlurmClient& client, SlurmNodes& nodes,
@@ -40,15 +40,16 @@ class SlotClaims {
   void OnSubmitted(const slurm::Submission& submission, std::int64_t id, int components) {
     claims_.OnSubmitted(submission, id, components);
   }
-  /// See slurm::Claims. Whoever waits looks again.
+  /// See slurm::Claims. Waiting checks are repeated.
   std::vector<slurm::CancelJobs> OnListed(bool all, slurm::OurJobs& ours);
   void Forget(const slurm::GangKey& gang);
 
-  /// Waits up to kClaimMax for Slurm to say that all of the submission runs. kPermissionDenied: on other
-  /// nodes, or it is no longer current; kUnavailable: it cannot be verified now, or the agent has gone.
+  /// Waits up to kClaimMax for Slurm to report that the whole submission runs. kPermissionDenied: it runs on
+  /// other nodes, or the submission is no longer current; kUnavailable: it cannot be verified now, or the
+  /// agent has disconnected.
   boost::asio::awaitable<Status> Check(slurm::Submission submission, std::string node, AgentOrigin origin,
                                        std::function<bool()> is_current);
-  /// Why the gang's last agent had to wait, a sentence; empty: none had to.
+  /// Why the gang's last agent was rejected for now, as a sentence; empty: none was.
   [[nodiscard]] std::string WhyRefused(const slurm::GangKey& gang) const;
 
  private:
@@ -66,9 +67,9 @@ class SlotClaims {
   std::map<slurm::Submission, std::chrono::steady_clock::time_point> asked_;
   std::map<slurm::GangKey, std::string> refused_;
   int asking_now_ = 0;
-  Event listed_;  ///< set for whoever waits, whenever a list has come
+  Event listed_;  ///< wakes waiting checks whenever a list has come
   boost::asio::thread_pool asking_{2};
-  /// For nodes' names: the system's resolver may take long.
+  /// Resolves nodes' names: the system's resolver may take long.
   boost::asio::thread_pool resolving_{2};
   TaskGroup tasks_;
 };

@@ -14,11 +14,11 @@ namespace trainyard::engine {
 
 /// The agent that has a slot.
 struct SlotHolder {
-  std::string instance_sha256;  ///< of what it calls itself
+  std::string instance_sha256;  ///< the hash of the agent's instance name
   agent::v1::Node node;
 };
 
-/// What was handed to Slurm for a gang last, and who came of it.
+/// A gang's last submission to Slurm, and the agents that took its slots.
 struct Submitted {
   slurm::Submission submission;
   std::string ticket_sha256;  ///< empty: void
@@ -26,22 +26,22 @@ struct Submitted {
   std::map<int, SlotHolder> holders{};
 };
 
-/// DATA/engines.db: what the next server must know of the cluster, written down before it is done. Blocking;
-/// one thread at a time. Errors: as sqlite::SqliteError.
+/// DATA/engines.db: what the next server must know about the cluster, written before the corresponding
+/// action. Blocking; one thread at a time. Errors: as sqlite::SqliteError.
 class SlurmBook {
  public:
   [[nodiscard]] static Result<SlurmBook> Open(const std::string& path);
 
-  /// How jobs of this data directory are named in Slurm: random, chosen once. A copy of the directory has to
-  /// have another: the file is in no backup.
+  /// The name of this data directory's jobs in Slurm: random, chosen once. Since a copy of the directory
+  /// needs another name, backups do not contain this file.
   [[nodiscard]] Result<std::string> Installation();
   [[nodiscard]] Result<std::vector<Submitted>> Load();
 
-  /// What `work` writes is durable as a whole when this returns, or nothing of it is there. It has to be the
-  /// only way to write.
+  /// Runs `work` in one transaction: when this returns, all that it has written is durable, or none of it.
+  /// All writes must be made in it.
   [[nodiscard]] Status Together(const std::function<Status()>& work);
 
-  /// Replaces what is known of the gang.
+  /// Replaces what is recorded about the gang.
   [[nodiscard]] Status Put(const Submitted& submitted);
   [[nodiscard]] Status PutHolder(const slurm::Submission& submission, int slot, const SlotHolder& holder);
   [[nodiscard]] Status VoidTicket(const slurm::Submission& submission);

@@ -13,7 +13,8 @@ void SlurmCancels::Add(const slurm::CancelJobs& jobs) {
   if (tasks_.size() < kAtOnceMax) tasks_.Spawn(Work());
 }
 
-/// One name after the other: a later one does not wait for an earlier one that comes again with each list.
+/// Takes the names in turn, so that a later name does not wait for an earlier one that is added again with
+/// each list.
 boost::asio::awaitable<void> SlurmCancels::Work() {
   while (!waiting_.empty()) {
     auto next = waiting_.upper_bound(latest_);

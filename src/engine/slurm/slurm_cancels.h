@@ -14,19 +14,19 @@
 
 namespace trainyard::engine {
 
-/// Cancels jobs of Slurm, few calls at once, so that lists and submissions go on while many are cancelled.
-/// What a call did not end has to be added again, as slurm::Gangs does after each list. Loop thread only. The
-/// destructor waits for the calls under way; the rest is dropped.
+/// Cancels jobs in Slurm, with few calls at once, so that lists and submissions are not delayed while many
+/// jobs are cancelled. A job that a call did not end has to be added again, as slurm::Gangs does after each
+/// list. Loop thread only. The destructor waits for the calls under way and drops the rest.
 class SlurmCancels {
  public:
-  /// Calls at once: so many threads of the pool it takes.
+  /// The most calls at once; each uses a thread of the pool.
   static constexpr int kAtOnceMax = 2;
 
   /// `pool` and `client` outlive it.
   SlurmCancels(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool, const SlurmClient& client)
       : pool_(pool), client_(client), tasks_(std::move(loop)) {}
 
-  /// Ids of a name that waits for its turn are added to it.
+  /// Queues the cancellation; ids of a name that already waits are added to it.
   void Add(const slurm::CancelJobs& jobs);
 
  private:
@@ -35,7 +35,7 @@ class SlurmCancels {
   boost::asio::thread_pool& pool_;
   const SlurmClient& client_;
   std::map<std::string, std::set<std::int64_t>> waiting_;  ///< ids by name
-  std::string latest_;                                     ///< the name that had its turn
+  std::string latest_;                                     ///< the name that was last handled
   TaskGroup tasks_;
 };
 

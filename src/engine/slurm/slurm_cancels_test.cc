@@ -13,7 +13,7 @@ namespace {
 
 using slurm::CancelJobs;
 
-/// Notes what is to be cancelled; each call ends once it may.
+/// Records the cancellations; each call ends when the test allows it.
 class Client final : public SlurmClient {
  public:
   [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob&,

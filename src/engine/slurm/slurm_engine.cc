@@ -20,15 +20,16 @@ namespace asio = boost::asio;
 using slurm::GangKey;
 using slurm::Submission;
 
-/// Actions in one turn of the loop: where thousands of jobs end at once, others have theirs in between.
+/// The most actions in one turn of the loop, so that other work also runs when thousands of jobs end at once.
 constexpr std::size_t kActionsMax = 1'000;
-/// Slurm's time limit is so much later than the job's own: then the server ends it, with its own words.
+/// Slurm's time limit is this much later than the job's own, so that the server ends the job first, with its
+/// own message.
 constexpr std::chrono::minutes kTimeMargin{5};
 
 GangKey KeyOf(const ReservationKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 ReservationKey KeyOf(const GangKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 
-/// Which submission the room on record is of; 0: none of Slurm's.
+/// The number of the submission of a recorded grant; 0: the grant is not from Slurm.
 int NumberOf(const Grant& grant) {
   if (grant.slots().empty()) return 0;
   const auto submission = slurm::SubmissionOfAgent(grant.slots(0).agent());
@@ -241,7 +242,7 @@ void SlurmEngine::Do(const slurm::Forget& action) {
   claims_.Forget(action.gang);
 }
 
-// --- what Slurm is asked
+// --- requests to Slurm
 
 const slurm::PartitionGpus& SlurmEngine::Gpus() {
   if (started_ && nodes_.are_old()) tasks_.Spawn(nodes_.Look(asking_));
@@ -249,7 +250,7 @@ const slurm::PartitionGpus& SlurmEngine::Gpus() {
 }
 
 slurm::BatchJob SlurmEngine::BatchOf(const Submission& submission, const slurm::GangRequest& request,
-                                        std::string ticket) const {
+                                     std::string ticket) const {
   slurm::BatchJob batch{
       .installation = slots_->installation(), .submission = submission, .boot = options_.boot};
   batch.boot.ticket = std::move(ticket);
@@ -313,7 +314,8 @@ asio::awaitable<void> SlurmEngine::AskOne(slurm::AskList action) {
 
 // --- agents
 
-/// Who has the slot proves it by its instance, which nobody else knows; who asks for it first, by its place.
+/// The agent that has the slot is recognised by its instance, which nobody else knows; an agent that requests
+/// a free slot, by the node it connects from.
 asio::awaitable<Result<std::string>> SlurmEngine::TakeSlot(agent::v1::FromAgent::Hello hello,
                                                            AgentOrigin origin) {
   if (!started_) co_return std::unexpected(Unavailable("the server is about to begin"));

@@ -28,23 +28,24 @@
 
 namespace trainyard::engine {
 
-/// Room from Slurm: a gang is a job of Slurm, whose one step runs an agent per slot. What to do is decided by
-/// slurm::Gangs; here it is done. Loop thread only. docs/adr/0057-slurm.md.
+/// Gets resources from Slurm: each gang becomes a Slurm job, whose one step runs an agent per slot.
+/// slurm::Gangs decides what to do; this class does it. Loop thread only. docs/adr/0057-slurm.md.
 class SlurmEngine final : public Engine, public SlotKeeper {
  public:
   struct Options {
     slurm::SlurmSettings settings;
-    slurm::Boot boot;  ///< but for the ticket
+    slurm::Boot boot;  ///< without the ticket
     const Clock& clock;
     std::unique_ptr<SlurmClient> client;
-    std::vector<slurm::Node> nodes{};  ///< as the client has just said; empty: it did not answer
+    std::vector<slurm::Node> nodes{};  ///< from the client, just now; empty: Slurm did not answer
   };
-  /// Blocking. `host` outlives it, and is told which agents end. Errors: those of the database.
+  /// Blocking. `host` outlives it, and is told which agents have ended. Errors: those of the database.
   [[nodiscard]] static Result<std::unique_ptr<SlurmEngine>> Open(boost::asio::any_io_executor loop,
                                                                  const std::string& database, Options options,
                                                                  RemoteAttemptHost& host);
 
-  /// Once all jobs of a previous server have asked for their room: what nobody asked for is cancelled.
+  /// Call it once all jobs of a previous server have requested their resources: submissions that nobody
+  /// requested are cancelled.
   void Start();
 
   // Engine
@@ -52,12 +53,12 @@ class SlurmEngine final : public Engine, public SlotKeeper {
   [[nodiscard]] bool has_own_queue() const override { return true; }
   std::variant<Grant, Pending> Offer(ReservationRequest request) override;
   void Return(ReservationKey key) override;
-  /// Whether it has been submitted, by this server or a previous one.
+  /// Whether the reservation was submitted, by this server or a previous one.
   [[nodiscard]] bool Keeps(ReservationKey key) const override;
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
 
-  /// What the nodes have as far as is known; empty: Slurm has not answered yet. What is old is asked for
-  /// again, for the next call.
+  /// The GPUs of the nodes as far as they are known; empty: Slurm has not answered yet. If the data is old,
+  /// it is fetched again for the next call.
   [[nodiscard]] const slurm::PartitionGpus& Gpus();
 
   // SlotKeeper
@@ -93,7 +94,7 @@ class SlurmEngine final : public Engine, public SlotKeeper {
   [[nodiscard]] slurm::BatchJob BatchOf(const slurm::Submission& submission,
                                         const slurm::GangRequest& request, std::string ticket) const;
   boost::asio::awaitable<void> AskOne(slurm::AskList action);
-  /// In a turn of its own, if somebody still wants to hear it.
+  /// Calls `tell` in a separate turn of the loop, if the reservation still exists.
   void TellSoon(const ReservationKey& key, std::function<void(const EngineEvents&)> tell);
   [[nodiscard]] Reservation* Find(const slurm::GangKey& key);
   [[nodiscard]] std::string NameOf(const slurm::GangKey& key) const;
@@ -107,12 +108,12 @@ class SlurmEngine final : public Engine, public SlotKeeper {
   std::map<ReservationKey, Reservation> reservations_;
   SlurmNodes nodes_;
   SlotClaims claims_;
-  WaitingLine waiting_;  ///< those without room
+  WaitingLine waiting_;  ///< those without a grant
   bool started_ = false;
   Event wake_;
-  /// For lists of all jobs. What a long one takes stays with the thread that reads it.
+  /// For lists of all jobs. One thread, so that the memory for a long list is allocated by one thread only.
   boost::asio::thread_pool listing_{1};
-  /// As many as Gangs submits and cancels at once, and one for the other questions meanwhile.
+  /// As many threads as Gangs submits and cancels at once, and one for other queries.
   boost::asio::thread_pool asking_{slurm::kSubmittingMax + SlurmCancels::kAtOnceMax + 1};
   SlurmCancels cancels_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

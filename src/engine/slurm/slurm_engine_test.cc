@@ -22,7 +22,7 @@ using testing::HasSubstr;
 constexpr std::int64_t kJob = 40;
 const auto kNode1 = make_address("192.0.2.1");
 
-/// What the cluster says, as the test wants it.
+/// The simulated cluster's answers, set by the test.
 struct World {
   std::vector<slurm::ListedJob> jobs;
   std::string name;  ///< of the job that was submitted
@@ -32,7 +32,7 @@ struct World {
   int listed = 0;
 };
 
-/// Node "node1" is at 192.0.2.1 and "node2" at 192.0.2.2; "nameless" has a name that nobody knows.
+/// Node "node1" is at 192.0.2.1 and "node2" at 192.0.2.2; the name of "nameless" cannot be resolved.
 class WorldClient final : public SlurmClient {
  public:
   explicit WorldClient(Guarded<World>& world) : world_(world) {}
@@ -75,7 +75,7 @@ class WorldClient final : public SlurmClient {
   Guarded<World>& world_;
 };
 
-/// A job of one slot that was submitted; agents come with its ticket.
+/// A submitted job of one slot; agents connect with its ticket.
 class SlurmEngineTest : public testing::Test {
  protected:
   SlurmEngineTest() {

@@ -17,26 +17,28 @@
 
 namespace trainyard::engine {
 
-/// What the nodes of a cluster have, as Slurm said last. Loop thread only; what is given outlives it.
+/// The nodes of a cluster and their resources, according to Slurm's last answer. Loop thread only; the
+/// constructor's references outlive it.
 class SlurmNodes {
  public:
-  /// What nodes have does not change often.
+  /// How long an answer is used: nodes do not change often.
   static constexpr std::chrono::seconds kKept{60};
-  /// Between two questions because an agent came from another place than what is known.
+  /// The pause between two queries that are made because an agent connected from an unexpected address.
   static constexpr std::chrono::seconds kDoubted{5};
 
-  /// `said`: what Slurm has just said; empty: it did not answer.
+  /// `said`: Slurm's answer, just now; empty: it did not answer.
   SlurmNodes(const SlurmClient& client, const Clock& clock, std::vector<slurm::Node> said);
 
-  /// One of each kind (slurm::KindsOf).
+  /// One node of each kind (slurm::KindsOf).
   [[nodiscard]] const std::vector<slurm::Node>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] const slurm::PartitionGpus& gpus() const noexcept { return gpus_; }
-  /// NodeAddr of the node: a name or numeric; empty: Slurm has not named such a node.
+  /// NodeAddr of the node, a name or a numeric address; empty: Slurm has reported no such node.
   [[nodiscard]] std::string AddressOf(const std::string& node) const;
-  /// Whether it is older than kKept, and nobody asks just now.
+  /// Whether the answer is older than kKept, and no query is under way.
   [[nodiscard]] bool are_old() const { return AreOlderThan(kKept); }
   [[nodiscard]] bool AreOlderThan(std::chrono::seconds age) const;
-  /// Asks on the pool if they are. Whoever comes meanwhile does not wait: it uses what is known.
+  /// Asks Slurm, on the pool, if the answer is older than `age`. Other callers do not wait meanwhile: they
+  /// use the old answer.
   boost::asio::awaitable<void> Look(boost::asio::thread_pool& pool, std::chrono::seconds age = kKept);
 
  private:
@@ -52,7 +54,7 @@ class SlurmNodes {
   std::vector<slurm::Node> nodes_;
   std::map<std::string, std::string> addresses_;  ///< of all nodes
   slurm::PartitionGpus gpus_;                     ///< of nodes_
-  std::optional<SysTime> asked_;                  ///< nothing: not yet, or in vain
+  std::optional<SysTime> asked_;  ///< when Slurm was last asked; empty: never, or without an answer
 };
 
 }  // namespace trainyard::engine

@@ -30,7 +30,7 @@ slurm::Node NodeWith(std::string gpu_type) {
   return node;
 }
 
-/// Says what it is told to say about nodes; nobody asks for more.
+/// Reports the nodes that the test sets; its other functions are not used.
 class ToldClient final : public SlurmClient {
  public:
   [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob&,

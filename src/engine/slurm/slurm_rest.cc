@@ -35,7 +35,7 @@ SlurmAnswer<T> Understood(Result<T> parsed) {
   return *std::move(parsed);
 }
 
-/// What an answer says went wrong; nothing: all is well.
+/// The error that an answer reports; empty: there is none.
 std::optional<SlurmRefusal> RefusalIn(const http::ClientResponse& response) {
   std::string words = slurm::ParseRestError(response.body);
   if (response.status == kUnauthorized || response.status == kForbidden)
@@ -51,7 +51,8 @@ std::optional<SlurmRefusal> RefusalIn(const http::ClientResponse& response) {
                       std::move(words)};
 }
 
-/// The interface is not offered: an answer about Slurm, such as that a job is gone, has words.
+/// Whether this version of the interface is not offered: errors about Slurm itself, such as that a job is
+/// gone, have a message.
 bool IsNotOffered(const http::ClientResponse& response) {
   return response.status == kNotFound && slurm::ParseRestError(response.body).empty();
 }
@@ -85,7 +86,7 @@ SlurmAnswer<slurm::RestVersion> SlurmRest::Version() const {
     const SlurmAnswer<http::ClientResponse> response = Send({.target = slurm::RestTarget(version, "ping")});
     if (!response) return Forward(response);
     if (IsNotOffered(*response)) continue;
-    // It may say that the controller is down: it is offered all the same.
+    // It may report that the controller is down: the version is offered all the same.
     if (response->status == kUnauthorized || response->status == kForbidden)
       return std::unexpected(*RefusalIn(*response));
     version_.With([version](std::optional<slurm::RestVersion>& known) { known = version; });
@@ -112,7 +113,7 @@ SlurmAnswer<std::int64_t> SlurmRest::Submit(const slurm::BatchJob& batch,
   const SlurmAnswer<http::ClientResponse> response = Send(std::move(submission));
   if (!response) return Forward(response);
   const std::int64_t id = slurm::ParseRestSubmitted(response->body);
-  if (id > 0) return id;  // with an error, it is why the job waits
+  if (id > 0) return id;  // even with an error, which then says why the job waits
   if (std::optional<SlurmRefusal> refusal = RefusalIn(*response)) return std::unexpected(*refusal);
   return Refusal(Failure::kNoAnswer, "slurmrestd answered without a job's id");
 }

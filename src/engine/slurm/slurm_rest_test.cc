@@ -24,7 +24,7 @@ constexpr const char* kJob17 =
     R"({"jobs": [{"job_id": 17, "name": "ty-a-1-1", "job_state": ["RUNNING"], "user_name": "ada"}]})";
 constexpr const char* kGone = R"({"errors": [{"error": "Invalid job id specified", "error_number": 2017}]})";
 
-/// Answers as it is told, and keeps what it was asked.
+/// Answers as the test sets, and records its requests.
 class FakeSlurmrestd {
  public:
   struct Answer {
@@ -54,14 +54,14 @@ class FakeSlurmrestd {
   FakeSlurmrestd(const FakeSlurmrestd&) = delete;
   FakeSlurmrestd& operator=(const FakeSlurmrestd&) = delete;
 
-  /// What is asked otherwise is not offered.
+  /// Sets the answer to a request; other requests get "not found".
   void Say(const std::string& what, std::string body, int status = 200) {
     answers_.With([&](auto& answers) { answers[what] = {.status = status, .body = std::move(body)}; });
   }
   void SayNothing() {
     answers_.With([](auto& answers) { answers.clear(); });
   }
-  /// Since the last call.
+  /// The requests since the last call.
   std::vector<Asked> TakeAsked() {
     return asked_.With([](auto& asked) { return std::exchange(asked, {}); });
   }

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 using slurm::GangKey;
 using slurm::Submission;
 
-/// Writes of one transaction.
+/// The most writes in one transaction.
 constexpr std::ptrdiff_t kGroupMax = 1'000;
 
 std::string NewTicket() {
@@ -90,7 +90,7 @@ asio::awaitable<Result<SlurmSlots::Taken>> SlurmSlots::Take(agent::v1::FromAgent
   const Taken taken = asked.slot;
   if (asked.is_holder) co_return taken;
   SlotHolder holder{.instance_sha256 = tls::Sha256Hex(hello.instance()), .node = hello.node()};
-  // In memory first: a second one that comes while this one is written down is refused.
+  // Recorded in memory first: a second agent that connects during the write is rejected.
   submitted_.at(taken.submission.gang).holders.emplace(taken.slot, holder);
   auto put = [this, taken, holder] { return book_.PutHolder(taken.submission, taken.slot, holder); };
   const Status written = co_await WriteDown(std::move(put));
@@ -113,8 +113,8 @@ void SlurmSlots::Drop(const GangKey& gang) {
   WriteLater("that a job is over", [this, gang] { return book_.Drop(gang); });
 }
 
-/// Each has a task on the thread of writes_. The first task writes what all that wait have, since it is the
-/// disk's answer that takes long; the others find theirs done.
+/// Each write has a task on the thread of writes_. The first task makes all waiting writes at once, since the
+/// wait for the disk takes longest; the other tasks find theirs done.
 asio::awaitable<Status> SlurmSlots::WriteDown(std::function<Status()> work) {
   auto write = std::make_shared<Write>(std::move(work));
   to_write_.With([&write](Writes& writes) { writes.push_back(write); });
@@ -137,7 +137,7 @@ void SlurmSlots::WriteGroup() {
     return Status();
   };
   const Status all = book_.Together(write_all);
-  // One that cannot be written does not spoil the others.
+  // A write that fails does not affect the others.
   for (const std::shared_ptr<Write>& write : group)
     write->done = all || group.size() == 1 ? all : book_.Together(write->work);
 }
@@ -146,7 +146,7 @@ void SlurmSlots::WriteLater(std::string what, std::function<Status()> work) {
   tasks_.Spawn(WriteOrComplain(std::move(what), std::move(work)));
 }
 
-/// What is not written the next server finds out from the cluster's lists.
+/// If it cannot be written, the next server finds out from the cluster's lists.
 asio::awaitable<void> SlurmSlots::WriteOrComplain(std::string what, std::function<Status()> work) {
   const Status written = co_await WriteDown(std::move(work));
   if (!written) Diagnose(DiagnosticLevel::kWarning, what + " is not kept: " + written.error().message);

@@ -19,8 +19,9 @@
 
 namespace trainyard::engine {
 
-/// Whose a slot is: each ticket is good once for each slot of its submission, and who has taken a slot keeps
-/// it. In memory, and durable in DATA/engines.db before anybody may rely on it. Loop thread only.
+/// Which agent has which slot: each ticket can be used once for each slot of its submission, and an agent
+/// that has taken a slot keeps it. Kept in memory, and written to DATA/engines.db before anybody may rely on
+/// it. Loop thread only.
 class SlurmSlots {
  public:
   /// Blocking. Errors: those of the database.
@@ -29,19 +30,20 @@ class SlurmSlots {
 
   [[nodiscard]] const std::string& installation() const noexcept { return installation_; }
   [[nodiscard]] const std::map<slurm::GangKey, Submitted>& all() const noexcept { return submitted_; }
-  /// Null: nothing of it was submitted.
+  /// The gang's last submission; null: it was not submitted.
   [[nodiscard]] const Submitted* Find(const slurm::GangKey& gang) const;
 
-  /// Replaces what is known of the gang, durably. The ticket, which nobody else can guess.
+  /// Records a new submission of the gang durably, in place of the old one. Returns its ticket, which cannot
+  /// be guessed.
   boost::asio::awaitable<Result<std::string>> Issue(slurm::Submission submission, std::vector<int> replicas);
-  /// The slot and its name for an agent that comes, or comes again. kPermissionDenied: the ticket is void,
-  /// the slot is another's or there is none; others: it cannot be written down now.
+  /// The slot of an agent that connects or reconnects. kPermissionDenied: the ticket is void, the slot is
+  /// another agent's or does not exist; other errors: it cannot be recorded now.
   struct Taken {
     slurm::Submission submission;
     int slot = 0;
   };
   boost::asio::awaitable<Result<Taken>> Take(agent::v1::FromAgent::Hello hello);
-  /// Which slot the agent asks for, and whether it has it already. Changes nothing; errors as Take.
+  /// Which slot the agent requests, and whether it already has it. Changes nothing; errors as Take.
   struct Asked {
     Taken slot;
     bool is_holder = false;
@@ -54,7 +56,7 @@ class SlurmSlots {
   SlurmSlots(boost::asio::any_io_executor loop, SlurmBook book, std::string installation,
              std::vector<Submitted> known);
   void Remember(Submitted submitted);
-  /// Of the book, on the thread of writes_.
+  /// A write to book_, made on the thread of writes_.
   struct Write {
     std::function<Status()> work;
     std::optional<Status> done{};
@@ -65,7 +67,7 @@ class SlurmSlots {
   void WriteLater(std::string what, std::function<Status()> work);
   boost::asio::awaitable<void> WriteOrComplain(std::string what, std::function<Status()> work);
 
-  SlurmBook book_;  ///< the thread of writes_
+  SlurmBook book_;  ///< used on the thread of writes_ only
   Guarded<Writes> to_write_;
   std::string installation_;
   std::map<slurm::GangKey, Submitted> submitted_;

@@ -16,10 +16,11 @@ namespace trainyard::engine {
 
 namespace {
 
-/// Variables of these programs are options, and the first ones also say which job one is in.
+/// Variables with these prefixes are options of Slurm's programs; those of the first also describe the
+/// current job.
 constexpr std::array<std::string_view, 6> kOptionPrefixes{"SLURM_",   "SBATCH_", "SQUEUE_",
                                                           "SCANCEL_", "SINFO_",  "SRUN_"};
-/// Where the cluster is.
+/// The variables that say which cluster to use.
 constexpr std::array<std::string_view, 2> kWhere{"SLURM_CONF", "SLURM_CONF_SERVER"};
 
 bool IsOption(std::string_view name) {
@@ -91,7 +92,7 @@ Result<ToolAnswer> RunSlurmTool(slurm::Command command, std::string_view input,
 
 namespace {
 
-/// What a tool printed.
+/// Runs a tool and returns what it printed.
 SlurmAnswer<std::string> Ask(slurm::Command command, std::string_view input,
                              const SlurmToolOptions& options) {
   const Result<ToolAnswer> answer = RunSlurmTool(std::move(command), input, options);

@@ -14,7 +14,7 @@
 
 namespace trainyard::engine {
 
-/// What a tool of Slurm printed, and how it ended.
+/// The output and exit status of a Slurm tool.
 struct ToolAnswer {
   ExitStatus status;
   std::string printed;  ///< on its standard output
@@ -22,23 +22,24 @@ struct ToolAnswer {
   [[nodiscard]] bool succeeded() const noexcept { return status == ExitStatus{}; }
 };
 
-/// The server's variables as Slurm's tools get them: without those that the tools take for options, which are
-/// there when the server itself runs in a job of Slurm, and with times in UTC. Pure.
+/// The environment variables for Slurm's tools: the server's, without those that the tools treat as options
+/// (they are set when the server itself runs in a Slurm job), and with UTC as the time zone. Pure.
 [[nodiscard]] std::vector<std::string> VariablesForTools(const std::map<std::string, std::string>& own);
 
 /// How Slurm's tools are run.
 struct SlurmToolOptions {
-  std::string folder{};  ///< where the tools are; empty: in PATH
-  /// Slurm gives up after some 10 s by itself; then a tool is killed, and what it did is not known.
+  std::string folder{};  ///< the tools' directory; empty: PATH is searched
+  /// Slurm's tools give up after some 10 s by themselves. A tool that runs longer than this is killed, and
+  /// what it did is not known.
   std::chrono::milliseconds wait_max{20'000};
 };
 
-/// Runs one tool. Blocks; any thread. `input` is what the tool reads. kDeadlineExceeded: it did not end;
-/// kNotFound: there is no such tool. A tool that fails is no error here.
+/// Runs one tool. Blocks; any thread. `input` is its standard input. kDeadlineExceeded: it did not end;
+/// kNotFound: there is no such tool. If the tool fails, its status says so; that is no error here.
 [[nodiscard]] Result<ToolAnswer> RunSlurmTool(slurm::Command command, std::string_view input,
                                               const SlurmToolOptions& options);
 
-/// Slurm by its command line: sbatch, squeue, scancel, sinfo.
+/// Uses Slurm's command-line tools: sbatch, squeue, scancel, sinfo.
 class SlurmTools final : public SlurmClient {
  public:
   explicit SlurmTools(SlurmToolOptions options) : options_(std::move(options)) {}

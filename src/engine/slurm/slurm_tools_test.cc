@@ -10,7 +10,7 @@
 namespace trainyard::engine {
 namespace {
 
-/// A folder with programs of the tools' names.
+/// A directory with programs that have the tools' names.
 class SlurmToolsTest : public testing::Test {
  protected:
   SlurmToolsTest() {

@@ -10,15 +10,15 @@
 
 namespace trainyard::engine {
 
-/// Reservations without room, in the order of their jobs. What is asked of it costs the logarithm of their
-/// number: each job's state names its place, also where 100,000 wait. A value; one thread.
+/// Reservations without a grant, in the order of their jobs. Each operation takes logarithmic time, since
+/// each job's state names its position, even if 100,000 jobs wait. A value; one thread.
 class WaitingLine {
  public:
-  /// One that is there stays.
+  /// Does nothing if it is already there.
   void Add(const ReservationKey& key) { keys_.insert(key); }
-  /// Nothing if it is not there.
+  /// Does nothing if it is not there.
   void Remove(const ReservationKey& key) { keys_.erase(key); }
-  /// Counts from 1. It is there.
+  /// The position, from 1. The reservation must be there.
   [[nodiscard]] std::int64_t PositionOf(const ReservationKey& key) const {
     const auto found = keys_.find(key);
     TY_CHECK(found != keys_.end());

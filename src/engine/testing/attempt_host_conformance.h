@@ -14,7 +14,7 @@
 /// with
 /// - Loop& loop(), AttemptHost& host();
 /// - Manifest Order(): the job's part for attempt kConformanceAttempt of job "census", whose program runs
-/// until told;
+/// until it is told to end;
 /// - Slot slot(): one with a device, "0";
 /// - AttemptRef ref(): the attempt in that slot, as List names it;
 /// - bool LetEnd(): its program ends with status 4; true once its supervisor was dismissed;

@@ -15,8 +15,8 @@
 
 #include "engine/admissions.h"
 
-/// What every engine does, as whoever asks Admissions for its room sees it: the contract of engine/engine.h
-/// as tests. `World` is a default-constructible class with
+/// What every engine does, as callers of Admissions see it: the contract of engine/engine.h as tests. `World`
+/// is a default-constructible class with
 /// - std::vector<Admissions::Options::Room> Rooms(): the engine, and its quotas;
 /// - boost::asio::any_io_executor executor(): of its loop;
 /// - void Settle(const WantedRoom& wanted): everything that is ready happens;
@@ -25,7 +25,7 @@
 /// - bool has_own_networks(): each gang has a network of its own, with the same addresses.
 namespace trainyard::engine {
 
-/// A gang of replicas of one CPU each.
+/// Makes a gang of replicas with one CPU each.
 inline placement::Gang MakeGang(std::int64_t uid, int replicas) {
   placement::Gang gang;
   gang.uid = uid;
@@ -39,7 +39,7 @@ inline placement::Gang MakeGang(std::int64_t uid, int replicas) {
 struct WantedReservation {
   int replicas = 0;
   bool is_detached = false;
-  std::optional<Grant> grant{};  ///< as it was told or answered
+  std::optional<Grant> grant{};  ///< from the callback or the return value
 };
 using WantedRoom = std::map<ReservationKey, WantedReservation>;
 
@@ -52,9 +52,9 @@ class EngineConformance : public testing::Test {
     std::vector<std::string> revocations;
   };
 
-  /// Two of them have room at once.
+  /// Two of these gangs can run at once.
   placement::Gang Small(std::int64_t uid) { return MakeGang(uid, world_.room() / 2); }
-  /// Needs all the room.
+  /// A gang that needs all resources.
   placement::Gang Large(std::int64_t uid) { return MakeGang(uid, world_.room()); }
 
   std::variant<Grant, Pending> Reserve(placement::Gang gang, Told& told, int try_number = 1,
@@ -91,7 +91,7 @@ class EngineConformance : public testing::Test {
     Begin();
   }
   void SetUp() override { Begin(); }
-  /// A cluster outlives its worlds: the next one is to have all the room.
+  /// A cluster outlives its worlds: the next world must find all of its resources free.
   void TearDown() override {
     while (!wanted_.empty()) Release(ReservationKey(wanted_.begin()->first));
     Settle();

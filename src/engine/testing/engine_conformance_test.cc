@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRoom = 4;  ///< replicas of one CPU each
 
-/// What all worlds have.
+/// The common part of all worlds.
 class Worlds {
  public:
   void Settle(const WantedRoom&) { loop_.Poll(); }

@@ -17,17 +17,18 @@
 
 namespace trainyard::engine {
 
-/// A keeper as a process of its own, until it is destroyed (SIGKILL: what it started lives on). The program
-/// is the test itself: replica/supervisor/testing/supervisor_program.cc.
+/// Runs a keeper as a child process until it is destroyed (with SIGKILL: supervisors that it started live
+/// on). The program is the test itself: replica/supervisor/testing/supervisor_program.cc.
 class KeeperProcess {
  public:
-  /// In that folder; one after the other at the same socket. Returns once it can be asked.
+  /// Starts a keeper in that directory; several may use the same socket one after the other. Returns once it
+  /// answers.
   explicit KeeperProcess(const std::string& folder)
       : socket_(folder + "/keeper.sock"), process_(Start(folder, socket_)) {}
 
   [[nodiscard]] const std::string& socket() const { return socket_; }
   void Signal(int signal) { TY_CHECK(process_.Kill(signal).has_value()); }
-  /// How it ended after that.
+  /// Waits for its end and returns its exit status.
   ExitStatus WaitForEnd() {
     const auto ended = process_.WaitFor(std::chrono::seconds(20));
     TY_CHECK(ended.has_value());

@@ -18,10 +18,11 @@
 
 namespace trainyard::engine {
 
-/// Supervisors are this test's own program (replica/supervisor/testing/supervisor_program.cc).
+/// A local attempt host for tests; supervisors are the test's own program
+/// (replica/supervisor/testing/supervisor_program.cc).
 class LocalHostWorld : public replica::AttemptFixture {
  protected:
-  /// `by_keeper`: a keeper starts supervisors, as a process of its own.
+  /// `by_keeper`: a keeper, which is a separate process, starts supervisors.
   explicit LocalHostWorld(bool by_keeper = false) {
     if (by_keeper) keeper_.emplace(folder_.path());
     std::filesystem::remove(dir_.path);  // the host makes it

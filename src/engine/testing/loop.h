@@ -12,7 +12,7 @@
 
 namespace trainyard::engine {
 
-/// A loop for tests: runs one coroutine at a time to its end, with everything else that is there.
+/// A loop for tests: runs one coroutine at a time to its end, and other ready work with it.
 class Loop {
  public:
   template <class T>
@@ -26,7 +26,7 @@ class Loop {
     return *std::move(result);
   }
 
-  /// False once it has waited so long.
+  /// Runs the loop until `done` returns true; false after `wait_max`.
   bool RunUntil(const std::function<bool()>& done, std::chrono::seconds wait_max = std::chrono::seconds(20)) {
     const auto deadline = std::chrono::steady_clock::now() + wait_max;
     context.restart();
@@ -38,7 +38,7 @@ class Loop {
     return true;
   }
 
-  /// All that is ready, and what becomes ready by it.
+  /// Runs everything that is ready, and what becomes ready by it.
   void Poll() {
     context.restart();
     context.poll();

@@ -9,24 +9,24 @@
 
 namespace trainyard::agent {
 
-/// Agents with a server that each test plays.
+/// Runs agents against a server that each test simulates.
 class AgentFixture : public AgentProcesses {
  protected:
   AgentFixture();
   ~AgentFixture() override;
 
-  /// Starts one beside those that run; without a port or a fingerprint for the test's server.
+  /// Starts one more agent; if `start` has no port or fingerprint, it connects to the test's server.
   void StartAgent(Start start);
   void StartAgent() { StartAgent(Start()); }
-  /// Waits until so many have said hello.
+  /// Waits until `count` agents have sent Hello.
   [[nodiscard]] bool WaitForHellos(std::size_t count);
-  /// Waits until the one that came last has understood its welcome.
+  /// Waits until the last agent has processed its welcome.
   [[nodiscard]] bool WaitForWelcome();
-  /// Has the agent begin the fixture's attempt.
+  /// Makes the agent start the fixture's attempt.
   void StartAttempt();
   [[nodiscard]] bool WaitForGone();
   [[nodiscard]] std::vector<v1::FromAgent::Hello> Hellos();
-  /// The reason of Ending; nothing: none came.
+  /// The reasons of all Ending frames.
   [[nodiscard]] std::vector<std::string> Endings();
 
   std::unique_ptr<FakeAgentServer> agents_server_;

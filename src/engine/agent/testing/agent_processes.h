@@ -13,8 +13,8 @@ namespace trainyard::agent {
 
 inline constexpr const char* kAttempt = "7-master-replica-0-1";
 
-/// Agents as processes of their own, of the fixture's attempt, whose directory is in slot 0 of node "n1".
-/// Agents and supervisors are the test's own program. Whoever is the agents' server leads the supervisors'
+/// Runs agents as child processes for the fixture's attempt, whose directory is in slot 0 of node "n1".
+/// Agents and supervisors are the test's own program. The agents' server must forward the supervisors'
 /// connections to the fixture's replica::FakeServer.
 class AgentProcesses : public replica::AttemptFixture {
  protected:
@@ -28,13 +28,13 @@ class AgentProcesses : public replica::AttemptFixture {
   };
 
   AgentProcesses();
-  /// Starts one beside those that run.
+  /// Starts one more agent.
   void SpawnAgent(const Start& start);
   /// Sends the signal to the agent that was started last, and waits for its end.
   ExitStatus End(int signal);
   ExitStatus WaitForAgent();
-  /// Ends those that still run, and shows what agents and supervisors wrote if the test has failed: for the
-  /// destructor of whoever has their server.
+  /// Ends agents that still run, and if the test has failed prints what agents and supervisors wrote. Call it
+  /// in the destructor of the class that owns their server.
   void EndAgents();
   /// The process that does the agent's work.
   [[nodiscard]] pid_t Worker() const;

@@ -27,7 +27,7 @@ using engine::Manifest;
 constexpr const char* kAgent = "7-1-1/0";
 constexpr const char* kNode = "n1";
 
-/// Who comes first has the only slot, for good.
+/// Gives the only slot permanently to the first agent.
 class OneSlot final : public engine::SlotKeeper {
  public:
   asio::awaitable<Result<std::string>> TakeSlot(v1::FromAgent::Hello hello, engine::AgentOrigin) override {
@@ -48,7 +48,7 @@ class OneSlot final : public engine::SlotKeeper {
   std::string instance_;
 };
 
-/// What is the server's alone: it goes when the server does. The sockets and the slots outlive it.
+/// The parts that end with the server. The sockets and the slots outlive it.
 class AgentsServer {
  public:
   struct Kept {
@@ -92,7 +92,7 @@ class AgentsServer {
   TaskGroup tasks_{kept_.loop.get_executor()};
 };
 
-/// The attempt runs below an agent of its own process, which reaches the host over TLS.
+/// The attempt runs below an agent in another process, which connects to the host over TLS.
 class AgentHostWorld : public AgentProcesses {
  protected:
   AgentHostWorld() {
@@ -139,7 +139,7 @@ class AgentHostWorld : public AgentProcesses {
                                               .attach_socket = manifest_.places().attach_socket()},
                            std::move(welcome));
   }
-  /// The supervisor's connection is led by this thread.
+  /// This thread forwards the supervisor's connection.
   bool WaitFor(const std::function<bool(const replica::FakeServer::Memory&)>& condition) override {
     return loop_.RunUntil([this, &condition] {
       const std::scoped_lock lock(memory_->mutex);

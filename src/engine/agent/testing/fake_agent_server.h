@@ -20,21 +20,21 @@
 
 namespace trainyard::agent {
 
-/// The server as its agents see it, for tests: TLS with a certificate of its own, keeps what it is told,
-/// leads the streams of connections to a Unix socket. A thread of its own serves; the tests wait for what it
-/// has seen.
+/// The server as its agents see it, for tests: it speaks TLS with its own certificate, records what agents
+/// send, and forwards the streams of connections to a Unix socket. A separate thread serves; tests wait until
+/// it has seen what they expect.
 class FakeAgentServer {
  public:
-  /// What has come, of all agents.
+  /// What was received from all agents.
   struct Memory {
     int connections = 0;
     std::vector<v1::FromAgent::Hello> hellos;
     std::vector<v1::FromAgent> frames;  ///< all but the first of each connection
-    std::vector<std::string> paths;     ///< of the streams, but those of control
-    std::string shown;                  ///< by all terminals
+    std::vector<std::string> paths;     ///< paths of all streams except control streams
+    std::string shown;                  ///< output of all terminals
     int terminals_ended = 0;
   };
-  /// The first frame for an agent; Welcome unless set.
+  /// Returns the first frame for an agent; a Welcome unless set.
   using Greet = std::function<v1::ToAgent(const v1::FromAgent::Hello&)>;
 
   /// @param led_to  the Unix socket where the streams of connections end.
@@ -43,17 +43,17 @@ class FakeAgentServer {
 
   void SetGreet(Greet greet);
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-  /// Of the authority.
+  /// The certificate authority's fingerprint.
   [[nodiscard]] const std::string& fingerprint() const noexcept { return fingerprint_; }
 
-  /// PEM, of the authority.
+  /// The certificate authority, in PEM.
   [[nodiscard]] const std::string& authority() const noexcept { return authority_; }
 
-  /// To the agent that came last.
+  /// Sends a frame to the agent that connected last.
   void Send(v1::ToAgent frame);
-  /// The same for a request, and waits for its answers; fewer than it should be after 20 s.
+  /// Sends a request to that agent and waits for its answers; after 20 s it returns those that came.
   std::vector<v1::FromAgent::Answer> Ask(v1::ToAgent::Request request);
-  /// Into the terminal that was opened last.
+  /// Types the text into the terminal that was opened last.
   void Type(std::string text);
   /// Ends all connections.
   void Cut();

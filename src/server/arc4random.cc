@@ -7,10 +7,11 @@
 #include "base/async/random_bytes.h"
 #include "base/check.h"
 
-/// glibc's functions of these names, which are of 2.36: a program that takes them from there does not start
-/// on Ubuntu 22.04 (2.35). Nothing of ours calls them; Debian's libstdc++.a names the first in
-/// std::random_device, its libarchive.a the second for archives with passwords, and the linker keeps the
-/// names of what it drops. Hidden: other libraries go on with glibc's. Source: arc4random(3).
+/// Replaces glibc's functions of these names, which exist since 2.36: a program that needs glibc's does not
+/// start on Ubuntu 22.04 (2.35). Our code does not call them. Debian's libstdc++.a refers to the first in
+/// std::random_device, its libarchive.a to the second for archives with passwords, and the linker keeps
+/// references of code that it drops. The symbols are hidden, so other libraries still use glibc's. Source:
+/// arc4random(3).
 extern "C" {
 
 __attribute__((visibility("hidden"))) std::uint32_t arc4random() noexcept {

@@ -27,7 +27,7 @@ std::vector<std::string> CertificateNames(const ServeOptions& options) {
 
 using Front = BoundSockets::Front;
 
-/// Where a front's address and ports are kept.
+/// The files that record a front's address and ports.
 struct FrontFiles {
   const char* address;
   const char* ports;
@@ -36,10 +36,10 @@ constexpr FrontFiles kReplicasFiles = {.address = "run/front-address", .ports = 
 constexpr FrontFiles kWorkstationFiles = {.address = "run/workstation-address",
                                           .ports = "run/workstation-ports"};
 
-/// Root has its own ways, and says in a job's log what it lacks.
+/// Root uses other means, and a job's log lists what is missing.
 Status CheckNamespaces() { return ::geteuid() == 0 ? Status() : engine::CheckUserNamespaces(); }
 
-/// The kept sockets are asked first.
+/// Binds the front; sockets that a manager has kept are used first.
 Result<Front> BindFront(sockets::KeptSockets& kept, const store::DataDirectory& data, const FrontFiles& files,
                         const std::function<Status()>& check_doors) {
   const auto listen = [&kept](const std::string& address, std::uint16_t port) {
@@ -49,7 +49,8 @@ Result<Front> BindFront(sockets::KeptSockets& kept, const store::DataDirectory& 
                            listen, check_doors);
 }
 
-/// Whether doors can be had is for `trainyard with` to say: it is another process, maybe of another account.
+/// Does not check whether connections can be redirected: `trainyard with` does, which is another process and
+/// maybe of another account.
 void BindWorkstation(sockets::KeptSockets& kept, const store::DataDirectory& data, BoundSockets& sockets) {
   Result<Front> front = BindFront(kept, data, kWorkstationFiles, [] { return Status(); });
   if (front) {
@@ -59,7 +60,7 @@ void BindWorkstation(sockets::KeptSockets& kept, const store::DataDirectory& dat
   }
 }
 
-/// What other machines reach has TLS; the plain port is the loopback's.
+/// Other machines can only reach the TLS port; the plain port is on the loopback.
 Status BindAdministration(const ServeOptions& options, const store::DataDirectory& data,
                           sockets::KeptSockets& kept, BoundSockets& sockets) {
   const store::DataDirectory::FormerPorts previous = data.ReadFormerPorts();

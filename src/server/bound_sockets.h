@@ -22,30 +22,30 @@ namespace trainyard::server {
 [[nodiscard]] Result<tls::TlsIdentity> AdministrationIdentity(const ServeOptions& options,
                                                               const tls::TlsIdentity& own);
 
-/// The TCP sockets of a server, listening, before anything is made that names their ports. Clients that come
-/// meanwhile wait in the kernel's queue.
+/// The listening TCP sockets of a server. They are bound before the parts of the server that need their ports
+/// are created. Clients that connect meanwhile wait in the kernel's queue.
 struct BoundSockets {
   using Front = engine::FrontSockets;
 
-  tls::TlsIdentity identity;                 ///< of the installation's own authority
-  tls::TlsIdentity administration_identity;  ///< of administration_tls: the same, or the operator's
+  tls::TlsIdentity identity;                 ///< signed by the installation's own authority
+  tls::TlsIdentity administration_identity;  ///< for administration_tls: the same, or the operator's
   http::ListeningSocket administration;
   http::ListeningSocket administration_tls;
-  std::optional<http::ListeningSocket> replicas;  ///< nothing: Google's names mean Google
-  std::optional<Front> front;                     ///< nothing: it cannot be had, or is not wanted
-  std::optional<Front> workstation;               ///< for `trainyard with`; nothing: the same
-  std::optional<http::ListeningSocket> metrics;   ///< nothing: no listener of figures
-  bool has_namespaces = true;                     ///< replicas can have a view of the files of their own
+  std::optional<http::ListeningSocket> replicas;  ///< empty: Google's host names lead to Google
+  std::optional<Front> front;                     ///< empty: it is turned off, or not possible here
+  std::optional<Front> workstation;               ///< for `trainyard with`; empty: for the same reasons
+  std::optional<http::ListeningSocket> metrics;   ///< empty: there is no metrics listener
+  bool has_namespaces = true;                     ///< replicas can have a separate view of the files
 
-  /// Where clients of this machine find the server.
+  /// How clients on this machine reach the server.
   [[nodiscard]] store::DataDirectory::Presence PresenceOf(const ServeOptions& options,
                                                           const store::DataDirectory& data) const;
 
-  /// A port that was asked for must be had; of "any", the one that clients and replicas of the previous
-  /// server know is the best. A front that cannot be had is said to the operator, and no error. Blocking,
-  /// before there are threads. Errors: a port (of one in use with who has it: port_owner.h), or the data
-  /// directory's.
-  /// All are given to `kept`, which is asked first.
+  /// Binds all sockets. A port that the options name must be free; for "any", it prefers the port that
+  /// clients and replicas of the previous server know. A front that cannot be bound is reported to the
+  /// operator; it is no error. Blocking; call it before there are threads. Errors: a port cannot be bound (if
+  /// it is in use, the message names its owner: port_owner.h), or those of the data directory. It first asks
+  /// `kept` for each socket, and gives it all new ones.
   [[nodiscard]] static Result<BoundSockets> Bind(const ServeOptions& options,
                                                  const store::DataDirectory& data,
                                                  sockets::KeptSockets& kept);

@@ -10,7 +10,7 @@
 
 namespace trainyard::server {
 
-/// Who asks, and how much they may ask. Loop thread only.
+/// Identifies callers and limits and counts their requests. Loop thread only.
 struct Callers {
   /// Both outlive it.
   Callers(Foundation& base, JobLoop& loop);

@@ -15,12 +15,12 @@
 
 namespace trainyard::server {
 
-/// Where decisions go: into the log, as lines of their projects. All outlive it.
+/// Writes decisions into the audit log, as lines of their projects. The arguments outlive the result.
 [[nodiscard]] access::AuditSink AuditInto(audit::AuditLog& log, const ServeOptions& options,
                                           const identity::Identities& identities);
 
-/// Who asks and what they may, by purpose of a socket, where callers have to log in. Decisions go into the
-/// audit log. Loop thread only.
+/// The access checks of each purpose of a socket, for servers that require login. Decisions go into the audit
+/// log. Loop thread only.
 class Doors {
  public:
   struct Parts {

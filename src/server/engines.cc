@@ -18,12 +18,12 @@ namespace trainyard::server {
 
 namespace {
 
-/// Not where the options rule them out: FindContainerSupport.
+/// False if the options rule containers out: FindContainerSupport.
 bool MayFindContainers(const ServeOptions& options) {
   return options.containers.choice.way != engine::ContainerChoice::Way::kOff && !options.job_uids;
 }
 
-/// `jobs` is asked by the loop, not now.
+/// `jobs` is called later, by the loop.
 engine::ContainerUpkeep::Options UpkeepOptions(Foundation& foundation, Engines::NeededImages needed) {
   const ContainerOptions& options = foundation.options.containers;
   const store::DataDirectory& data = foundation.data;
@@ -49,7 +49,7 @@ engine::Cluster::Place PlaceOfCluster(const ServeOptions& options, const store::
           .database = data.Path("engines.db")};
 }
 
-/// Where attempts live that a restored data directory's jobs have to wait for; empty: nowhere.
+/// The directory of attempts for which jobs of a restored data directory have to wait; empty: there is none.
 Result<std::string> FormerAttemptsOf(const store::DataDirectory& data) {
   std::string former = backup::FormerAttempts(data.Path(""));
   if (former.empty() || engine::HasLivingAttempts(former)) return former;
@@ -57,7 +57,7 @@ Result<std::string> FormerAttemptsOf(const store::DataDirectory& data) {
   return "";
 }
 
-/// A line for the operator of a data directory that was restored.
+/// Prints a line for the operator if the data directory was restored.
 void SayWhatItIsMadeOf(const store::DataDirectory& data, const std::string& former) {
   const auto from = backup::ReadRestoredFrom(data.Path(""));
   if (!from) return;
@@ -68,7 +68,8 @@ void SayWhatItIsMadeOf(const store::DataDirectory& data, const std::string& form
                (former.empty() ? "" : ", once nothing of the job lives in " + former + " any more"));
 }
 
-/// Programs of users get the limit that the server had: some cannot use descriptors beyond 1,023.
+/// Users' programs get the descriptor limit that the server started with: some cannot use descriptors beyond
+/// 1,023.
 std::vector<std::string> SupervisorArguments() {
   std::vector<std::string> arguments = {"replica"};
   if (const auto former = FormerDescriptorLimit())
@@ -162,7 +163,7 @@ boost::asio::awaitable<std::string> Engines::LookForContainers() {
   co_return base_.containers.lacking;
 }
 
-/// Without an answer nothing is new: a server whose operator asks for one way does not start without it.
+/// An error changes nothing: if the operator demands one way, the server does not start without it.
 void Engines::UseContainers(const Result<engine::ContainerSupport>& found) {
   if (!found || base_.registries.resolve != nullptr) return;
   base_.UseContainers(*found);

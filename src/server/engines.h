@@ -24,11 +24,11 @@
 
 namespace trainyard::server {
 
-/// Where jobs run: this machine with its devices and containers, and the cluster if there is one. Made before
-/// the loop runs; after that loop thread only.
+/// The engines and hosts that run jobs: this machine with its devices and containers, and the cluster if
+/// there is one. Created before the loop runs; after that loop thread only.
 class Engines {
  public:
-  /// Digests of images that unfinished jobs have; asked by the loop.
+  /// Returns the digests of images that unfinished jobs use; called by the loop.
   using NeededImages = std::function<boost::asio::awaitable<std::set<std::string>>()>;
   /// Blocking. `base` outlives it.
   [[nodiscard]] static Result<std::unique_ptr<Engines>> Open(Foundation& base, const BoundSockets& sockets,
@@ -38,9 +38,9 @@ class Engines {
   Engines& operator=(const Engines&) = delete;
 
   [[nodiscard]] engine::LocalEngine& local() noexcept { return engine_; }
-  /// What jobs ask for room.
+  /// Jobs request their resources here.
   [[nodiscard]] engine::Admissions& admissions() noexcept { return admissions_; }
-  /// Those of the cluster too, if there is one.
+  /// The attempt hosts, including the cluster's if there is one.
   [[nodiscard]] engine::AttemptHosts hosts() noexcept {
     return {.here = host_, .with_agents = cluster_ ? &cluster_->host() : nullptr};
   }
@@ -48,9 +48,9 @@ class Engines {
   [[nodiscard]] engine::Cluster* cluster() noexcept { return cluster_.get(); }
   [[nodiscard]] const placement::Capacity& capacity() const noexcept { return capacity_; }
   [[nodiscard]] const placement::DevicePool& devices() const noexcept { return devices_; }
-  /// Of replicas, on this machine.
+  /// The limits of replicas on this machine.
   [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
-  /// Where a gang asks for room, as quotas name it. Only with a cluster.
+  /// The engine that a gang's request goes to, by its name in quotas. Only with a cluster.
   [[nodiscard]] std::string_view EngineOf(const placement::Gang& gang) const;
   [[nodiscard]] bool OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type);
 
@@ -64,9 +64,10 @@ class Engines {
   };
   Engines(Foundation& base, Found found, NeededImages needed);
   [[nodiscard]] engine::Admissions::Options Rooms();
-  /// For control::ImageRegistries: what was installed or started since the start.
+  /// For control::ImageRegistries: looks for a container runtime that was installed or started since the
+  /// server's start.
   boost::asio::awaitable<std::string> LookForContainers();
-  /// Attempts that start from now on use what was found.
+  /// From now on new attempts use what was found.
   void UseContainers(const Result<engine::ContainerSupport>& found);
 
   Foundation& base_;
@@ -82,7 +83,7 @@ class Engines {
   engine::Admissions admissions_;
 };
 
-/// Where users log in, jobs of other projects are not named.
+/// Whether reasons may name jobs of other projects: not if users have to log in.
 [[nodiscard]] placement::Naming NamingOf(const ServeOptions& options);
 
 }  // namespace trainyard::server

@@ -13,15 +13,15 @@ namespace trainyard::server {
 namespace {
 
 constexpr unsigned kFileThreads = 2;
-/// From here on there are as many connections as http::PlanDescriptors gives to anybody.
+/// With this many descriptors or more, http::PlanDescriptors allows its maximum of connections.
 constexpr std::uint64_t kDescriptorsWanted = 32'768;
-/// One for those who ask whose connection it is, one for those who ask which accounts have attempts.
+/// One thread finds the owner of a connection, the other the accounts that have attempts.
 constexpr unsigned kWhoAsksThreads = 2;
 /// Each may wait for a registry.
 constexpr unsigned kLookupThreads = 4;
 
-/// How many clients can be served at once with the descriptors that this process may have: all that it can
-/// get.
+/// How many clients can be served at once with the descriptors of this process. Raises its limit as far as
+/// possible.
 http::ConnectionBudget::Limits ConnectionLimits() {
   const std::uint64_t descriptors = RaiseDescriptorLimit();
   const http::DescriptorPlan plan = http::PlanDescriptors(descriptors);

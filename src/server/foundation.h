@@ -23,8 +23,8 @@
 
 namespace trainyard::server {
 
-/// What an installation's stores and jobs stand on: the clock, the threads by what they may wait for, what
-/// this machine has for containers. Loop thread only, but the pools.
+/// What an installation's stores and jobs are built on: the clock, a thread pool for each kind of wait, what
+/// runs containers on this machine. Loop thread only, except for the pools.
 struct Foundation {
   boost::asio::io_context& loop;
   const ServeOptions& options;
@@ -35,11 +35,12 @@ struct Foundation {
   SystemClock clock;
   engine::ContainerSupport containers;
   boost::asio::thread_pool files;
-  boost::asio::thread_pool who_asks;  ///< looks at this machine's processes, which programs wait for
+  boost::asio::thread_pool
+      who_asks;  ///< inspects this machine's processes while programs wait for the result
   boost::asio::thread_pool image_lookups;
-  boost::asio::thread_pool runtime_lists{1};  ///< where who asks for the list of runtimes waits in line
-  boost::asio::thread_pool queued_lookups;    ///< of jobs that wait for a registry: they take long
-  control::ImageRegistries registries;        ///< without functions while nothing here runs containers
+  boost::asio::thread_pool runtime_lists{1};  ///< requests for the list of runtimes queue here
+  boost::asio::thread_pool queued_lookups;    ///< for jobs that wait for a registry, which takes long
+  control::ImageRegistries registries;  ///< without functions while nothing on this machine runs containers
   control::DiskSpace disk;
   control::ClockWatch clock_watch;
   control::RemovalClock removal_clock{clock_watch};
@@ -51,11 +52,11 @@ struct Foundation {
                                                                 const ServeOptions& options,
                                                                 store::DataDirectory data,
                                                                 const BoundSockets& sockets);
-  /// The loop for a part of the server, whose turns `watch` judges under this name.
+  /// The loop's executor for a part of the server; `watch` reports its long turns under this name.
   [[nodiscard]] boost::asio::any_io_executor LoopFor(std::string_view part) {
     return WatchLoop(loop, &watch, part);
   }
-  /// Containers were found: from now on images are looked up.
+  /// Call it when a container runtime was found: from now on images are looked up.
   void UseContainers(engine::ContainerSupport found);
 
  private:

@@ -57,14 +57,15 @@ GoogleFront::State::State(const Setup& setup)
       api::Give(api::TokenEndpoint{
           .identities = setup.identities, .clock = setup.clock, .names = setup.token_names})};
   const bool logs_in = setup.door != nullptr;
-  api::AddAllRoutes(storage, api::Where::kStorageFront, sources);  // with batches: gcsfs deletes by them
+  api::AddAllRoutes(storage, api::Where::kStorageFront,
+                    sources);  // including batches, with which gcsfs deletes
   api::AddAllRoutes(
       metadata, api::Where::kMetadataFront | (logs_in ? api::Where::kLogin : api::Where::kNoLogin), sources);
   if (logs_in) {
     for (http::Router* guarded : {&storage, &metadata}) setup.door->Guard(*guarded);
     return;
   }
-  // The parts of a batch are handed to `storage`; real buckets are behind none but `router`.
+  // The parts of a batch are handled by `storage`; only `router` passes requests on to real buckets.
   for (http::Router* checked : {&storage, &router}) api::CheckTokens(*checked, setup.tokens);
 }
 

@@ -53,24 +53,24 @@ class KeptSockets;
 
 namespace trainyard::server {
 
-/// What replicas are told of the front, and the files that they read of it, which are written. A /gcs that is
-/// somebody else's is said to the operator, and no error. Before there are other threads. Errors: the data
-/// directory's.
+/// Writes the files that replicas read about the front, and returns what they are told about it. If /gcs is
+/// used for something else, the operator is told; it is no error. Call it before there are other threads.
+/// Errors: those of the data directory.
 [[nodiscard]] Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
                                                                   const store::DataDirectory& data,
                                                                   const BoundSockets& sockets);
 
-/// For front::Services::may_pass_on. Null for no door, which outlives what is returned.
+/// The function for front::Services::may_pass_on; null without a door. The door outlives the result.
 [[nodiscard]] front::MayPassOn MayPassOn(access::Door* door);
 
-/// This server under Google's host names, for replicas or for `trainyard with`: TLS on port 443 and the
-/// metadata server on port 80 of a loopback address of its own. Loop thread; the same lifecycle as
+/// Serves this server's API under Google's host names, for replicas or for `trainyard with`: TLS on port 443
+/// and the metadata server on port 80 of a separate loopback address. Loop thread; the same lifecycle as
 /// http::Server. docs/adr/0012-google-front.md.
 class GoogleFront {
  public:
   struct Setup {
     boost::asio::io_context& loop;
-    const http::Router& api;  ///< what those who ask have of it
+    const http::Router& api;  ///< the routes for its callers
     storage::Buckets& buckets;
     identity::Identities& identities;
     control::TokenService& tokens;
@@ -79,8 +79,8 @@ class GoogleFront {
     tls::TlsIdentity identity;  ///< has front::kTlsHosts
     http::ServerOptions options;
     front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
-    access::Door* door = nullptr;                ///< nullptr: whoever reaches it may do everything
-    api::TokenNames token_names{};               ///< with a door
+    access::Door* door = nullptr;                ///< nullptr: every client may do everything
+    api::TokenNames token_names{};               ///< used with a door
   };
 
   /// Listens on the sockets, if there are some. Errors: those of TLS.
@@ -88,7 +88,8 @@ class GoogleFront {
                                                                  std::optional<BoundSockets::Front> sockets);
   ~GoogleFront();
 
-  /// Both as Unix sockets too, for replicas with a network of their own. Errors: the data directory's.
+  /// Also listens on two Unix sockets, for replicas with an isolated network. Errors: those of the data
+  /// directory.
   [[nodiscard]] Status ListenUnix(const store::DataDirectory& data, sockets::KeptSockets& kept);
 
   /// As http::Server::Adopt.

@@ -29,13 +29,12 @@ namespace trainyard::server {
 
 struct ApiParts;
 
-/// Everything of a server but its sockets: the stores of its data directory, the jobs on them, and the
-/// routers of its API: parts that each open from those before them. Made before the loop runs; after that
+/// All parts of a server except its sockets: the stores of its data directory, the jobs on them, and the
+/// routers of its API. Each part is built on the parts before it. Created before the loop runs; after that
 /// loop thread only.
 class Installation {
  public:
-  /// Blocking. Errors: what is wrong with the data directory or its databases. `loop` and `options` outlive
-  /// it.
+  /// Blocking. Errors: those of the data directory and its databases. `loop` and `options` outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Installation>> Open(boost::asio::io_context& loop,
                                                                   const ServeOptions& options,
                                                                   store::DataDirectory data,
@@ -50,12 +49,13 @@ class Installation {
   [[nodiscard]] studies::StudyService& studies() noexcept { return *stores_.studies; }
   [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
   [[nodiscard]] identity::Identities& identities() noexcept { return *stores_.identities; }
-  /// Null where authentication is off. By purpose of a socket; they live as long as the installation.
+  /// The access checks by purpose of a socket; null if authentication is off. They live as long as the
+  /// installation.
   [[nodiscard]] access::Door* administration_door() noexcept {
     return doors_ ? &doors_->administration() : nullptr;
   }
   [[nodiscard]] access::Door* replica_door() noexcept { return doors_ ? &doors_->replicas() : nullptr; }
-  /// By purpose of a socket: routes.h.
+  /// The routes by purpose of a socket: routes.h.
   [[nodiscard]] const http::Router& administration_routes() const noexcept { return administration_routes_; }
   [[nodiscard]] const http::Router& replica_routes() const noexcept { return replica_routes_; }
   [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
@@ -64,18 +64,20 @@ class Installation {
   /// What a JWT may name as its audience (stores/identity/jwt_rules.h).
   [[nodiscard]] const std::vector<std::string>& own_urls() const noexcept { return base_->own_urls; }
   [[nodiscard]] control::TokenService& tokens() noexcept { return loop_->tokens; }
-  /// What the metadata server says, under the port's own names or Google's, to who is no replica: tokens of
-  /// the administration, no machine. `universe`: see MetadataAnswers. They live as long as the installation.
+  /// The metadata server's answers to clients that are not replicas, under the port's own names or Google's:
+  /// tokens of the administration, no machine. `universe`: see MetadataAnswers. They live as long as the
+  /// installation.
   [[nodiscard]] api::MetadataAnswers MetadataForUsers(std::function<std::string()> universe);
-  /// The same for programs in replicas, each for itself.
+  /// The same for programs in replicas; each gets the answers for its own replica.
   [[nodiscard]] api::MetadataAnswers MetadataForReplicas(std::function<std::string()> universe);
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return callers_->request_counts; }
-  /// Of all clients, for every server of this process but one for supervisors alone.
+  /// The budget for connections of all clients, shared by all of this process's servers except the
+  /// supervisors'.
   [[nodiscard]] http::ConnectionBudget& connections() noexcept { return base_->connections; }
   [[nodiscard]] api::Operations& operations() noexcept { return upkeep_->operations; }
   /// Null: jobs run on this machine alone.
   [[nodiscard]] engine::Cluster* cluster() noexcept { return engines_->cluster(); }
-  /// For the listener of figures.
+  /// The sources for the metrics listener.
   [[nodiscard]] api::MetricsSources Metrics();
   [[nodiscard]] LoopWatch& watch() noexcept { return base_->watch; }
 
@@ -88,7 +90,7 @@ class Installation {
   std::unique_ptr<Foundation> base_;
   Stores stores_;
   const std::uint16_t tls_port_;
-  std::unique_ptr<Engines> engines_;  ///< the parts from here on are never null once it is open
+  std::unique_ptr<Engines> engines_;  ///< from here on the parts are never null after Open
   std::unique_ptr<JobLoop> loop_;
   std::unique_ptr<Callers> callers_;
   std::unique_ptr<Upkeep> upkeep_;

@@ -45,7 +45,7 @@ control::JobMaker::Policy MakePolicy(JobLoop& loop, Foundation& foundation) {
           .accounts = control::AccountsOf(*loop.stores.identities)};
 }
 
-/// Null where nobody has to log in: every program may use all.
+/// Null without login: then every program may use all buckets.
 decltype(control::Collaborators::Hooks::buckets_of) BucketsOf(const ServeOptions& options, Stores& stores) {
   if (!options.auth) return nullptr;
   return

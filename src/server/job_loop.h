@@ -16,20 +16,21 @@
 
 namespace trainyard::server {
 
-/// The jobs of a server, on its stores and engines: who makes them, looks after them, and draws their curves.
-/// Loop thread only.
+/// The jobs of a server, built on its stores and engines: the parts that create jobs, run them, and draw
+/// their curves. Loop thread only.
 struct JobLoop {
   /// All outlive it.
   JobLoop(Foundation& base, Stores& kept, Engines& places, environment::Catalogue read);
   JobLoop(const JobLoop&) = delete;
   JobLoop& operator=(const JobLoop&) = delete;
 
-  /// Of this server's catalogue, in its data directory.
+  /// The runtimes of this server's catalogue, in its data directory.
   [[nodiscard]] api::RuntimeSource Runtimes(Foundation& base);
 
   Stores& stores;
   Engines& engines;
-  std::shared_ptr<environment::PythonInventory> pythons;  ///< with the tasks of pools that look
+  std::shared_ptr<environment::PythonInventory>
+      pythons;  ///< shared with the pools' tasks that look for Pythons
   environment::Catalogue catalogue;
   store::Journal journal;
   control::UseKeeper use_keeper;

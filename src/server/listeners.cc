@@ -23,10 +23,10 @@ namespace trainyard::server {
 
 namespace {
 
-/// Busy clients send their next request within it.
+/// Busy clients send their next request within this time.
 constexpr std::chrono::milliseconds kIdleStopWait{250};
 
-/// Null where all buckets are ours.
+/// Null: all buckets are ours.
 Result<std::unique_ptr<front::RealBuckets>> OpenRealBuckets(const ServeOptions& options,
                                                             const store::DataDirectory& data) {
   if (options.real_buckets.empty()) return nullptr;
@@ -38,7 +38,7 @@ Result<std::unique_ptr<front::RealBuckets>> OpenRealBuckets(const ServeOptions& 
   return std::make_unique<front::RealBuckets>(std::move(real));
 }
 
-/// Requests that are passed on see none of the router behind it, and so who asks is looked at here.
+/// Requests to real buckets bypass the router behind this one, so the caller is checked here.
 http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* real_buckets,
                              control::TokenService& tokens, access::Door* door) {
   http::Router all;
@@ -47,7 +47,7 @@ http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* rea
   return all;
 }
 
-/// A file that outlives this server is not removed at its end.
+/// The file of a socket that outlives this server is not removed at its end.
 Status ListenUnix(http::Server& server, const std::string& path, sockets::KeptSockets& kept) {
   if (!kept.keeps()) return server.ListenUnix(path);
   TY_TRY(http::ListeningSocket socket, kept.ListenOnUnix(path));
@@ -63,7 +63,7 @@ http::ServerOptions OptionsOf(Purpose purpose, const ServeOptions& options, Inst
   http::ServerOptions chosen{.log_requests = options.verbose, .watch = &installation.watch()};
   if (purpose == Purpose::kAdministration)
     chosen.look_behind_proxy = access::LookBehind(options.access.trusted_proxies);
-  if (purpose != Purpose::kSupervisors) {  // they have room of their own, whatever clients do
+  if (purpose != Purpose::kSupervisors) {  // they have a separate limit, whatever clients do
     chosen.budget = &installation.connections();
     chosen.uid_of = [&uids = installation.gates().uids()](const http::Peer& peer) { return uids.Find(peer); };
   }
@@ -99,7 +99,7 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
                    OptionsOf(Purpose::kSupervisors, options, installation)),
       relays_(loop.get_executor()) {}
 
-/// Nothing is relayed to what is no more.
+/// Stops relaying connections before the servers are destroyed.
 Listeners::~Listeners() {
   if (engine::Cluster* cluster = installation_.cluster()) cluster->Close();
 }
@@ -179,7 +179,8 @@ Status Listeners::LetSupervisorsIn() {
   return cluster->Start(std::move(relay), installation_.connections());
 }
 
-/// As if the process had connected here. Its agent, which has this account, knows whose process it is.
+/// Serves the connection as if the process had connected here. The agent, which runs as this account, knows
+/// which attempt the process belongs to.
 void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
   if (connection.purpose == engine::RelayPurpose::kOutside)
     return relays_.Spawn(engine::ServeOutside(std::move(stream), installation_.cluster()->named_targets(),
@@ -209,7 +210,8 @@ void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux:
 }
 
 void Listeners::Stop() {
-  // Under a manager the next server follows: who has a connection and asks just now is still answered.
+  // Under a service manager the next server follows: clients that are sending a request on their connection
+  // still get an answer.
   const std::chrono::milliseconds idle_wait =
       systemd::IsNotified() ? kIdleStopWait : std::chrono::milliseconds(0);
   for (http::Server* server : {&administration_, &replicas_, &supervisors_}) server->Stop(idle_wait);

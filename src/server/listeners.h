@@ -27,23 +27,23 @@ namespace trainyard::server {
 
 class Installation;
 
-/// For whom a socket is. What each may ask: routes.h.
+/// The kind of clients that a socket is for. routes.h says what each may request.
 enum class Purpose {
   kAdministration,  ///< users and their clients: TCP, TLS, DATA/run/admin.sock
   kReplicas,        ///< training programs: TCP, DATA/run/replica.sock, and the front's (google_front.h)
   kSupervisors,     ///< `trainyard replica`: DATA/run/attach.sock
 };
 
-/// The limits, the counts and the log of the servers of one purpose.
+/// The options (limits, counters and log) of the servers for one purpose.
 [[nodiscard]] http::ServerOptions OptionsOf(Purpose purpose, const ServeOptions& options,
                                             Installation& installation);
 
-/// All sockets of an installation: an http::Server for each purpose, so that what answers on a socket is
-/// decided by the socket. Loop thread only; the same lifecycle as http::Server. docs/adr/0022.
+/// All sockets of an installation. Each purpose has an http::Server, so that the socket determines which
+/// routes exist on it. Loop thread only; the same lifecycle as http::Server. docs/adr/0022.
 class Listeners {
  public:
-  /// Serves clients and replicas on the sockets. `options` and `installation` outlive it. Errors: a file that
-  /// cannot be had.
+  /// Serves clients and replicas on the sockets. `options` and `installation` outlive it. Errors: a file
+  /// cannot be read or created.
   [[nodiscard]] static Result<std::unique_ptr<Listeners>> Open(boost::asio::io_context& loop,
                                                                const ServeOptions& options,
                                                                Installation& installation,
@@ -53,7 +53,7 @@ class Listeners {
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
 
-  /// Lets supervisors in, and agents of other machines, once the installation knows their attempts.
+  /// Accepts supervisors, and agents on other machines. Call it once the installation knows their attempts.
   [[nodiscard]] Status LetSupervisorsIn();
 
   void Stop();
@@ -71,14 +71,14 @@ class Listeners {
   const ServeOptions& options_;
   Installation& installation_;
   std::unique_ptr<front::RealBuckets> real_buckets_;
-  http::Router administration_routes_;  ///< with the real buckets, if there are some
+  http::Router administration_routes_;  ///< include the real buckets, if there are any
   http::Router replica_routes_;         ///< the same
   http::Server administration_;
   http::Server replicas_;
   http::Server supervisors_;
   std::unique_ptr<GoogleFront> front_;
   std::unique_ptr<GoogleFront> workstation_;
-  std::unique_ptr<MetricsListener> metrics_;  ///< null: none is wanted
+  std::unique_ptr<MetricsListener> metrics_;  ///< null: it is turned off
   TaskGroup relays_;
 };
 

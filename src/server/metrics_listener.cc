@@ -14,7 +14,7 @@ constexpr std::uint64_t kBodyBytesMax = 1024;
 
 http::Router RoutesOf(const api::MetricsSources& sources, api::Administration& administration) {
   http::Router routes;
-  api::MetricsSources nameless = sources;  // who asks here may not know jobs
+  api::MetricsSources nameless = sources;  // clients here must not learn about jobs
   nameless.names_jobs = false;
   const std::vector<api::Source> all{api::Lend(administration), api::Give(std::move(nameless))};
   api::AddAllRoutes(routes, api::Where::kFigures, all);

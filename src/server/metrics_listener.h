@@ -19,12 +19,12 @@ struct MetricsSources;
 
 namespace trainyard::server {
 
-/// `serve --metrics-listen`: /metrics, /healthz and /readyz over plain HTTP for who watches the server,
-/// without authentication, at any address. It names no job and no project, so it may. Loop thread only; the
+/// `serve --metrics-listen`: /metrics, /healthz and /readyz over plain HTTP for monitoring, at any address,
+/// without authentication. That is safe because the answers name no job and no project. Loop thread only; the
 /// same lifecycle as http::Server.
 class MetricsListener {
  public:
-  /// What is given outlives it.
+  /// The arguments outlive it.
   MetricsListener(boost::asio::io_context& loop, http::ListeningSocket socket,
                   const api::MetricsSources& sources, api::Administration& administration,
                   http::ConnectionBudget& connections);

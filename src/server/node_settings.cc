@@ -15,9 +15,9 @@ namespace trainyard::server {
 
 namespace {
 
-/// Where replicas find the buckets and the metadata server without the front.
+/// The variables with which replicas find the buckets and the metadata server without the front.
 std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
-  // In an isolated network a relay is there, on the loopback of the replica.
+  // In an isolated network a relay listens there, on the replica's loopback.
   const bool isolated = options.network == replica::v1::Manifest::ISOLATED;
   const std::string host = isolated ? "127.0.0.1" : sockets::LocalHost(options.host);
   const std::string authority = host + ":" + std::to_string(port);
@@ -30,7 +30,7 @@ std::int64_t DiskBytes(const std::string& folder) {
   return error ? 0 : static_cast<std::int64_t>(space.capacity);
 }
 
-/// One that is not there yet is hidden when it is.
+/// Directories to hide. One that does not exist yet is hidden once it does.
 std::vector<std::string> HiddenDirs(const ServeOptions& options) {
   if (options.backup_dir.empty()) return {};
   std::error_code error;
@@ -38,7 +38,7 @@ std::vector<std::string> HiddenDirs(const ServeOptions& options) {
   return {error ? options.backup_dir : real.string()};
 }
 
-/// The ids that the operator gives to jobs; nothing: they run as the server.
+/// The ids that the operator reserves for jobs; empty: jobs run as the server's user.
 std::optional<engine::JobUsers> JobUsersOf(const ServeOptions& options) {
   if (!options.job_uids) return std::nullopt;
   return engine::JobUsers{.first = options.job_uids->first, .count = options.job_uids->count};

@@ -9,14 +9,15 @@
 
 namespace trainyard::server {
 
-/// What attempts on this machine are given by their place: folders, sockets, addresses, accounts.
+/// The settings that attempts get from this machine: directories, sockets, addresses, accounts.
 [[nodiscard]] engine::NodeSettings MakeNodeSettings(const ServeOptions& options,
                                                     const store::DataDirectory& data,
                                                     const engine::ContainerSupport& containers,
                                                     const BoundSockets& sockets);
 
-/// Whether jobs can have the ids of --job-users here: as root, and every folder that jobs see can be shown
-/// with them. Tries it. kFailedPrecondition, with a sentence for the operator. Before there are threads.
+/// Whether jobs can use the ids of --job-users here: the server must be root, and every directory that jobs
+/// see must be usable with these ids. Tries it. kFailedPrecondition, with a sentence for the operator. Call
+/// it before there are threads.
 [[nodiscard]] Status CheckJobUsers(const ServeOptions& options, const store::DataDirectory& data);
 
 }  // namespace trainyard::server

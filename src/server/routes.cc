@@ -23,7 +23,7 @@ boost::asio::awaitable<Result<std::vector<std::string>>> UnfinishedProjects(cont
   co_return std::vector<std::string>(projects.begin(), projects.end());
 }
 
-/// What both sides need.
+/// The sources that administration and replicas both need.
 std::vector<api::Source> SharedSources(http::Router& router, const ApiParts& parts) {
   return {api::Lend(router),
           api::Lend(parts.request_quota),
@@ -47,7 +47,7 @@ api::MoreProjects ProjectsOfJobs(control::JobService& jobs) {
   };
 }
 
-/// Of those whose jobs it may list.
+/// The project with the newest job, among those whose jobs the principal may list.
 boost::asio::awaitable<std::string> NewestProject(control::JobService& jobs,
                                                   const identity::Identities& known, std::string principal) {
   const Result<std::vector<std::string>> recent = co_await jobs.RecentProjects();
@@ -73,7 +73,7 @@ api::Sessions SessionsOf(const ApiParts& parts) {
           .newest_project = std::move(newest)};
 }
 
-/// What only the administration's routes need.
+/// Adds the sources that only the administration's routes need.
 void AddOwnSources(const ApiParts& parts, std::vector<api::Source>& sources) {
   const api::TokenNames names{.own_audiences = parts.own_urls, .server = parts.server_url};
   const api::Source own[] = {

@@ -54,7 +54,8 @@ namespace trainyard::studies {
 class StudyService;
 }  // namespace trainyard::studies
 
-/// Which part of the API answers on which sockets (docs/adr/0022). What is given outlives the routers.
+/// The parts of the server that its routes use. They outlive the routers. docs/adr/0022 says which part of
+/// the API is available on which sockets.
 namespace trainyard::server {
 
 struct ApiParts {
@@ -72,34 +73,33 @@ struct ApiParts {
   const http::RequestCounts& request_counts;
   const http::ConnectionBudget& connections;
   const LoopWatch& loop;
-  std::function<std::vector<api::MetricsSources::Limit>()> limits;  ///< of replicas, on this machine
+  std::function<std::vector<api::MetricsSources::Limit>()> limits;  ///< replicas' limits on this machine
   api::RuntimeSource runtimes;
   api::MachineSource machine;
   std::function<void(control::v1::UsageReport&)> add_machine;  ///< api::UsageSource
   api::RegionOffers region_offers;
   api::MetadataAnswers metadata;
   api::Administration& administration;
-  bool auth = false;  ///< who asks has to log in
+  bool auth = false;  ///< requests need a token
   /// api::Sessions::secret_of.
   std::function<std::string(std::string_view token)> session_secret;
-  access::AuditSink audit_logins;  ///< null: nothing is kept
-  std::string
-      server_url;  ///< where clients find it: in key files and identity tokens, whatever Host they send
+  access::AuditSink audit_logins;  ///< null: nothing is recorded
+  std::string server_url;          ///< the URL for key files and identity tokens, whatever Host clients send
   std::vector<std::string> own_urls;    ///< what a JWT may name as its audience: stores/identity/jwt_rules.h
   audit::AuditSearch* audit = nullptr;  ///< null: the audit log is not shown
 };
 
-/// The figures that /metrics is made of.
+/// The sources of the figures in /metrics.
 [[nodiscard]] api::MetricsSources MetricsOf(const ApiParts& parts);
 
-/// Everything but what only supervisors ask.
+/// Adds all routes except those for supervisors.
 void AddAdministrationRoutes(http::Router& router, const ApiParts& parts);
 
-/// Buckets, the metadata server, the replica's TPU, logs, studies, and jobs to read; the rest of the API is
-/// refused by name.
+/// Adds buckets, the metadata server, the replica's TPU, logs, studies, and reading jobs; requests to the
+/// rest of the API get an error that names the method.
 void AddReplicaRoutes(http::Router& router, const ApiParts& parts);
 
-/// The connections of supervisors, and nothing else.
+/// Adds the route for connections of supervisors, and nothing else.
 void AddSupervisorRoutes(http::Router& router, control::JobService& jobs);
 
 }  // namespace trainyard::server

@@ -36,15 +36,15 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// What the server writes is for its own account. Programs of jobs have another one
+/// Files of the server are accessible to its own account only. Programs of jobs have another umask
 /// (replica/supervisor/run_replica.cc).
 constexpr mode_t kUmask = 077;
 
 constexpr std::chrono::milliseconds kStopPoll{
-    20};  ///< how often a stopping server looks whether its clients are gone
+    20};  ///< how often a stopping server checks whether its clients are gone
 
-/// The end of a server, from the loop's on. Destroyed when all else is gone and this is the only thread
-/// again: who asks for the end once more then still gets this one.
+/// The shutdown of a server after its loop has ended. Destroyed last, when this is the only thread again, so
+/// that repeated signals do not interrupt it.
 struct Ending {
   Ending() = default;
   Ending(const Ending&) = delete;
@@ -59,7 +59,8 @@ struct Ending {
 };
 
 /// Lets requests in flight end, then stops the loop; a second signal stops it at once. Once `ending` has
-/// begun, signals mean nothing: what is taken down then still uses the loop. (timeout(1) sends two.)
+/// begun, signals are ignored: the parts that are then destroyed still use the loop. (timeout(1) sends two
+/// signals.)
 asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& signals, Listeners& listeners,
                                    const Ending& ending) {
   int number = co_await signals.async_wait(asio::use_awaitable);
@@ -94,7 +95,7 @@ Status CheckOptions(const ServeOptions& options) {
   return engine::CheckIsolatedNetworks();
 }
 
-/// Jobs and studies are taken over before anyone can ask; the loop runs for that alone.
+/// Takes over jobs and studies before anyone can send requests; meanwhile the loop runs only this.
 Status Recover(asio::io_context& loop, Installation& installation, bool auth) {
   Status recovered;
   asio::co_spawn(loop, RecoverAll(installation, auth, recovered, loop), asio::detached);

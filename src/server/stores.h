@@ -18,7 +18,7 @@
 
 namespace trainyard::server {
 
-/// The databases and folders below the data directory, in the order in which they need each other.
+/// The databases and directories below the data directory. Each may use those before it.
 struct Stores {
   std::unique_ptr<store::JobStore> writer;
   std::unique_ptr<store::JobStore> reader;
@@ -27,18 +27,18 @@ struct Stores {
   std::unique_ptr<logs::LogLines> lines;
   std::unique_ptr<metrics::UsageHistory> usage;
   std::unique_ptr<identity::Identities> identities;
-  std::shared_ptr<storage::ByteMeter> meter;  ///< null: no quota limits bytes in buckets
+  std::shared_ptr<storage::ByteMeter> meter;  ///< null: no quota limits the bytes in buckets
   std::unique_ptr<storage::Buckets> buckets;
   std::unique_ptr<studies::StudyService> studies;
   std::unique_ptr<store::SecretStore> secrets;
-  std::unique_ptr<audit::AuditLog> audit;  ///< null where authentication is off
+  std::unique_ptr<audit::AuditLog> audit;  ///< null if authentication is off
   std::unique_ptr<audit::AuditSearch> audit_search;
 };
 
-/// Blocking. Errors: what is wrong with one of them. `foundation` outlives them.
+/// Opens all stores. Blocking. Errors: those of the first that cannot be opened. `foundation` outlives them.
 [[nodiscard]] Result<Stores> OpenStores(Foundation& foundation);
 
-/// Where buckets are.
+/// The options of the buckets: their directories and the like.
 [[nodiscard]] storage::BucketOptions BucketOptionsOf(const Foundation& foundation,
                                                      std::shared_ptr<storage::ByteMeter> meter);
 

@@ -13,7 +13,7 @@ namespace trainyard::server {
 
 namespace {
 
-/// Who has logged in, else the account at the other end, as the gate found it.
+/// The logged-in user, otherwise the account at the other end of the connection, which the gate has found.
 std::string WhoAsks(const http::Request& request) {
   if (request.caller != nullptr) return request.caller->principal();
   if (request.peer == nullptr || !request.peer->uid) return {};

@@ -11,8 +11,8 @@
 
 namespace trainyard::server {
 
-/// What an operator does with a running server, and what it does by itself: looks at its disk and its
-/// machine, removes what is old. Loop thread only.
+/// The operator's actions on a running server, and the server's own periodic work: it checks its disk and its
+/// machine, and removes what is old. Loop thread only.
 struct Upkeep {
   /// Drains at once if the previous server did (`drain`). All others outlive it.
   Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::Drain drain);

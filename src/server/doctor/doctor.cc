@@ -11,7 +11,7 @@
 namespace trainyard::server {
 
 int ReportMachine(int argc, char** argv) {
-  SetDiagnosticLevel(DiagnosticLevel::kError);  // what the rows say is enough
+  SetDiagnosticLevel(DiagnosticLevel::kError);  // the rows of the report are enough
   const auto argument = [&](int index) { return argc > index ? std::string(argv[index]) : std::string(); };
   const service::DoctorFacts facts =
       LookAtMachine({.data_dir = argument(1), .server_url = argument(2), .limits_lacking = argument(3)});

@@ -3,8 +3,8 @@
 namespace trainyard::server {
 
 /// `trainyard machine-report DATA [SERVER_URL [LACKING]]`, internal: prints what `trainyard admin doctor`
-/// shows of this machine as JSON (control/v1/admin.proto, Doctor). A process of its own: doctor_probes.h says
-/// why. Returns the exit status.
+/// shows of this machine as JSON (control/v1/admin.proto, Doctor). It runs as a separate process:
+/// doctor_probes.h says why. Returns the exit status.
 int ReportMachine(int argc, char** argv);
 
 }  // namespace trainyard::server

@@ -35,11 +35,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Writes whose median is told.
+/// How many writes are timed; the report has their median.
 constexpr std::size_t kTimedWrites = 5;
 constexpr std::size_t kWriteBytes = 4096;
 
-/// The folder, or what is there of the way to it.
+/// The directory, or its nearest parent that exists.
 std::string ExistingPart(const std::string& path) {
   fs::path part = path;
   std::error_code error;
@@ -61,7 +61,8 @@ Status CheckPort(const std::string& data) {
                                             sockets::FindPortOwner(defaults.host, defaults.port), data));
 }
 
-/// As the kernel lists its mounts: the last one that the folder is below.
+/// The type of the file system with the directory: that of the longest mount point above it; of equal ones
+/// the last.
 std::string KindOfFileSystem(const std::string& folder) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> mounts(::setmntent("/proc/self/mounts", "re"),
                                                                ::endmntent);
@@ -79,7 +80,7 @@ std::string KindOfFileSystem(const std::string& folder) {
   return kind.starts_with("fuse") ? "fuse" : kind.starts_with("nfs") ? "nfs" : kind;
 }
 
-/// A file of this name is there only while it is written.
+/// Times writes to a temporary file, whose name is removed at once.
 Result<std::chrono::microseconds> TimeWrite(const std::string& folder) {
   std::string name = folder + "/.trainyard-doctor-XXXXXX";
   const UniqueFd file(::mkostemp(name.data(), O_CLOEXEC));
@@ -128,7 +129,7 @@ std::optional<SysTime> CertificateEnd(const std::string& data) {
 }
 
 void LookAtLimits(const DoctorPlaces& places, service::DoctorFacts& facts) {
-  // While a server runs it has the installation's group, and its word counts.
+  // While a server runs, it uses the installation's cgroup, so what the server found is reported.
   if (!places.server_url.empty()) {
     facts.limits_lacking = places.limits_lacking;
     std::error_code error;
@@ -167,7 +168,7 @@ service::DoctorFacts LookAtMachine(const DoctorPlaces& places) {
   facts.server_url = places.server_url;
   facts.data_directory = CheckDataDirectory(places.data_dir);
   if (places.server_url.empty()) facts.port = CheckPort(places.data_dir);
-  // Those that fork come first.
+  // Probes that fork come first.
   if (!facts.is_root) facts.user_namespaces = engine::CheckUserNamespaces();
   facts.own_root = engine::CheckOwnRoot();
   facts.doors = engine::CheckConnectDoors();

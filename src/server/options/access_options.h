@@ -14,17 +14,17 @@ class App;
 
 namespace trainyard::server {
 
-/// What the operator says of where requests come from, and of the audit log: flags of `trainyard serve`.
+/// Options about the origin of requests and the audit log: flags of `trainyard serve`.
 struct AccessOptions {
   access::TrustedProxies trusted_proxies;
   audit::Retention audit;
 };
 
-/// The flags, and the texts that they were given. Lifetime: from AddTo to the App's parse, then ReadInto.
+/// The flags and their texts. Lifetime: from AddTo to the App's parse, then ReadInto.
 class AccessFlags {
  public:
   void AddTo(CLI::App& app);
-  /// An error's field is the flag.
+  /// Converts the texts. An error's field is the flag.
   [[nodiscard]] Status ReadInto(AccessOptions& options) const;
 
  private:

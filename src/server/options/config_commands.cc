@@ -28,7 +28,7 @@ int Refuse(const SettingsRefusal& refusal, const std::string& path, const char* 
   return kFailed;
 }
 
-/// The file to show. Nothing: none was named, and none is installed.
+/// The file to show. Empty: none was named, and none is installed.
 Result<std::optional<ConfigurationFile>> FileToShow(const std::string& named) {
   Result<ConfigurationFile> file = LoadConfigurationFile(named.empty() ? kConfigurationPath : named);
   if (file) return std::optional(*std::move(file));
@@ -36,7 +36,7 @@ Result<std::optional<ConfigurationFile>> FileToShow(const std::string& named) {
   return std::unexpected(file.error());
 }
 
-/// What the cluster says of its settings.
+/// Asks the cluster whether its settings are correct.
 Status CheckEngine(const slurm::EngineOptions& engine) {
   if (!slurm::UsesSlurm(engine)) return {};
   TY_TRY(const std::unique_ptr<engine::SlurmClient> client, engine::MakeSlurmClient(engine));

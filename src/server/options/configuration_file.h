@@ -10,20 +10,21 @@
 /// The configuration file on the disk.
 namespace trainyard::server {
 
-/// Where the installed service has it.
+/// The path of the installed service's file.
 inline constexpr char kConfigurationPath[] = "/etc/trainyard/config.yaml";
 
 struct ConfigurationFile {
   std::string path;  ///< as given
   std::string text;
-  std::string warning;  ///< who else may change it; empty: nobody
+  std::string warning;  ///< says who else may change it; empty: nobody
 };
 
 /// Reads the file, which may be a pipe. Errors are those of ReadFile.
 [[nodiscard]] Result<ConfigurationFile> LoadConfigurationFile(const std::string& path);
 
-/// Whoever may write the settings decides what the server runs and whom it answers. Who may, but for root and
-/// `self`, the account that reads it: "every account may change it (mode 0666)"; empty: nobody. Pure.
+/// Says who may change the file apart from root and `self`, the account that reads it: "every account may
+/// change it (mode 0666)"; empty: nobody. Whoever may change it decides what the server runs and whom it
+/// answers. Pure.
 [[nodiscard]] std::string WhoElseMayWrite(const struct stat& file, uid_t self);
 
 }  // namespace trainyard::server

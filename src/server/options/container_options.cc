@@ -16,7 +16,7 @@ constexpr double kGigabytesMax = 1e6;
 using Way = engine::ContainerChoice::Way;
 using Mapped = std::pair<std::string, std::string>;
 
-/// "PATTERN=REFERENCE"; a pattern has no '=', a path may.
+/// Parses "PATTERN=REFERENCE"; a pattern has no '=', but a path may have one.
 Result<Mapped> ParseMapped(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())

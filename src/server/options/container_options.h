@@ -16,20 +16,20 @@ class App;
 
 namespace trainyard::server {
 
-/// What the operator says of containers and their images: flags of `trainyard serve`.
+/// Options about containers and their images: flags of `trainyard serve`.
 struct ContainerOptions {
   engine::ContainerChoice choice;
   std::vector<std::pair<std::string, std::string>> image_map;  ///< pattern (jobs::MatchesImage), reference
-  std::vector<std::string> insecure_registries;                ///< spoken to without TLS
-  std::int64_t images_bytes_max = 0;                           ///< what the cache may keep; 0: no limit
+  std::vector<std::string> insecure_registries;                ///< contacted without TLS
+  std::int64_t images_bytes_max = 0;                           ///< the most that the cache keeps; 0: no limit
   std::chrono::hours images_age_max{0};                        ///< since an image ran last; 0: no limit
 };
 
-/// The flags, and the texts that they were given. Lifetime: from AddTo to the App's parse, then ReadInto.
+/// The flags and their texts. Lifetime: from AddTo to the App's parse, then ReadInto.
 class ContainerFlags {
  public:
   void AddTo(CLI::App& app);
-  /// An error's field is the flag.
+  /// Converts the texts. An error's field is the flag.
   [[nodiscard]] Status ReadInto(ContainerOptions& options) const;
 
  private:

@@ -21,7 +21,7 @@ constexpr int kCpusMax = 100'000;
 constexpr int kNiceMax = 1'000'000;
 constexpr int kPortMax = 65'535;
 
-/// "NAME=REST".
+/// Splits "NAME=REST".
 Result<std::pair<std::string, std::string>> SplitRule(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
@@ -37,7 +37,7 @@ std::optional<std::int64_t> Number(std::string_view text, std::int64_t most) {
   return number;
 }
 
-/// "16G", "500M", "500": as --mem of sbatch.
+/// Parses "16G", "500M", "500", as --mem of sbatch.
 std::optional<std::int64_t> Mebibytes(std::string_view text) {
   constexpr std::int64_t kMost = std::int64_t{1} << 32;
   std::int64_t factor = 1;
@@ -49,7 +49,7 @@ std::optional<std::int64_t> Mebibytes(std::string_view text) {
   return *number * factor;
 }
 
-/// One "key:value" of a machine type.
+/// Parses one "key:value" of a machine type.
 Status ReadMachineKey(std::string_view pair, slurm::MachineOptions& machine) {
   const std::size_t colon = pair.find(':');
   const std::string_view key = pair.substr(0, colon);
@@ -81,7 +81,7 @@ Status ReadMachineKey(std::string_view pair, slurm::MachineOptions& machine) {
   return {};
 }
 
-/// "HOST", "HOST:PORT" or "[::1]:PORT".
+/// Parses "HOST", "HOST:PORT" or "[::1]:PORT".
 bool SplitAddress(const std::string& text, slurm::EngineOptions& options) {
   std::string host = text;
   const std::size_t colon = text.rfind(':');
@@ -107,13 +107,13 @@ Status CheckOptionLines(const std::vector<std::string>& lines) {
   return {};
 }
 
-/// No list of partitions, and nothing that Slurm's settings take apart.
+/// Whether the text is a single partition's name, without characters that have a meaning in Slurm's settings.
 bool IsPartitionName(std::string_view text) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
-/// "us-central1=gpu", "us-east1=slurm", "us-west1=slurm:gpu", "europe-west1=local".
+/// Parses "us-central1=gpu", "us-east1=slurm", "us-west1=slurm:gpu", "europe-west1=local".
 Status ReadRegion(const std::string& text, slurm::EngineOptions& options) {
   constexpr std::string_view kPrefix = "slurm:";
   TY_TRY(const auto rule, SplitRule(text));
@@ -134,7 +134,7 @@ Status ReadRegion(const std::string& text, slurm::EngineOptions& options) {
   return {};
 }
 
-/// What cannot be said to slurmrestd, or not without it.
+/// Rejects options that do not work with slurmrestd, or only with it.
 Status CheckRest(const slurm::EngineOptions& options) {
   if (options.slurm_rest.empty()) {
     if (options.slurm_rest_token_file.empty()) return {};
@@ -153,7 +153,7 @@ Status CheckRest(const slurm::EngineOptions& options) {
   return {};
 }
 
-/// How Slurm is asked.
+/// Adds the flags about how Slurm is accessed.
 void AddWaysToAsk(CLI::App& app, slurm::EngineOptions& options) {
   app.add_option("--slurm-tools", options.slurm_tools,
                  "folder with sbatch, squeue, scancel, sinfo (default: PATH)")

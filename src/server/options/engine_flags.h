@@ -12,11 +12,11 @@ class App;
 
 namespace trainyard::server {
 
-/// The flags, and the texts that they were given. Lifetime: from AddTo to the App's parse, then ReadInto.
+/// The flags about the cluster and their texts. Lifetime: from AddTo to the App's parse, then ReadInto.
 class EngineFlags {
  public:
   void AddTo(CLI::App& app);
-  /// An error's field is the flag.
+  /// Converts the texts. An error's field is the flag.
   [[nodiscard]] Status ReadInto(slurm::EngineOptions& options) const;
 
  private:

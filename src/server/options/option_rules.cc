@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A quota of an engine that no job asks for room would be of no effect.
+/// Rejects a quota for an engine that no job uses, since it would have no effect.
 Status CheckQuotaEngines(const ServeOptions& options) {
   for (const placement::QuotaLimit& limit : options.shares.quotas.all()) {
     const bool is_used = limit.engine.empty() ||
@@ -25,7 +25,7 @@ Status CheckQuotaEngines(const ServeOptions& options) {
   return {};
 }
 
-/// Programs see the folder of backups empty: what they need cannot be in it.
+/// Programs see an empty directory in place of the backups, so it must not contain anything that they need.
 Status CheckBackupDir(const ServeOptions& options) {
   if (options.backup_dir.empty()) return {};
   std::error_code error;

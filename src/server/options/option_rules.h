@@ -5,8 +5,8 @@
 
 namespace trainyard::server {
 
-/// What must hold between options, and what this version does not do. An error's field is the flag to blame.
-/// Pure: any thread.
+/// Checks that the options fit together and that this version supports them. An error's field is the wrong
+/// flag. Pure: any thread.
 [[nodiscard]] Status CheckOptionRules(const ServeOptions& options);
 
 }  // namespace trainyard::server

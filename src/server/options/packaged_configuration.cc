@@ -16,7 +16,7 @@ constexpr char kPreamble[] =
 # `trainyard config show` prints what holds. Secrets do not belong here: name a file that has them.
 )";
 
-/// What the installed service has instead of a default.
+/// The settings of the installed service that differ from the defaults.
 std::vector<configuration::Setting> ActiveSettings() {
   return {
       {.key = "auth", .values = {{.text = "on"}}},

@@ -11,7 +11,7 @@
 namespace trainyard::server {
 namespace {
 
-/// What a key gets, from the file or by default.
+/// The values of each key, from the file or by default.
 std::map<std::string, std::vector<std::string>> ValuesOf(const std::string& text) {
   const ConfigurationFile file{.path = "config.yaml", .text = text, .warning = ""};
   const auto layered = LayerSettings({}, &file);
@@ -26,7 +26,7 @@ std::map<std::string, std::vector<std::string>> ValuesOf(const std::string& text
   return values;
 }
 
-/// Every "#key: value" without its sign; the first with a default of this machine stays a comment.
+/// Uncomments every "#key: value"; the first key whose default depends on this machine stays a comment.
 std::string Uncommented(const std::string& text) {
   std::string out;
   std::istringstream lines(text);

@@ -11,7 +11,7 @@
 namespace trainyard::server {
 namespace {
 
-/// The exit status, or the options.
+/// Returns the options, or the exit status.
 std::expected<ServeOptions, int> ReadWithFile(const std::vector<std::string>& words,
                                               const std::string& path) {
   const Result<ConfigurationFile> file = LoadConfigurationFile(path);

@@ -9,8 +9,8 @@
 
 namespace trainyard::server {
 
-/// Reads the flags, and the file that --config names. On --help or an error it has printed what is to be said
-/// and returns the exit status in `exit_status` with false: 0, or 2 for an error, as all commands.
+/// Reads the flags, and the file that --config names. On --help or an error it prints the text, sets
+/// `exit_status` (0, or 2 for an error, as all commands) and returns false.
 [[nodiscard]] bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status);
 
 /// Prints every mistake as a line "FILE:LINE: KEY: REASON", and an error that counts them.

@@ -12,17 +12,17 @@ class App;
 
 namespace trainyard::server {
 
-/// What is kept, and what free space means: flags of `trainyard serve`.
+/// Options about what is kept for how long, and about low disk space: flags of `trainyard serve`.
 struct RetentionOptions {
   retention::Policy policy;
   retention::DiskMarks marks;
 };
 
-/// The flags, and the texts that they were given. Lifetime: from AddTo to the App's parse, then ReadInto.
+/// The flags and their texts. Lifetime: from AddTo to the App's parse, then ReadInto.
 class RetentionFlags {
  public:
   void AddTo(CLI::App& app);
-  /// An error's field is the flag.
+  /// Converts the texts. An error's field is the flag.
   [[nodiscard]] Status ReadInto(RetentionOptions& options) const;
 
  private:

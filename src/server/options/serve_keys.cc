@@ -57,7 +57,7 @@ std::vector<Setting> SplitFlags(const std::vector<Key>& keys, const std::vector<
     if (option->count() == 0) continue;
     Setting setting{.key = key->name};
     for (const std::string& text : option->results()) setting.values.push_back({.text = text});
-    if (key->kind == Key::Kind::kSwitch)  // the last one counts
+    if (key->kind == Key::Kind::kSwitch)  // the last value counts
       setting.values = {
           {.text = CLI::detail::to_flag_value(setting.values.back().text) > 0 ? "true" : "false"}};
     settings.push_back(std::move(setting));

@@ -12,7 +12,7 @@ namespace trainyard::server {
 
 namespace {
 
-/// `variable`: the one that it is from, unless it is the home directory.
+/// `variable`: the environment variable that the path comes from; empty: the home directory.
 struct DefaultDataDir {
   std::string path;
   std::string variable;
@@ -217,7 +217,7 @@ void AddTimeFlags(CLI::App& app, ServeTexts& texts) {
       ->capture_default_str();
 }
 
-/// All flags, with their defaults. `texts` and `options` outlive the App's parse.
+/// Adds all flags with their defaults. `texts` and `options` outlive the App's parse.
 void AddFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   options.data_dir = FindDefaultDataDir().path;
   texts.grace_seconds = options.stop_grace.count();

@@ -33,47 +33,49 @@ struct ServeOptions {
   std::string config_file;  ///< as given; empty: none
   std::string data_dir;     ///< absolute
   std::string host = "127.0.0.1";
-  std::uint16_t port = 8470;                       ///< 0: one that is free, the same as last time if possible
-  std::optional<sockets::MetricsAddress> metrics;  ///< of the listener of figures; nothing: none
-  std::vector<std::string> host_names;  ///< further names that it answers under; lower case, no port
-  bool local_users = false;             ///< every account of this machine may ask
-  std::string tls_certificate;          ///< file of the TLS port's own certificate; empty: ours
-  std::string tls_key;                  ///< file of its private key
-  bool auth = false;                    ///< whoever asks must log in, and may do what policies say
+  std::uint16_t port = 8470;                       ///< 0: any free port, the same as last time if possible
+  std::optional<sockets::MetricsAddress> metrics;  ///< address of the metrics listener; empty: none
+  std::vector<std::string> host_names;             ///< more host names of the server; lower case, no port
+  bool local_users = false;                        ///< every account of this machine may send requests
+  std::string tls_certificate;  ///< file with the TLS port's certificate; empty: the installation's own
+  std::string tls_key;          ///< file of its private key
+  bool auth = false;            ///< requests need a token; policies decide what they may do
   AccessOptions access;
-  std::optional<access::UidRange> job_uids;  ///< those that jobs run as; nothing: as the server
-  std::string project = "trainyard";         ///< what the metadata server tells clients that name none
+  std::optional<access::UidRange>
+      job_uids;                       ///< the range of users for jobs; empty: jobs run as the server's user
+  std::string project = "trainyard";  ///< what the metadata server tells clients that do not name one
   std::string default_runtime = "2.15";
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   std::vector<control::ImageRuntime> images;
   ContainerOptions containers;
   slurm::EngineOptions engine;
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
-  std::optional<std::vector<placement::Device>> accelerators;  ///< declared; nothing: those that are found
+  std::optional<std::vector<placement::Device>> accelerators;  ///< declared ones; empty: those that are found
   placement::AcceleratorMap accelerator_map;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
-  std::string keeper;  ///< absolute path of the keeper's socket; empty: supervisors are this server's own
+  std::string keeper;  ///< absolute path of the keeper's socket; empty: this server starts supervisors itself
   bool google_front = true;  ///< replicas find this server's buckets under Google's host names
   std::map<std::string, std::string>
-      bucket_dirs;         ///< buckets elsewhere on the machine: name -> absolute folder
-  std::string backup_dir;  ///< backups that are asked for through the API go below it; empty: none do
-  std::vector<std::string> real_buckets;         ///< those that are the real Cloud Storage's
+      bucket_dirs;         ///< buckets elsewhere on the machine: name -> absolute directory
+  std::string backup_dir;  ///< directory for backups that are made through the API; empty: the API makes none
+  std::vector<std::string> real_buckets;         ///< buckets of the real Cloud Storage
   std::string real_bucket_token;                 ///< file with an access token for them; empty: none is sent
   control::RequestQuota::Limits request_limits;  ///< per project and minute
   ShareOptions shares;
   RetentionOptions retention;
   jobs::AcceleratorCounts accelerator_quota;  ///< per project; types without a number have no limit
   std::chrono::seconds stop_grace{30};
-  std::chrono::milliseconds restart_pause{1'000};      ///< before the second restart of a replica; doubles
-  std::int64_t job_log_bytes_max = 10'000'000'000;     ///< kept of a job's programs' output; 0: all
-  std::int64_t replica_log_bytes_max = 5'000'000'000;  ///< the same of one attempt of a replica
-  std::chrono::milliseconds loop_turn_max = LoopWatch::kTurnMax;  ///< beyond it is a stall
+  std::chrono::milliseconds restart_pause{1'000};  ///< before the second restart of a replica; doubles
+  std::int64_t job_log_bytes_max =
+      10'000'000'000;  ///< how much of the output of a job's programs is kept; 0: all
+  std::int64_t replica_log_bytes_max = 5'000'000'000;             ///< the same for one attempt of a replica
+  std::chrono::milliseconds loop_turn_max = LoopWatch::kTurnMax;  ///< a longer turn counts as a stall
   bool create_buckets = true;
   bool verbose = false;
 };
 
-/// The options that words of a command line mean, without the program's name; no file is read. Nothing: help
-/// was asked for. An error's field is the flag to blame; empty if there is none.
+/// Parses the words of a command line, without the program's name; reads no file. Empty: help was requested.
+/// An error's field is the wrong flag; empty if there is none.
 [[nodiscard]] Result<std::optional<ServeOptions>> ReadServeFlags(const std::vector<std::string>& words);
 
 /// The flags for the help, the manual page and completion of `trainyard`.

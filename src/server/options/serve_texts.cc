@@ -12,7 +12,7 @@
 namespace trainyard::server {
 namespace {
 
-/// "HOST:PORT", "[::1]:PORT" or "PORT" alone.
+/// Parses "HOST:PORT", "[::1]:PORT" or "PORT" alone.
 bool SplitListen(const std::string& listen, ServeOptions& options) {
   std::size_t colon = listen.rfind(':');
   std::string host = colon == std::string::npos ? options.host : listen.substr(0, colon);
@@ -65,7 +65,7 @@ Status ReadJobUsers(const std::string& text, ServeOptions& options) {
   return {};
 }
 
-/// "NAME=PATH"s. Whether the folder is there is seen when the buckets are opened.
+/// Parses a list of "NAME=PATH". Whether the directory exists is checked when the buckets are opened.
 Status ReadBucketDirs(const std::vector<std::string>& pairs, ServeOptions& options) {
   for (const std::string& pair : pairs) {
     const std::size_t equals = pair.find('=');

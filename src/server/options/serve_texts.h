@@ -11,8 +11,8 @@
 
 namespace trainyard::server {
 
-/// What flags of `trainyard serve` say before it is checked. A flag writes into it; ReadInto makes an option
-/// of it. Flags whose value the parser checks itself write into ServeOptions.
+/// The texts of flags of `trainyard serve` before they are checked. A flag writes its text here; ReadInto
+/// converts it to an option. Flags whose value the parser checks itself write into ServeOptions.
 struct ServeTexts {
   std::string listen = "127.0.0.1:8470";
   std::string metrics_listen;
@@ -34,8 +34,8 @@ struct ServeTexts {
   std::int64_t turn_milliseconds = 0;
   double restart_seconds = 0;
 
-  /// An error's field is the flag. Pure, but for the working directory, to which a data directory is
-  /// relative.
+  /// Converts the texts. An error's field is the flag. Pure, except that a relative data directory depends on
+  /// the working directory.
   [[nodiscard]] Status ReadInto(ServeOptions& options) const;
 };
 

@@ -16,11 +16,12 @@ class Option;
 class ParseError;
 }  // namespace CLI
 
-/// The words of `trainyard serve` about its own flags: those that all commands use, instead of CLI11's.
+/// Messages of `trainyard serve` about its flags: in the words that all commands use, instead of CLI11's.
 namespace trainyard::server {
 
-/// A CLI::Validator's function: a choice's name, in any case, becomes its value. Others are refused with the
-/// nearest name, or with all of them. The option says its choices itself: ->type_name("on|off").
+/// Makes a CLI::Validator's function: a choice's name, in upper or lower case, becomes its value. For other
+/// text the error names the nearest choice, or all of them. The option lists its choices itself:
+/// ->type_name("on|off").
 [[nodiscard]] std::string RefuseChoice(const std::string& text, const std::vector<std::string>& names);
 template <class Value>
 [[nodiscard]] std::function<std::string(std::string&)> OneOf(
@@ -38,10 +39,10 @@ template <class Value>
   };
 }
 
-/// CLI11's error in our words. The field is the flag; empty for words that are no flags.
+/// Converts CLI11's error into our words. The field is the flag; empty for words that are not flags.
 [[nodiscard]] Error ExplainUsage(const CLI::App& app, const CLI::ParseError& error);
 
-/// The exit status where the command line, or the file that it names, is wrong and nothing was done.
+/// The exit status if the command line, or the file that it names, is wrong and nothing was done.
 inline constexpr int kUsageStatus = 2;
 
 /// Prints "ERROR: (trainyard.serve) ..." and where the flags are listed. Returns kUsageStatus.

@@ -19,14 +19,15 @@ using configuration::Mistake;
 using configuration::Setting;
 using configuration::Value;
 
-/// What the flag itself says to these values.
+/// Checks the values with the parser of their flag.
 Status Try(const Key& key, std::span<const Value> values) {
   const auto read = ReadServeFlags(WordsOf(key, values));
   if (!read) return std::unexpected(read.error());
   return {};
 }
 
-/// Finds which values are refused: each by itself, else the first that is refused after those before it.
+/// Finds the wrong values: each that is wrong by itself, otherwise the first that is wrong together with
+/// those before it.
 void CheckSetting(const Key& key, const Setting& setting, std::vector<Mistake>& mistakes) {
   const Status together = Try(key, setting.values);
   if (together) return;
@@ -44,7 +45,7 @@ void CheckSetting(const Key& key, const Setting& setting, std::vector<Mistake>& 
   mistakes.push_back({.line = all[*refused - 1].line, .key = key.name, .reason = together.error().message});
 }
 
-/// The file's settings, each tried.
+/// Reads the file and checks each setting.
 configuration::Reading ReadAndTry(const ConfigurationFile& file, const std::vector<Key>& keys) {
   configuration::Reading reading = configuration::Read(file.text, keys);
   for (const Setting& setting : reading.settings)
@@ -53,7 +54,7 @@ configuration::Reading ReadAndTry(const ConfigurationFile& file, const std::vect
   return reading;
 }
 
-/// A refusal of all together: the file's fault, unless the flag was given.
+/// Attributes an error of all settings together: to the file, unless the flag was given.
 SettingsRefusal Blame(const Error& error, const std::vector<Key>& keys, std::span<const Setting> in_file) {
   const auto key = std::ranges::find(keys, error.field, &Key::flag);
   const Setting* setting = key == keys.end() ? nullptr : FindSetting(in_file, key->name);

@@ -19,14 +19,14 @@ struct ShareOptions {
   placement::ProjectWeights weights;
 };
 
-/// What the flags say before it is checked.
+/// The texts of the flags before they are checked.
 struct ShareFlags {
   std::vector<std::string> quotas;
   std::vector<std::string> weights;
 
-  /// This outlives the App's parse.
+  /// Adds the flags. This object must outlive the App's parse.
   void AddTo(CLI::App& app);
-  /// An error's field is the flag.
+  /// Converts the texts. An error's field is the flag.
   [[nodiscard]] Status ReadInto(ShareOptions& options) const;
 };
 

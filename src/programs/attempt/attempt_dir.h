@@ -12,11 +12,11 @@
 
 namespace trainyard::replica {
 
-/// Names in the directory of one attempt. Shared by the supervisor and the attempt host. The lock is held
-/// from before anything of the attempt runs, by the supervisor, its sandbox's init process and its relay:
-/// never by a program of the user, which could let go of it. It is free when all of the attempt has ended,
-/// unless both were killed: then what the notes name (Init(), Cgroup()) may live for a moment longer. A
-/// supervisor that was dismissed leaves a file of that name behind.
+/// The names of files in one attempt's directory, which the supervisor and the attempt host share. The lock
+/// is taken before any process of the attempt runs. The supervisor, its sandbox's init process and its relay
+/// hold it, but never a program of the user, which could release it. It is free when the whole attempt has
+/// ended, unless supervisor and init process were both killed: then the processes that the notes name
+/// (Init(), Cgroup()) may live for a moment longer.
 struct AttemptDir {
   std::string path;
 
@@ -27,30 +27,30 @@ struct AttemptDir {
   [[nodiscard]] std::string Work() const { return path + "/work"; }
   [[nodiscard]] std::string Home() const { return path + "/home"; }
   [[nodiscard]] std::string Tmp() const { return path + "/tmp"; }
-  /// Where cloudml-hypertune writes its metric file: /tmp/hypertune, as the program sees it.
+  /// The directory of cloudml-hypertune's metric file: /tmp/hypertune, as the program sees it.
   [[nodiscard]] std::string Metrics() const { return Tmp() + "/hypertune"; }
-  /// A container's bundle and what it writes.
+  /// A container's bundle and the files that it writes.
   [[nodiscard]] std::string Container() const { return path + "/container"; }
-  /// What of ours is put into the replica (programs/runtimes/inside_tools.h).
+  /// Our tools for use inside the replica (programs/runtimes/inside_tools.h).
   [[nodiscard]] std::string Tools() const { return path + "/tools"; }
   [[nodiscard]] std::string Hosts() const { return path + "/hosts"; }
   [[nodiscard]] std::string Cgroup() const { return path + "/cgroup"; }
-  /// Which process is the first of its sandbox (init_note.h).
+  /// The note about the first process of the sandbox (init_note.h).
   [[nodiscard]] std::string Init() const { return path + "/init"; }
   /// Pid of the process that connects an isolated replica with the server.
   [[nodiscard]] std::string Relay() const { return path + "/relay"; }
   [[nodiscard]] std::string SupervisorLog() const { return path + "/supervisor.log"; }
 };
 
-/// Where an attempt host may leave the attempt's lock that it has taken for the supervisor.
+/// The descriptor as which an attempt host may pass the attempt's lock to the supervisor.
 inline constexpr int kInheritedLockFd = 3;
-/// `trainyard replica --remove-container ATTEMPT_DIR` removes what a container of a killed supervisor left in
-/// the directory and only users of its own namespace may remove.
+/// `trainyard replica --remove-container ATTEMPT_DIR` removes files that a container of a killed supervisor
+/// left in the directory and that only users of its own namespace may remove.
 inline constexpr const char* kRemoveContainer = "--remove-container";
 
-/// "trainyard-0123456789": what cgroups and containers of an installation's attempts are called begins so,
-/// since two installations on one machine have attempts of the same ids. Made from the real path of their
-/// directory.
+/// "trainyard-0123456789": the prefix of the names of cgroups and containers of an installation's attempts,
+/// since two installations on one machine may have attempts with the same ids. Made from the real path of the
+/// attempts' directory.
 [[nodiscard]] std::string InstallationName(const std::string& attempts_dir);
 
 /// kDataLoss: not a manifest.
@@ -60,22 +60,23 @@ inline constexpr const char* kRemoveContainer = "--remove-container";
 
 /// Takes the attempt's lock. kAlreadyExists: the attempt is alive.
 [[nodiscard]] Result<UniqueFd> LockAttempt(const AttemptDir& dir);
-/// The lock as an attempt host hands it to the supervisor that it starts (so that the attempt is alive from
-/// that moment on): `inherited` if it is the lock file, otherwise LockAttempt.
+/// Returns the lock that an attempt host handed to the supervisor (so that the attempt is alive from its
+/// start on): `inherited` if it is the lock file, otherwise the result of LockAttempt.
 [[nodiscard]] Result<UniqueFd> LockAttempt(const AttemptDir& dir, int inherited);
-/// Writes the supervisor's pid into the lock: the attempt host as soon as it knows it, the supervisor itself.
+/// Writes the supervisor's pid into the lock. The attempt host does so as soon as it knows the pid, and so
+/// does the supervisor itself.
 [[nodiscard]] Status SignLock(int lock, pid_t supervisor);
 /// Whether something holds the lock: then the attempt is alive. A directory without a lock file is not
 /// locked.
 [[nodiscard]] Result<bool> IsLocked(const AttemptDir& dir);
 /// The supervisor that holds the lock: the pid in it, if that process has the lock open; nothing otherwise.
 [[nodiscard]] std::optional<pid_t> LockHolder(const AttemptDir& dir);
-/// Every process but the calling one that has the lock open: what is left of the attempt's own.
+/// Every process except the calling one that has the lock open: the rest of the attempt's own processes.
 [[nodiscard]] std::vector<pid_t> LockHolders(const AttemptDir& dir);
 
 /// Durable when it returns: temporary file, fsync, rename.
 [[nodiscard]] Status WriteExit(const AttemptDir& dir, const v1::ExitRecord& exit);
-/// Nothing if there is no (whole) record.
+/// Empty if there is no complete record.
 [[nodiscard]] Result<std::optional<v1::ExitRecord>> ReadExit(const AttemptDir& dir);
 
 }  // namespace trainyard::replica

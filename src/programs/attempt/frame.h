@@ -12,27 +12,27 @@ class MessageLite;
 
 namespace trainyard::replica {
 
-/// No frame between server and supervisor is larger; a longer one is a broken peer.
+/// The largest frame between server and supervisor; a peer that sends a larger one is broken.
 inline constexpr std::size_t kFrameBytesMax = std::size_t{16} << 20;
 
 /// Appends a frame: the message's size as a varint, then the message.
 void AppendFrame(const google::protobuf::MessageLite& message, std::string& out);
 
-/// Appends a frame whose content is there already.
+/// Appends a frame whose content is already serialized.
 void AppendFrame(std::string_view content, std::string& out);
 
 /// Appends FromReplica{log: chunk} for a serialized LogChunk, without unpacking it.
 void AppendLogFrame(std::string_view chunk, std::string& out);
 
-/// Takes a stream of bytes apart into frames. Pure; one thread.
+/// Splits a stream of bytes into frames. Pure; one thread.
 class FrameReader {
  public:
-  /// No frame from now on may be larger; at most kFrameBytesMax.
+  /// Sets the limit for frames from now on; at most kFrameBytesMax.
   void SetBytesMax(std::size_t bytes_max) noexcept { bytes_max_ = bytes_max; }
   void Feed(std::string_view bytes) { buffer_.append(bytes); }
-  /// True with the next complete frame's content, which lives until the next call; false when more bytes are
-  /// needed. kInvalidArgument: the size is over the limit or no varint; the stream is of no use from there
-  /// on.
+  /// Returns true and the next complete frame's content, which is valid until the next call; false if more
+  /// bytes are needed. kInvalidArgument: the size is over the limit or no varint; the rest of the stream is
+  /// useless.
   [[nodiscard]] Result<bool> Next(std::string_view& content);
 
  private:

@@ -15,7 +15,7 @@
 
 namespace trainyard::replica {
 
-// Chunks in the bytes of a spool, damaged ones too: a disk may give back something else than was written.
+// Chunks in the bytes of a spool, including damaged ones: a disk may return other data than was written.
 // Pure: any thread.
 
 inline constexpr std::size_t kSpoolHeaderBytes = 8;
@@ -26,16 +26,17 @@ inline constexpr std::size_t kSpoolHeaderBytes = 8;
 /// Size of the content that a header announces. `header` has kSpoolHeaderBytes bytes.
 [[nodiscard]] std::size_t SpoolContentSize(std::string_view header) noexcept;
 
-/// Whether the content is what the header was written for. Pure: any thread.
+/// Whether the content matches the header. Pure: any thread.
 [[nodiscard]] bool SpoolContentIntact(std::string_view header, std::string_view content) noexcept;
 
-/// Takes the first record off `bytes`; false, and nothing changed, when the rest is cut off or damaged.
+/// Removes the first record from `bytes` and returns its content; false, with nothing changed, if the rest is
+/// cut off or damaged.
 [[nodiscard]] bool TakeSpoolRecord(std::string_view& bytes, std::string_view& content) noexcept;
 
-/// Lines that one chunk may stand for where the spool has lost them. The log store takes twice as many.
+/// The most lost lines that one chunk may replace. The log store accepts twice as many lines.
 inline constexpr std::int64_t kMissingLinesMax = 50'000;
 
-/// Numbers of lines, without `end`.
+/// A range of line numbers, without `end`.
 struct LineRange {
   std::int64_t begin = 0;
   std::int64_t end = std::numeric_limits<std::int64_t>::max();
@@ -47,57 +48,57 @@ struct FoundChunk {
   v1::LogChunk chunk;
 };
 
-/// The first intact record with a chunk of lines that are all in the range; what is in front of it is passed
-/// over. Nothing: there is none.
+/// Finds the first intact record with a chunk whose lines are all in the range, and skips the bytes before
+/// it. Empty: there is none.
 [[nodiscard]] std::optional<FoundChunk> FindChunk(std::string_view bytes, LineRange lines);
 
-/// A chunk in the place of lines that are lost, at most kMissingLinesMax of them: the first line says so, the
-/// others are empty. `next_stamp`: of the line behind them.
+/// Makes a chunk that replaces lost lines, at most kMissingLinesMax of them: the first line says so, the
+/// others are empty. `next_stamp`: the stamp of the line after them.
 [[nodiscard]] v1::LogChunk MissingLines(LineRange lines, std::uint64_t next_stamp);
 
-/// One file of the spool; it goes when all its lines are acknowledged.
+/// The size of one file of the spool; a file is removed when all of its lines are acknowledged.
 inline constexpr std::int64_t kSpoolSegmentBytes = std::int64_t{4} << 20;
-/// A smaller one is not worth a new file when all of it is acknowledged.
+/// A file that is smaller is kept and used further when all of its lines are acknowledged.
 inline constexpr std::int64_t kSpoolSegmentKeptBytes = std::int64_t{256} << 10;
-/// What may be on its way to the server without an acknowledgement.
+/// The most that may be on its way to the server without an acknowledgement.
 inline constexpr std::int64_t kInFlightBytesMax = std::int64_t{1} << 20;
 inline constexpr std::size_t kInFlightChunksMax = 256;
 
-/// The log chunks of one attempt on disk, from being written to being acknowledged by the server: a directory
-/// of segments "FIRSTLINE.log" with records (TakeSpoolRecord). Memory use does not depend on how much is
-/// spooled. One thread. A crash of the supervisor loses nothing of it; one of the machine, what was written
-/// since Sync. Records that the disk has damaged are passed over, and a chunk in their place says which lines
-/// are missing.
+/// Keeps the log chunks of one attempt on disk until the server has acknowledged them: a directory of
+/// segments "FIRSTLINE.log" with records (TakeSpoolRecord). Memory use does not depend on how much is
+/// spooled. One thread. A crash of the supervisor loses nothing; a crash of the machine loses what was
+/// written since Sync. Records that the disk has damaged are skipped, and a chunk in their place says which
+/// lines are missing.
 class Spool {
  public:
   /// Makes the directory. kAlreadyExists: the attempt has been started before.
   [[nodiscard]] static Result<Spool> Create(std::string folder);
 
-  /// kResourceExhausted: the disk is full, the spool is as before; try again.
+  /// kResourceExhausted: the disk is full and the spool unchanged; try again.
   [[nodiscard]] Status Append(const v1::LogChunk& chunk);
 
-  /// Makes what is not acknowledged durable. Nothing to be done: takes no time. An error may be told only
-  /// once, although the lines are lost: later calls may succeed.
+  /// Makes unacknowledged lines durable. Takes no time if there is nothing to do. An error may be reported
+  /// only once although lines are lost: later calls may succeed.
   [[nodiscard]] Status Sync();
 
-  /// The next chunk to be sent, serialized; nothing when all were sent or too much is in flight. An error:
-  /// the machine is short of something, try again.
+  /// Returns the next chunk to send, serialized; empty if all were sent or too much is in flight. An error:
+  /// the machine lacks memory, descriptors or the like; try again.
   [[nodiscard]] Result<std::optional<std::string>> TakeNext();
-  /// The connection was lost: everything that is not acknowledged is to be sent again.
+  /// Call it when the connection was lost: everything that is not acknowledged will be sent again.
   void Rewind();
-  /// Every line before `next_line` is durable at the server.
+  /// Call it when every line before `next_line` is durable at the server.
   void Acknowledge(std::int64_t next_line);
 
   /// Bytes that are not acknowledged. The disk holds up to a segment more.
   [[nodiscard]] std::int64_t bytes() const noexcept { return end_ - acknowledged(); }
-  /// Whether each chunk was handed out since the last Rewind.
+  /// Whether all chunks were taken since the last Rewind.
   [[nodiscard]] bool all_sent() const noexcept { return next_ == end_; }
 
  private:
   /// Records are addressed by their distance from the first byte ever written.
   struct Sent {
     std::int64_t begin;
-    std::int64_t size;  ///< with what is damaged in front of it
+    std::int64_t size;  ///< including damaged bytes before it
     LineRange lines;
   };
   struct Segment {
@@ -110,8 +111,8 @@ class Spool {
   explicit Spool(std::string folder) : folder_(std::move(folder)) {}
   /// The next intact record.
   struct Next {
-    std::int64_t end = 0;   ///< where it ends
-    v1::LogChunk chunk;     ///< without lines: there is none, and it begins behind the last line
+    std::int64_t end = 0;   ///< offset of its end
+    v1::LogChunk chunk;     ///< empty: there is none; it then begins after the last line
     std::string content{};  ///< the chunk, serialized
   };
   Status OpenSegment(std::int64_t first_line);
@@ -131,14 +132,14 @@ class Spool {
   std::int64_t next_line_ = 0;
   std::int64_t end_ = 0;
   std::int64_t end_line_ = 0;
-  std::uint64_t end_stamp_ = 0;    ///< behind the last line's
+  std::uint64_t end_stamp_ = 0;    ///< after that of the last line
   bool has_new_segments_ = false;  ///< since the last Sync
   std::int64_t acknowledged_line_ = 0;
 };
 
 /// Reads the lines from `from_line` on that the spool still has, in order. Chunks between them say which
-/// lines are missing. A damaged end is left out: the supervisor may have been killed while it wrote. A spool
-/// that was never made is empty.
+/// lines are missing. A damaged end is ignored: the supervisor may have been killed while it wrote. A spool
+/// that was never created is empty.
 [[nodiscard]] Result<std::vector<v1::LogChunk>> ReadSpool(const std::string& folder, std::int64_t from_line);
 
 }  // namespace trainyard::replica

@@ -7,12 +7,13 @@
 
 namespace trainyard::environment {
 
-/// Where the trainers of the built-in algorithms are, for PYTHONPATH: a folder named by the hash of what is
-/// compiled in, so that running jobs keep theirs when the program is replaced. Pure: a name only.
+/// The directory of the built-in algorithms' trainers, for PYTHONPATH. Its name contains the hash of the
+/// compiled-in files, so that running jobs keep their directory when the program is replaced. Pure: only
+/// computes the name.
 [[nodiscard]] std::filesystem::path AlgorithmFolder(const Layout& layout);
 
-/// Writes them there, unless they are there already; atomic, and several processes may do so at once. Errors
-/// of the file system.
+/// Writes the trainers there unless they exist already; atomic, and several processes may do so at once.
+/// Errors of the file system.
 [[nodiscard]] Status InstallAlgorithms(const Layout& layout);
 
 }  // namespace trainyard::environment

@@ -18,20 +18,21 @@
 
 namespace trainyard::environment {
 
-// Who builds a folder, among machines that share it: flock(2) of a file that comes over a network may be
-// each machine's own. docs/adr/0056-agents.md.
+// Locks between machines that share a directory: flock(2) on a network file system may only be seen by one
+// machine. docs/adr/0056-agents.md.
 
 struct ClaimLimits {
-  std::chrono::milliseconds beat{20'000};          ///< between two signs of life
-  std::chrono::milliseconds silence_max{180'000};  ///< then its machine is dead, or stands still
-  std::chrono::milliseconds look{500};             ///< between two looks at somebody else's
+  std::chrono::milliseconds beat{20'000};  ///< the interval between two signs of life
+  std::chrono::milliseconds silence_max{
+      180'000};  ///< after this long without one, the other machine is dead or suspended
+  std::chrono::milliseconds look{500};  ///< the interval between two looks at another builder's claim
 };
 
-/// A file that appears at once (O_EXCL), and whose time of change moves for as long as its builder lives. The
-/// destructor removes it, unless somebody has taken it over. One thread.
+/// A file that is created atomically (O_EXCL), and whose modification time is updated for as long as its
+/// builder lives. The destructor removes it, unless another builder has taken it over. One thread.
 class BuildClaim {
  public:
-  /// Nothing: somebody has it. Errors: those of open(2) and write(2).
+  /// Null: another builder has it. Errors: those of open(2) and write(2).
   [[nodiscard]] static Result<std::unique_ptr<BuildClaim>> Try(const std::filesystem::path& path,
                                                                const std::string& machine,
                                                                const ClaimLimits& limits);
@@ -45,19 +46,19 @@ class BuildClaim {
   BuildClaim(std::filesystem::path path, std::string words, UniqueFd file, std::chrono::milliseconds beat);
 
   std::filesystem::path path_;
-  std::string words_;  ///< in the file: no other claim has the same
+  std::string words_;  ///< the file's text, which is unique to this claim
   UniqueFd file_;
   std::jthread beats_;  ///< last: it uses the file
 };
 
-/// Looks at somebody else's claim, and removes it once its builder must be dead. For whoever has the flock(2)
-/// that its builder would have, if it were of this machine. One thread.
+/// Watches another builder's claim, and removes it once that builder must be dead. The caller must hold the
+/// flock(2), so the builder is on another machine. One thread.
 class ClaimWatch {
  public:
   ClaimWatch(std::filesystem::path path, std::string machine, ClaimLimits limits)
       : path_(std::move(path)), machine_(std::move(machine)), limits_(limits) {}
 
-  /// @return whether it is gone.
+  /// @return whether the claim is gone.
   [[nodiscard]] bool RemoveIfDead();
 
  private:
@@ -73,28 +74,29 @@ class ClaimWatch {
   std::string machine_;
   ClaimLimits limits_;
   std::optional<Sight> seen_;
-  std::chrono::steady_clock::time_point since_;  ///< of the same sight
+  std::chrono::steady_clock::time_point since_;  ///< since when it has looked the same
 };
 
-/// The right to build one folder. On this machine: flock(2) on a file beside it, so it ends when the process
-/// does. Tools that write into the folder get the descriptor too: while one of them runs, no other build
-/// begins. Among machines that share the folder: a claim beside that file.
+/// The right to build one directory. Between processes of this machine it is a flock(2) on a file next to the
+/// directory, so it ends when the process does. Tools that write into the directory inherit the descriptor:
+/// while one of them runs, no other build begins. Between machines that share the directory it is a claim
+/// next to that file.
 class BuildLock {
  public:
-  /// Waits for as long as somebody else builds, or until `stop`; calls `on_wait` once if it has to wait.
-  /// Errors: kCancelled, and those of open(2).
+  /// Waits while another process builds, or until `stop`; calls `on_wait` once if it has to wait. Errors:
+  /// kCancelled, and those of open(2).
   [[nodiscard]] static Result<BuildLock> Acquire(const std::filesystem::path& path,
                                                  const std::function<void()>& on_wait,
                                                  const std::stop_token& stop,
                                                  const std::string& machine = BootId(),
                                                  const ClaimLimits& limits = {});
-  /// Does not wait. kCancelled: somebody builds, or another machine did until it died a moment ago.
+  /// Does not wait. kCancelled: another process is building, or a builder on another machine has just died.
   [[nodiscard]] static Result<BuildLock> Try(const std::filesystem::path& path,
                                              const std::string& machine = BootId());
 
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
-  /// Before what was built is declared complete. kUnavailable: this machine stood still for so long that
-  /// another one took it for dead, and builds the folder.
+  /// Call it before declaring the build complete. kUnavailable: this machine was suspended for so long that
+  /// another one considered it dead and builds the directory now.
   [[nodiscard]] Status Confirm() const;
 
  private:

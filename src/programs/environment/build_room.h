@@ -14,18 +14,19 @@
 
 namespace trainyard::environment {
 
-/// Where the tools of one build run: in the isolation of the hooks (without one, as we do). They may write
-/// into the folder that is built, into the cache if they share one, and into a /tmp of their own, which is
-/// gone when they end. The destructor removes what is beside the folder. One thread.
+/// Runs the tools of one build, in the isolation of the hooks (without one, like this process). The tools may
+/// write into the directory that is built, into the cache if they share one, and into a private /tmp, which
+/// is removed when they end. The destructor removes temporary files next to the directory. One thread.
 class BuildRoom {
  public:
   struct Options {
-    const Layout& layout;  ///< outlives the room, as do the hooks
+    const Layout& layout;  ///< outlives this object, as do the hooks
     const PreparationHooks& hooks;
-    std::filesystem::path folder;  ///< is there
-    int lock;                      ///< held for as long as any process of a tool runs
+    std::filesystem::path folder;  ///< must exist
+    int lock;  ///< the build lock's descriptor, which tools inherit: it is locked while any of their
+               ///< processes runs
     ToolCache cache = ToolCache::kNone;
-    std::vector<std::string> read_only;  ///< what else tools see: interpreters, a runtime
+    std::vector<std::string> read_only;  ///< further paths that tools see: interpreters, a runtime
   };
 
   [[nodiscard]] static Result<std::unique_ptr<BuildRoom>> Open(Options options);
@@ -33,12 +34,13 @@ class BuildRoom {
   BuildRoom& operator=(const BuildRoom&) = delete;
   ~BuildRoom();
 
-  /// The folder for what tools may read but not change.
+  /// The directory for files that tools may read but not change.
   [[nodiscard]] std::filesystem::path Incoming() const;
-  /// As RunTool. What is in the folder at that time becomes the tool's.
+  /// As RunTool. The files in the directory become the tool's.
   [[nodiscard]] Result<ToolEnd> Run(std::vector<std::string> argv, const LineSink& out, const LineSink& err);
-  /// Ends the build: no process of a tool runs any more, and the folder becomes ours again, without what must
-  /// not be kept (build_content.h); the log has a line for each. Until then nothing may use what tools wrote.
+  /// Ends the build: no process of a tool may run any more. The directory becomes ours again, without entries
+  /// that must not be kept (build_content.h), which the log lists. Do not use what tools wrote before this
+  /// call.
   [[nodiscard]] Status TakeBack();
 
  private:
@@ -49,7 +51,7 @@ class BuildRoom {
   Options options_;
 };
 
-/// What a tool must see to run this interpreter, which may be a link: its installation.
+/// The paths that a tool must see to run this interpreter, which may be a link: its installation.
 [[nodiscard]] std::vector<std::string> PythonFiles(const std::filesystem::path& program);
 
 }  // namespace trainyard::environment

@@ -13,52 +13,52 @@
 #include "programs/environment/environment.h"
 #include "programs/environment/runtime_version.h"
 
-/// Which runtime versions are on this disk. These functions take the same locks as builders and users of a
-/// runtime, so they may be called while a server runs. Blocking; any thread.
+/// The runtime versions that are built on this disk. These functions take the same locks as builders and
+/// users of a runtime, so they may be called while a server runs. Blocking; any thread.
 
 namespace trainyard::environment {
 
 struct BuiltRuntime {
   std::filesystem::path folder;
   std::string python;       ///< "3.11"
-  std::uint64_t bytes = 0;  ///< on the disk, including what it shares with other environments
+  std::uint64_t bytes = 0;  ///< on the disk, including files that it shares with other environments
   std::optional<std::chrono::system_clock::time_point> last_use;
   std::vector<std::filesystem::path> layers;  ///< packages of jobs that are installed on it
 };
 
-/// Nothing if it is not built. Its size as SizeOf says.
+/// Empty if it is not built. The size is that of SizeOf.
 [[nodiscard]] std::optional<BuiltRuntime> FindBuilt(const std::filesystem::path& environments_dir,
                                                     const RuntimeVersion& runtime);
 
 /// Whether it is being built right now.
 [[nodiscard]] bool IsBeingBuilt(const std::filesystem::path& environments_dir, const RuntimeVersion& runtime);
 
-/// Removes it, the layers on it, and what previous definitions of the same version left. Returns the number
-/// of bytes. Errors: kFailedPrecondition while a replica runs in it or it is being built, kNotFound if
-/// nothing of it is there.
+/// Removes it, the layers on it, and the directories of previous definitions of the same version. Returns the
+/// number of bytes. Errors: kFailedPrecondition while a replica runs in it or it is being built, kNotFound if
+/// there is nothing to remove.
 [[nodiscard]] Result<std::uint64_t> RemoveBuilt(const std::filesystem::path& environments_dir,
                                                 const RuntimeVersion& runtime);
 
-// Runtime versions and layers as folders that may go, whichever definition made them. Takes the locks of
-// builders and users, so it may be called while a server runs. Blocking; any thread.
+// Runtime versions and layers as directories that can be removed, whichever definition made them. Takes the
+// locks of builders and users, so it may be called while a server runs. Blocking; any thread.
 
 struct EnvironmentFolder {
   std::filesystem::path path;
-  bool is_complete = false;  ///< else a build left it, or is at it
-  /// When a program last began in it; else when it was built, or last changed.
+  bool is_complete = false;  ///< otherwise it is being built, or a build left it
+  /// When a program last started in it; otherwise when it was built or last changed.
   std::chrono::system_clock::time_point last_used;
-  std::int64_t bytes = 0;  ///< on the disk; only if asked for
+  std::int64_t bytes = 0;  ///< on the disk; only with `with_bytes`
 };
 
 /// @param with_bytes  also walks through all of their files.
 [[nodiscard]] std::vector<EnvironmentFolder> ListEnvironmentFolders(
     const std::filesystem::path& environments_dir, bool with_bytes);
 
-/// The folders that programs of these requests use or will use.
+/// The directories that programs of these requests use or will use.
 [[nodiscard]] std::set<std::filesystem::path> FoldersOf(std::span<const EnvironmentRequest> requests);
 
-/// Removes one of ListEnvironmentFolders; of a runtime version also the layers on it. Returns the number of
-/// bytes. Errors as RemoveBuilt.
+/// Removes a directory of ListEnvironmentFolders; for a runtime version, also the layers on it. Returns the
+/// number of bytes. Errors as RemoveBuilt.
 [[nodiscard]] Result<std::uint64_t> RemoveEnvironmentFolder(const std::filesystem::path& environments_dir,
                                                             const std::filesystem::path& folder);
 

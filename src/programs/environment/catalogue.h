@@ -11,9 +11,9 @@
 
 namespace trainyard::environment {
 
-/// What a job that names no runtime version gets.
+/// The runtime version of a job that names none.
 inline constexpr std::string_view kDefaultRuntimeVersion = "2.15";
-/// The oldest Python that environments can be built with: what today's pip and uv still install for.
+/// The oldest Python that environments can be built with: the oldest that current pip and uv support.
 inline constexpr std::pair<int, int> kPythonMin{3, 7};
 
 enum class FallbackPolicy {
@@ -44,36 +44,37 @@ class Catalogue {
   /// By number, 1.9 before 1.10; those that are not numbers last.
   [[nodiscard]] const std::vector<RuntimeVersion>& versions() const noexcept { return versions_; }
 
-  /// Decides which runtime version a job runs with: the one it asks for if its Python is installed, with
-  /// another of its Pythons else, else the next higher one that can be built, else the next lower one. The
-  /// only neighbour of a version that is no number is its GPU variant. Either argument may be empty.
-  /// Errors, field "runtime_version": kInvalidArgument in the original's words for a version that does not
-  /// exist or does not come with that Python; kFailedPrecondition naming what is missing (policy none, or
-  /// nothing can be built). Pure.
+  /// Decides which runtime version a job runs with: the requested one with its Python if that is installed,
+  /// otherwise with another of its Pythons, otherwise the next higher version that can be built, otherwise
+  /// the next lower one. A version that is not a number is only replaced by its GPU variant. Either argument
+  /// may be empty. Errors, field "runtime_version": kInvalidArgument in the original's words for a version
+  /// that does not exist or does not come with that Python; kFailedPrecondition naming what is missing
+  /// (policy none, or nothing can be built). Pure.
   [[nodiscard]] Result<Resolution> Resolve(std::string_view version, std::string_view python,
                                            FallbackPolicy policy, const AvailablePythons& available) const;
 
-  /// Whether programs can use GPUs in it, or in its GPU variant. Of the operator's own versions nobody knows:
-  /// true. Pure.
+  /// Whether programs can use GPUs in it, or in its GPU variant. True for the operator's own versions, since
+  /// it is not known. Pure.
   [[nodiscard]] bool RunsOnGpus(std::string_view version) const;
 
-  /// The same job on machines with GPUs: the version's GPU variant if there is one and it can be built. Pure.
+  /// The resolution for the same job on machines with GPUs: the version's GPU variant if there is one and it
+  /// can be built. Pure.
   [[nodiscard]] Resolution ForGpus(Resolution resolution, const AvailablePythons& available) const;
 
  private:
   std::vector<RuntimeVersion> versions_;
 };
 
-/// What keeps a version from being built here: "Python 3.7, which this machine does not have", "Python 3.5,
-/// for which no tool of today installs packages"; empty if nothing does. Pure.
+/// Why a version cannot be built here: "Python 3.7, which this machine does not have", "Python 3.5, for which
+/// no tool of today installs packages"; empty if nothing does. Pure.
 [[nodiscard]] std::string MissingFor(const RuntimeVersion& runtime, const AvailablePythons& available);
 
-/// The command that brings a version its Python where that is missing: "trainyard runtimes install 2.4
+/// The command that installs a version's Python if it is missing: "trainyard runtimes install 2.4
 /// --from-image python:3.7-slim". Empty for a version whose Pythons are all older than kPythonMin, and for
 /// one that takes modules from the system's. Pure.
 [[nodiscard]] std::string CommandFor(const RuntimeVersion& runtime);
 
-/// One version, without reading all others: what a replica needs. kNotFound if there is none of that name.
+/// Loads one version without reading all others, for replicas. kNotFound if there is none of that name.
 [[nodiscard]] Result<RuntimeVersion> LoadRuntimeVersion(const std::filesystem::path& environments_dir,
                                                         std::string_view version);
 

@@ -39,8 +39,8 @@ class NameHash {
   boost::uuids::detail::sha1 sha1_;
 };
 
-/// SHA-256, for names that different projects share: what has one name has one content. OpenSSL's own
-/// function, not by EVP, whose first digest costs a millisecond of a replica's start.
+/// SHA-256, for names that different projects share: equal names mean equal contents. Uses OpenSSL's own
+/// function instead of EVP, whose first digest costs a millisecond of a replica's start.
 class ContentHash {
  public:
   ContentHash();
@@ -49,7 +49,7 @@ class ContentHash {
   ~ContentHash();
 
   ContentHash& Add(std::string_view bytes);
-  /// With its length, so that different lists of parts differ.
+  /// Adds the part with its length, so that different lists of parts have different hashes.
   ContentHash& AddPart(std::string_view part);
   /// 64 lower-case hexadecimal digits. Call once.
   [[nodiscard]] std::string Hex();
@@ -58,12 +58,12 @@ class ContentHash {
   std::unique_ptr<SHA256state_st> state_;
 };
 
-/// Whether the checksums of all packages are of their contents by SHA-256, as a server gives them now. Those
-/// of an older one's jobs are not: they keep the layers that they have.
+/// Whether the checksums of all packages are SHA-256 sums of their contents, as current servers record them.
+/// Jobs of older servers have others: they keep their existing layers.
 [[nodiscard]] bool AreByContent(const std::vector<EnvironmentRequest::Package>& packages);
 
-/// Whether the file that was fetched is the one that the job was created with: it may have been replaced, and
-/// a layer is others', too. kFailedPrecondition. Reads all of it.
+/// Checks that the downloaded file is the one that the job was created with: it may have been replaced, and
+/// other projects share the layer. kFailedPrecondition: it is another one. Reads the whole file.
 [[nodiscard]] Status CheckContent(const EnvironmentRequest::Package& package, const std::string& file);
 
 }  // namespace trainyard::environment

@@ -8,7 +8,7 @@
 
 namespace trainyard::environment {
 
-/// What the dynamic loader reads of a program or library: ELF of 64 bits, little endian. A value.
+/// The parts of a program or library that the dynamic loader reads: 64-bit ELF, little endian. A value.
 struct ElfFile {
   std::string loader;               ///< PT_INTERP; empty for a library
   std::vector<std::string> needed;  ///< DT_NEEDED: "libssl.so.1.1"
@@ -20,11 +20,11 @@ struct ElfFile {
 /// of more than 4096 bytes. Pure.
 [[nodiscard]] Result<ElfFile> ReadElf(std::string_view file);
 
-/// The same file with `run_path` as its DT_RPATH and no DT_RUNPATH: the loader then looks there first for
-/// all that a program needs, its modules' needs included, whatever LD_LIBRARY_PATH says. The new strings and
-/// the new dynamic section are a segment at the end of the file, described by the program header of a note.
-/// kInvalidArgument as ReadElf, and for a file without a note or one whose parts overlap. Pure. Source: the
-/// ELF specification, ld.so(8).
+/// Returns the file with `run_path` as its DT_RPATH and no DT_RUNPATH: the loader then looks there first for
+/// all libraries that a program and its modules need, whatever LD_LIBRARY_PATH says. The new strings and the
+/// new dynamic section are in a new segment at the end of the file, whose program header replaces that of a
+/// note. kInvalidArgument as ReadElf, and for a file without a note or one whose parts overlap. Pure. Source:
+/// the ELF specification, ld.so(8).
 [[nodiscard]] Result<std::string> WithRunPath(std::string file, std::string_view run_path);
 
 }  // namespace trainyard::environment

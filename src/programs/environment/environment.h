@@ -14,7 +14,7 @@
 
 namespace trainyard::environment {
 
-/// What one replica needs to run Python.
+/// The Python environment that one replica needs.
 struct EnvironmentRequest {
   struct Package {
     std::string uri;       ///< gs://BUCKET/OBJECT
@@ -23,30 +23,30 @@ struct EnvironmentRequest {
   std::string environments_dir;
   std::string runtime_version;
   std::vector<Package> packages;  ///< in installation order
-  bool algorithms = false;        ///< the trainers of the built-in algorithms, too
+  bool algorithms = false;        ///< includes the trainers of the built-in algorithms
 };
 
-/// A Python that has everything. The variables are to be set in the user's process.
+/// A Python with everything that was requested. Set the variables in the user's process.
 struct Environment {
   std::string python;                            ///< absolute path of the interpreter
-  std::map<std::string, std::string> variables;  ///< PATH's front part is "PATH": prepend it
+  std::map<std::string, std::string> variables;  ///< prepend the value of "PATH" to the process's PATH
 };
 
-/// What preparation needs from its caller: lines for the replica's log, packages from the server.
+/// Functions that preparation calls: to write into the replica's log, and to get packages from the server.
 struct PreparationHooks {
   std::function<void(std::string_view line)> info;
   std::function<void(std::string_view line)> error;  ///< the tool's own messages (pip's stderr)
-  SayProgress progress{};                            ///< how far it has come
+  SayProgress progress{};                            ///< progress
   /// Downloads a package to a file.
   std::function<Status(const std::string& uri, const std::string& path)> download;
-  /// Between the code of packages and the machine; outlives the preparation. None: tools run as we do, which
-  /// is for tests.
+  /// Isolates packages' code from the machine; outlives the preparation. Null: tools run without isolation,
+  /// which is for tests.
   const ToolIsolation* isolation = nullptr;
-  /// Ends preparation early with kCancelled: kills the tool that runs, gives up waiting. May be left empty.
+  /// Ends preparation early with kCancelled: kills the running tool, stops waiting. May be left empty.
   std::stop_token stop{};
 };
 
-/// The environment if all of it is there already: a few stat calls, no process.
+/// The environment if all of it exists already: a few stat calls, no process.
 [[nodiscard]] std::optional<Environment> FindEnvironment(const EnvironmentRequest& request);
 
 /// Builds what is missing (runtime, then package layer) and returns the environment. Blocks for as long as

@@ -9,7 +9,7 @@
 
 namespace trainyard::environment {
 
-/// Where things lie below the environments directory. Pure: names only.
+/// The paths below the environments directory. Pure: only computes names.
 struct Layout {
   std::filesystem::path root;
 
@@ -24,23 +24,25 @@ struct Layout {
   [[nodiscard]] std::filesystem::path Cache() const { return root / "cache"; }
   [[nodiscard]] std::filesystem::path Pythons() const { return root / "pythons"; }
 
-  /// Present in a runtime or layer once all of it is there; its contents are the Python's version ("3.11").
+  /// A file that exists in a runtime or layer once it is complete; it contains the Python's version ("3.11").
   [[nodiscard]] static std::filesystem::path Marker(const std::filesystem::path& folder) {
     return folder / "trainyard-complete";
   }
-  /// Held while a runtime or layer is built. Beside it: what is inside gets removed.
+  /// Locked while a runtime or layer is built. The file is next to the directory, whose contents may be
+  /// removed.
   [[nodiscard]] static std::filesystem::path Lock(const std::filesystem::path& folder) {
     return folder.string() + ".lock";
   }
-  /// Held, shared, by whoever runs programs in a runtime; its time of change is that of the last start.
+  /// Locked, shared, by processes that run programs in a runtime; its modification time is that of the last
+  /// start.
   [[nodiscard]] static std::filesystem::path UseLock(const std::filesystem::path& folder) {
     return folder.string() + ".use";
   }
-  /// How large the folder is, and of which build (build_folder.h).
+  /// Records the directory's size, and of which build it is (build_folder.h).
   [[nodiscard]] static std::filesystem::path SizeNote(const std::filesystem::path& folder) {
     return folder.string() + ".size";
   }
-  /// In a layer: the name of the runtime's folder.
+  /// A file in a layer that contains the name of the runtime's directory.
   [[nodiscard]] static std::filesystem::path LayerBase(const std::filesystem::path& layer) {
     return layer / "trainyard-runtime";
   }

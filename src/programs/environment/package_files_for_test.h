@@ -55,7 +55,8 @@ inline std::filesystem::path MakeSdist(const std::filesystem::path& folder, cons
   return file;
 }
 
-/// NAME-VERSION-py3-none-any.whl with the module NAME whose `version` is that, and the command NAME-version.
+/// Makes NAME-VERSION-py3-none-any.whl with a module NAME, whose `version` is VERSION, and the command
+/// NAME-version.
 inline std::filesystem::path MakeWheel(const std::filesystem::path& folder, const std::string& name,
                                        const std::string& version) {
   constexpr const char* kScript = R"(

@@ -10,15 +10,15 @@
 
 namespace trainyard::environment {
 
-/// layer_probe.py, which is compiled in: asks a package, or a layer, what it still needs. Lives as long as
-/// the program.
+/// layer_probe.py, which is compiled in: it finds out what a package or a layer still needs. The text lives
+/// as long as the program.
 [[nodiscard]] std::string_view EmbeddedLayerProbe() noexcept;
 
-/// Installs a job's packages, in their order, into a layer over a complete runtime, unless the layer is
-/// there. The layer is a virtual environment of its own whose sys.path continues with the runtime's, so
-/// it holds only what the runtime lacks or has in another version, and its contents take precedence
+/// Installs a job's packages, in their order, into a layer over a complete runtime, unless the layer exists.
+/// The layer is a separate virtual environment whose sys.path continues with the runtime's, so it contains
+/// only packages that the runtime lacks or has in another version, and its contents take precedence
 /// (docs/adr/0007-package-layers.md). Logs what it does in the original's words (spec/lifecycle.md section 6,
-/// rows 9 and 10). Errors: those of download, else as BuildRuntime's. Blocks.
+/// rows 9 and 10). Errors: those of the download, otherwise as BuildRuntime. Blocks.
 [[nodiscard]] Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime,
                                 const std::vector<EnvironmentRequest::Package>& packages,
                                 const PreparationHooks& hooks);

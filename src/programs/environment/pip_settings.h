@@ -17,13 +17,13 @@ namespace trainyard::environment {
 [[nodiscard]] std::map<std::string, std::string> UvSettingsFromPip(
     std::string_view pip_conf, const std::map<std::string, std::string>& environment);
 
-/// The same configuration as pip's own variables (PIP_INDEX_URL, ...), for a pip that is not to read files:
-/// every option of the [global] and [install] sections that has no variable in `environment`. Pure.
+/// The same configuration as variables of pip (PIP_INDEX_URL, ...), for a pip that must not read files: every
+/// option of the [global] and [install] sections that has no variable in `environment`. Pure.
 [[nodiscard]] std::map<std::string, std::string> PipVariables(
     std::string_view pip_conf, const std::map<std::string, std::string>& environment);
 
-/// Whether a tool that runs code of packages needs this variable: of pip and uv, of proxies and certificates,
-/// and the language. Pure.
+/// Whether a tool that runs packages' code needs this variable: variables of pip and uv, for proxies and
+/// certificates, and the language. Pure.
 [[nodiscard]] bool IsToolSetting(std::string_view variable);
 
 /// The absolute paths that a setting's value names, also as file:// URLs. Pure.

@@ -16,25 +16,25 @@ namespace trainyard::environment {
 
 /// Looks for interpreters: python3.N in /usr/bin, /usr/local/bin and on PATH, those in
 /// ENVIRONMENTS_DIR/pythons, and those that uv, pyenv or conda installed for this account or for all. Runs
-/// each once to find its version; in that order, the first of a version is taken. About 10 ms for each.
-/// Blocks; any thread.
+/// each once to find its version; if several have the same version, the first in that order is used. About 10
+/// ms for each. Blocks; any thread.
 [[nodiscard]] AvailablePythons ProbePythons(const std::filesystem::path& environments_dir);
 
-/// The directories of programs where it looks, in that order.
+/// The directories of programs that it searches, in that order.
 [[nodiscard]] std::vector<std::filesystem::path> PythonFolders(const std::filesystem::path& environments_dir);
 
-/// The same, asked again and again, so that what is installed later is noticed. Any thread.
+/// Repeats ProbePythons when needed, so that interpreters that are installed later are noticed. Any thread.
 class PythonInventory {
  public:
   /// Blocks as ProbePythons.
   explicit PythonInventory(std::filesystem::path environments_dir);
 
-  /// What there is now: a stat of each directory looked at, and ProbePythons if one has changed since.
+  /// The current interpreters: calls stat for each searched directory, and ProbePythons if one has changed.
   /// Blocks.
   [[nodiscard]] AvailablePythons Look();
 
  private:
-  /// A directory and the time of its last change in nanoseconds; -1: it is not there.
+  /// A directory and the time of its last change in nanoseconds; -1: it does not exist.
   using Times = std::map<std::string, std::int64_t>;
   struct Seen {
     Times times;
@@ -46,7 +46,7 @@ class PythonInventory {
   Guarded<Seen> seen_;
 };
 
-/// Has uv download an interpreter into ENVIRONMENTS_DIR/pythons. kUnavailable or kFailedPrecondition with
+/// Lets uv download an interpreter into ENVIRONMENTS_DIR/pythons. kUnavailable or kFailedPrecondition with
 /// uv's reason. Blocks for as long as the download takes; any thread.
 [[nodiscard]] Status DownloadPython(const std::filesystem::path& environments_dir, std::string_view version,
                                     const PreparationHooks& hooks);

@@ -9,10 +9,10 @@
 
 namespace trainyard::environment {
 
-/// Builds the virtual environment of a runtime version unless it is there: with uv (which it installs if it
-/// can), else with venv and pip; bytecode compiled. Errors: kFailedPrecondition if this machine lacks the
-/// Python, or with the tool's reason; kUnavailable for an index that cannot be reached, kResourceExhausted
-/// for a full disk. Blocks.
+/// Builds the virtual environment of a runtime version unless it exists: with uv (which it installs if it
+/// can), otherwise with venv and pip; compiles bytecode. Errors: kFailedPrecondition if this machine lacks
+/// the Python, or with the tool's reason; kUnavailable for an index that cannot be reached,
+/// kResourceExhausted for a full disk. Blocks.
 [[nodiscard]] Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime,
                                   const PreparationHooks& hooks);
 

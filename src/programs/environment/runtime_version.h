@@ -22,12 +22,12 @@ struct RuntimeVersion {
   };
   std::string version;  ///< "2.15"
   Kind kind = Kind::kOperator;
-  std::vector<std::string> pythons;  ///< that it runs with, as "3.11"; the highest installed one is taken
+  std::vector<std::string> pythons;  ///< that it runs with, as "3.11"; the highest installed one is used
   std::string released;              ///< a date, or empty
   std::string notes;
   std::vector<std::string> packages;  ///< requirements as pip takes them, usually NAME==VERSION
   bool locked = false;                ///< `packages` is complete: nothing else is resolved or installed
-  /// Distribution names that an installed package of another name stands for, with their version: a package
+  /// Distributions that an installed package of another name replaces, by name with their version: a package
   /// that requires "xgboost" accepts xgboost-cpu.
   std::map<std::string, std::string> provides;
   /// Directories below site-packages with shared libraries that programs open by their names alone, for
@@ -35,12 +35,12 @@ struct RuntimeVersion {
   std::vector<std::string> library_folders;
   /// The version for replicas with GPUs; empty: this one.
   std::string gpu_variant;
-  /// Tools (data/tools) whose program of the same name is on the PATH beside the packages' own.
+  /// Tools (data/tools) whose program of the same name is added to the PATH.
   std::vector<std::string> tools;
   /// Images that programs may name instead of it: jobs::MatchesImage.
   std::vector<std::string> images;
-  /// Modules that come from the system's Python, with the Debian package that has them. With any, programs
-  /// see all of the system's packages, below the runtime's own.
+  /// Modules that come from the system's Python, with the Debian package that contains them. If there are
+  /// any, programs see all of the system's packages, with lower precedence than the runtime's own.
   std::map<std::string, std::string> system_modules;
 
   friend bool operator==(const RuntimeVersion&, const RuntimeVersion&) = default;
@@ -50,14 +50,14 @@ struct RuntimeVersion {
 /// type, a version that cannot be a folder's name. `kind` defaults to operator. Pure: any thread.
 [[nodiscard]] Result<RuntimeVersion> ParseRuntimeVersion(std::string_view json);
 
-/// VERSION-HASH, the name of the folder it is built in: it changes when anything that is installed changes.
-/// Pure.
+/// VERSION-HASH, the name of the directory that it is built in: it changes when anything that is installed
+/// changes. Pure.
 [[nodiscard]] std::string RuntimeFolder(const RuntimeVersion& runtime);
 
-/// {2, 15} of "2.15", or of Python "3.11"; nothing for any other form. Pure.
+/// {2, 15} for "2.15", likewise for Python's "3.11"; empty for any other form. Pure.
 [[nodiscard]] std::optional<std::pair<int, int>> ParseMajorMinor(std::string_view text);
 
-/// Whether the list names no pip, though jobs may have packages: a build adds it. Pure.
+/// Whether a build has to add pip: the list does not name it, though jobs may have packages. Pure.
 [[nodiscard]] bool NeedsPip(const RuntimeVersion& runtime);
 
 /// The version that `packages` pins the named package to, or that another one provides; empty if neither.

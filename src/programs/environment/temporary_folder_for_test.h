@@ -8,7 +8,7 @@
 
 namespace trainyard::environment {
 
-/// A folder of the test's own, removed with all that is in it.
+/// A temporary directory for a test, removed with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

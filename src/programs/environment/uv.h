@@ -14,30 +14,31 @@
 
 namespace trainyard::environment {
 
-/// The version that is installed where there is no uv.
+/// The version that is installed if there is no uv.
 inline constexpr std::string_view kUvVersion = "0.13.8";
 
-/// uv from PATH or from ENVIRONMENTS_DIR/tools; empty if neither has it. No process.
+/// Finds uv on PATH or in ENVIRONMENTS_DIR/tools; empty if neither has it. Starts no process.
 [[nodiscard]] std::filesystem::path FindUv(const Layout& layout);
 
-/// FindUv, else installs it with pip into ENVIRONMENTS_DIR/tools, using that interpreter. Serialised by a
-/// lock there. The reason is pip's; a caller without uv uses venv and pip instead. Blocks; any thread.
+/// Calls FindUv, otherwise installs uv with pip into ENVIRONMENTS_DIR/tools, using that interpreter.
+/// Serialised by a lock there. An error has pip's reason; a caller without uv uses venv and pip instead.
+/// Blocks; any thread.
 [[nodiscard]] Result<std::filesystem::path> ObtainUv(const Layout& layout, const Python& python,
                                                      const PreparationHooks& hooks);
 
-/// Where the code that tools run may write between builds.
+/// The cache into which code that tools run may write; it outlives a build.
 enum class ToolCache {
   kNone,      ///< for packages of jobs: what one job's packages leave there would reach the next job
   kRuntimes,  ///< shared by the builds of runtimes, whose packages the operator names
 };
 
-/// All variables for uv and pip: of this process's only those that IsToolSetting names, the system's
+/// All environment variables for uv and pip: those of this process that IsToolSetting accepts, the system's
 /// certificates, the index that pip is configured to use (also for uv, which reads its own settings only),
-/// the cache. Settings of configuration files are among them: pip is told to read none.
+/// and the cache. They include the settings of pip's configuration files, since pip is told to read none.
 [[nodiscard]] std::map<std::string, std::optional<std::string>> ToolVariables(const Layout& layout,
                                                                               ToolCache cache);
 
-/// Files and folders outside that the variables name: certificates, folders of packages.
+/// Files and directories that the variables name: certificates, directories of packages.
 [[nodiscard]] std::vector<std::string> FilesNamedIn(
     const std::map<std::string, std::optional<std::string>>& variables);
 

@@ -65,14 +65,14 @@ struct LayerRecord {
   std::int64_t unpacked_bytes = 0;
 };
 
-/// What is known of a complete image.
+/// The record of a complete image.
 struct CachedImage {
   std::string digest;
   std::string reference;           ///< where it came from, with the digest
-  std::vector<std::string> names;  ///< normalised, with tags: what it was asked for as
+  std::vector<std::string> names;  ///< normalised, with tags: the names that it was requested under
   std::vector<std::string>
-      loaded_names;     ///< names given by archives: looked up here, without asking a registry
-  bool loaded = false;  ///< came by `images load`, so perhaps it cannot be pulled again
+      loaded_names;     ///< names given by archives: resolved here, without asking a registry
+  bool loaded = false;  ///< added by `images load`, so perhaps it cannot be pulled again
   std::chrono::system_clock::time_point pulled{};
   std::string config_digest;
   std::vector<LayerRecord> layers;  ///< as the manifest has them, the lowest first
@@ -99,13 +99,13 @@ struct ImageRecords {
 /// The image of a record; absent if a layer or the config is missing.
 [[nodiscard]] std::optional<Image> ImageOf(const CacheLayout& layout, const CachedImage& record);
 
-/// How a digest was found.
+/// A note of how a digest was found.
 struct Note {
   std::string reference;
-  std::string name;  ///< as it was asked for, mapped and normalised: with the tag
+  std::string name;  ///< as it was requested, mapped and normalised: with the tag
   RegistryAccess access;
 };
-/// A digest may have been found under several references, each with credentials of its own.
+/// A digest may have been found under several references, each with other credentials.
 [[nodiscard]] std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest,
                                            std::string_view reference);
 /// Replaces a previous note of the same digest and `note.reference`.
@@ -115,7 +115,7 @@ struct Note {
 [[nodiscard]] std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view digest);
 [[nodiscard]] Status WriteBlob(const CacheLayout& layout, std::string_view digest, std::string_view bytes);
 
-/// What is in a directory; absent if it is not there. Errors: those of the file system.
+/// The entries of a directory; absent if it does not exist. Errors: those of the file system.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> EntriesOf(const std::filesystem::path& folder);
 
 /// When a file was last written; absent if that is unknown.
@@ -125,8 +125,8 @@ struct Note {
 /// flock(2) of a file that is created if needed. Absent: another process or thread holds the lock.
 [[nodiscard]] Result<std::optional<UniqueFd>> TryLock(const std::filesystem::path& path, int operation);
 
-/// The same, but waits while another one holds it; calls `on_wait` once if it must wait. kCancelled after a
-/// stop.
+/// The same, but waits while another process or thread holds the lock; calls `on_wait` once if it must wait.
+/// kCancelled after a stop.
 [[nodiscard]] Result<UniqueFd> WaitForLock(const std::filesystem::path& path, int operation,
                                            const std::function<void()>& on_wait, const std::stop_token& stop);
 

@@ -31,7 +31,7 @@ class Digester {
 };
 
 [[nodiscard]] std::string Sha256(std::string_view bytes);
-/// Of a file that may be large. Errors of open(2) and read(2).
+/// The digest of a file, which may be large. Errors: those of open(2) and read(2).
 [[nodiscard]] Result<std::string> Sha256OfFile(const std::string& path);
 
 }  // namespace trainyard::image

@@ -13,7 +13,7 @@
 #include "programs/environment/progress.h"
 #include "rules/container/program.h"
 
-/// Container images: where they come from, and what is kept of them. One directory per installation.
+/// Container images: resolving, pulling and caching them. One cache directory per installation.
 namespace trainyard::image {
 
 /// An image in the cache, unpacked. It does not change while an ImageUse of it is held.
@@ -25,7 +25,7 @@ struct Image {
   std::int64_t size_bytes = 0;  ///< of the layers as they were pulled
 };
 
-/// A reference made definite.
+/// A reference that was resolved to a digest.
 struct ResolvedImage {
   std::string
       reference;       ///< mapped, with the digest instead of the tag: "docker.io/library/busybox@sha256:..."
@@ -33,22 +33,24 @@ struct ResolvedImage {
   std::int64_t size_bytes = 0;
 };
 
-/// Where references are looked for.
+/// The sources in which references are resolved.
 struct Sources {
   std::string images_dir;  ///< the cache
   std::vector<std::pair<std::string, std::string>>
       mapped;                         ///< --image-map: pattern (jobs::MatchesImage) and reference
   std::string auth_file;              ///< Docker's config.json form; empty: as FindAuthFile looks for it
-  std::vector<std::string> insecure;  ///< registries spoken to without TLS; loopback ones always are
-  std::string registries_dir;         ///< DATA/registries: what `registries login` wrote; empty: nothing
-  /// Who names images has fewer rights than this process: a registry leads to no address of this machine, nor
-  /// to one that only this machine reaches, unless `mapped`, `insecure` or the credentials name it.
+  std::vector<std::string> insecure;  ///< registries contacted without TLS, in addition to loopback ones
+  std::string
+      registries_dir;  ///< DATA/registries: directory of the credentials from `registries login`; empty: none
+  /// Users who name images have fewer rights than this process, so registries must not lead to addresses of
+  /// this machine or to addresses that only this machine can reach, unless `mapped`, `insecure` or the
+  /// credentials name the registry.
   bool guarded = false;
 };
 
 struct PullHooks {
   std::function<void(std::string_view line)> info;  ///< progress, one line at a time; any thread
-  environment::SayProgress progress = {};           ///< bytes that are here, then layers unpacked; any thread
+  environment::SayProgress progress = {};           ///< bytes downloaded, then layers unpacked; any thread
   int lock_fd = -1;                                 ///< inherited by the tools that are started
   std::stop_token stop = {};                        ///< ends the pull: kCancelled
 };
@@ -59,21 +61,21 @@ struct PullHooks {
 /// (no such image or tag), kPermissionDenied (credentials), kFailedPrecondition (another architecture),
 /// kUnavailable (the registry does not answer), kInvalidArgument. Loaded images (`images load`) are found by
 /// name, too. How the image was found (TLS, the file with credentials) is noted in the cache, so pulling the
-/// result needs nothing of `sources` but the cache's directory. `stop` ends it: kCancelled.
+/// result needs only the cache's directory from `sources`. `stop` ends it: kCancelled.
 [[nodiscard]] Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& reference,
                                                  std::chrono::milliseconds timeout,
                                                  const std::stop_token& stop = {});
 
-/// What answers for the reference after `mapped`: the registry, "HOST[:PORT]", or, for an image on this
-/// machine, its transport, "docker-daemon:". Empty: it is no reference. Pure: any thread.
+/// The origin of the reference after `mapped`: the registry, "HOST[:PORT]", or, for an image on this machine,
+/// its transport, "docker-daemon:". Empty: it is no reference. Pure: any thread.
 [[nodiscard]] std::string RegistryOf(const Sources& sources, const std::string& reference);
 
-/// Whether the reference, after `mapped`, is of a registry for which this server keeps credentials. Reads a
-/// few files.
+/// Whether the reference, after `mapped`, names a registry for which this server has credentials. Reads a few
+/// files.
 [[nodiscard]] bool UsesCredentials(const Sources& sources, const std::string& reference);
 
-/// What the reference was when a registry last said so, if that image is complete in the cache: for a
-/// registry that does not answer now. Asks nobody; reads a few files.
+/// The image to which a registry last resolved the reference, if it is complete in the cache: for use when
+/// the registry does not answer. Contacts no registry; reads a few files.
 [[nodiscard]] std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::string& reference);
 
 /// The image of that digest, if it is complete in the cache. Does not block.

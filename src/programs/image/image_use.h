@@ -13,7 +13,7 @@ class ImageUse {
  public:
   /// Also records the time. Take it before FindImage, and use the image only while it is held. Waits at most
   /// a second, because a check for use holds the lock for an instant. Errors: kUnavailable while it is being
-  /// removed, kInvalidArgument for what is no digest, and those of open(2).
+  /// removed, kInvalidArgument if `digest` is no digest, and those of open(2).
   [[nodiscard]] static Result<ImageUse> Begin(const std::string& images_dir, const std::string& digest);
 
   /// May be inherited by child processes: the image is used as long as one of them lives.

@@ -15,7 +15,7 @@
 
 namespace trainyard::image {
 
-/// What an archive says of one file.
+/// The attributes of one file in an archive.
 struct EntryAttributes {
   mode_t mode = 0;  ///< permissions only
   uid_t uid = 0;
@@ -24,9 +24,9 @@ struct EntryAttributes {
   std::vector<std::pair<std::string, std::string>> xattrs;
 };
 
-/// The directory into which a layer is unpacked. Whatever the archive says, nothing outside of it is touched:
-/// paths are resolved by the kernel as if the directory were the root (openat2, RESOLVE_IN_ROOT), and ".." is
-/// refused.
+/// The directory into which a layer is unpacked. Whatever the archive contains, nothing outside of the
+/// directory is changed: paths are resolved by the kernel as if the directory were the root (openat2,
+/// RESOLVE_IN_ROOT), and ".." is rejected.
 ///
 /// Deletions take overlayfs' form: a character device 0/0 for a whiteout, the xattr overlay.opaque for an
 /// opaque directory (as user.overlay.opaque and, as root, trusted.overlay.opaque). As root, everything keeps
@@ -53,8 +53,8 @@ class LayerFolder {
   /// ".wh.NAME" and ".wh..wh..opq".
   [[nodiscard]] static bool IsWhiteout(std::string_view path);
   [[nodiscard]] Status AddWhiteout(std::string_view path);
-  /// Sets the times and permissions of directories: done last, because later entries would change or need
-  /// them.
+  /// Sets the times and permissions of directories. Call it last, because later entries would change the
+  /// times or need the permissions.
   [[nodiscard]] Status Finish();
 
  private:

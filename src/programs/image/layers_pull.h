@@ -17,12 +17,13 @@
 namespace trainyard::image {
 
 /// Pulls the layers of one image into the cache: skopeo fetches several at a time, and each is unpacked as
-/// soon as it is complete, on other threads. May be run again after a failure: it continues with what is
-/// there. The unpacked directories appear under their names when all are there and durable. One thread.
+/// soon as it is complete, on other threads. May be run again after a failure: it continues where the last
+/// run stopped. The unpacked directories appear under their names when all of them are complete and durable.
+/// One thread.
 class LayersPull {
  public:
   struct Place {
-    const CacheLayout& layout;  ///< all of them outlive the pull
+    const CacheLayout& layout;  ///< all references outlive the pull
     const Reference& reference;
     const RegistryAccess& access;
     const PullHooks& hooks;
@@ -41,7 +42,7 @@ class LayersPull {
     Descriptor blob;
     std::string diff_id;
   };
-  /// What the threads have done. A layer is named by its diff_id.
+  /// The results of the threads. A layer is identified by its diff_id.
   struct Done {
     std::map<std::string, std::int64_t> unpacked;  ///< bytes
     std::vector<Error> errors;

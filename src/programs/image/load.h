@@ -15,8 +15,8 @@ struct ArchivedImage {
   std::vector<std::string> names;  ///< "localhost/tiny:v1"; empty: it has none
 };
 
-/// What `docker save`, podman, buildah and skopeo write: an OCI layout (a directory, or a tar of one) or a
-/// docker archive. Errors: kNotFound; kInvalidArgument if it is none of them.
+/// Lists the images in an archive of `docker save`, podman, buildah or skopeo: an OCI layout (a directory, or
+/// a tar of one) or a docker archive. Errors: kNotFound; kInvalidArgument if it is none of them.
 [[nodiscard]] Result<std::vector<ArchivedImage>> LookIntoArchive(const std::string& path);
 
 /// Loads an archive's image into the cache, where jobs find it by its names or digest, and where it stays

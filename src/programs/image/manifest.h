@@ -8,9 +8,8 @@
 #include "base/result.h"
 #include "programs/image/image.h"
 
-/// Manifests, indexes and configs, as registries and archives have them. Pure: any thread.
-/// Source: OCI image spec (manifest.md, image-index.md, config.md); Docker's image manifest version 2
-/// schema 2.
+/// Parsers for manifests, indexes and configs of registries and archives. Pure: any thread. Source: OCI image
+/// spec (manifest.md, image-index.md, config.md); Docker's image manifest version 2 schema 2.
 namespace trainyard::image {
 
 struct Descriptor {
@@ -22,7 +21,7 @@ struct Descriptor {
 struct Manifest {
   Descriptor config;
   std::vector<Descriptor> layers;  ///< the lowest first
-  /// Of all layers as they are stored.
+  /// The size of all layers as they are stored.
   [[nodiscard]] std::int64_t LayerBytes() const;
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

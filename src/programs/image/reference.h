@@ -7,35 +7,36 @@
 
 namespace trainyard::image {
 
-/// Where an image is, in parts. A value.
+/// A reference to an image, split into its parts. A value.
 struct Reference {
   std::string transport;  ///< "docker" (a registry), "oci", "oci-archive", "docker-archive", "docker-daemon",
                           ///< "containers-storage"
   std::string name;       ///< "docker.io/library/busybox", or the path of a layout or archive
-  std::string tag;        ///< "latest"; of a layout or archive the name inside, or empty
+  std::string tag;        ///< "latest"; for a layout or archive: the name inside, or empty
   std::string digest;     ///< "sha256:...", or empty
 
   [[nodiscard]] bool IsRegistry() const { return transport == "docker"; }
   /// "docker.io"; empty unless IsRegistry().
   [[nodiscard]] std::string Registry() const;
-  /// As people write it: "docker.io/library/busybox:latest", "oci:/a/b:v1"; the digest instead of a
-  /// registry's tag, behind all else elsewhere.
+  /// The text as people write it: "docker.io/library/busybox:latest", "oci:/a/b:v1". A digest replaces a
+  /// registry's tag; for other transports it follows at the end.
   [[nodiscard]] std::string Print() const;
-  /// In the form that skopeo takes. It has no place for the digest of what is not in a registry: the reader
-  /// must compare it.
+  /// The text in skopeo's form. That form cannot express the digest of an image that is not in a registry, so
+  /// the caller must compare the digest.
   [[nodiscard]] std::string ForSkopeo() const;
   friend bool operator==(const Reference&, const Reference&) = default;
 };
 
-/// Reads a reference as Docker does: "busybox" is docker.io/library/busybox:latest. What is not a registry's
-/// begins with its transport. kInvalidArgument. Pure: any thread. Source: jobs::CheckImageReference.
+/// Parses a reference as Docker does: "busybox" is docker.io/library/busybox:latest. References to anything
+/// but a registry begin with the transport. kInvalidArgument: it is no reference. Pure: any thread. Source:
+/// jobs::CheckImageReference.
 [[nodiscard]] Result<Reference> ParseReference(std::string_view text);
 
 /// Whether the registry, "HOST[:PORT]", is on this machine (wire::IsLoopbackName): such registries are used
 /// without TLS.
 [[nodiscard]] bool IsLoopbackRegistry(std::string_view registry);
 
-/// "sha256:" and 64 lower-case hexadecimal digits: what may be part of a path. Pure: any thread.
+/// "sha256:" and 64 lower-case hexadecimal digits: such text is safe as part of a path. Pure: any thread.
 [[nodiscard]] bool IsSha256(std::string_view digest);
 
 }  // namespace trainyard::image

@@ -11,7 +11,7 @@
 
 namespace trainyard::image {
 
-/// One file of a tar that a test makes by hand, as no honest tool would. Source: POSIX ustar.
+/// One file of a tar that a test makes by hand, since normal tools would not make it. Source: POSIX ustar.
 struct TarEntry {
   std::string name;
   char type =

@@ -6,8 +6,8 @@
 
 namespace trainyard::replica {
 
-/// A longer line is cut into several: what one log entry may be. Source: the logging API's limit of 256 KB
-/// per entry.
+/// The most bytes of one log entry; a longer line is cut into several. Source: the logging API's limit of 256
+/// KB per entry.
 inline constexpr std::size_t kLineBytesMax = std::size_t{256} << 10;
 
 /// Cuts a stream of bytes into lines. A line's end is '\n' or "\r\n"; neither is part of the line. Lines over
@@ -16,7 +16,7 @@ class LineSplitter {
  public:
   explicit LineSplitter(std::size_t line_bytes_max = kLineBytesMax) : line_bytes_max_(line_bytes_max) {}
 
-  /// Calls `sink(std::string_view line)` for each line that is complete now. The view is valid during the
+  /// Calls `sink(std::string_view line)` for each line that is now complete. The view is valid during the
   /// call.
   template <class Sink>
   void Feed(std::string_view bytes, Sink&& sink) {
@@ -27,7 +27,7 @@ class LineSplitter {
     }
   }
 
-  /// The stream has ended: the last line, if it had no newline.
+  /// Call it at the end of the stream: passes on the last line if it had no newline.
   template <class Sink>
   void Finish(Sink&& sink) {
     std::string_view line;
@@ -43,8 +43,8 @@ class LineSplitter {
   void DropTaken();
 
   std::size_t line_bytes_max_;
-  std::string rest_;       ///< the beginning of a line whose end has not come
-  std::size_t taken_ = 0;  ///< bytes of rest_ that the last line was
+  std::string rest_;       ///< the beginning of a line whose end has not been read yet
+  std::size_t taken_ = 0;  ///< bytes of rest_ that belong to the last line
 };
 
 }  // namespace trainyard::replica

@@ -10,18 +10,18 @@
 
 namespace trainyard::replica {
 
-/// The severity that Python's own forms of a line name: `WARNING:root:text` (logging without a format) and
-/// `task.py:3: UserWarning: text` (warnings). Nothing for any other line. Pure: any thread.
+/// The severity in lines of Python's own formats: `WARNING:root:text` (logging without a format) and
+/// `task.py:3: UserWarning: text` (warnings). Empty for any other line. Pure: any thread.
 [[nodiscard]] std::optional<logging::v2::LogEntry::Severity> SeverityOfPythonLine(
     std::string_view line) noexcept;
 
-/// Makes entries of the lines of stderr. A traceback of Python's is one entry, with all of its chain and the
-/// lines of its message; so is a warning with the source line below it. Every other line is one by itself; a
-/// progress bar that a traceback's first line stands behind is a line, too.
-/// What an entry may still need is held until the next line tells, or Release. Pure; one thread.
+/// Combines lines of stderr into entries. A Python traceback is one entry, with its whole chain and the lines
+/// of its message; so is a warning with the source line below it. Every other line is an entry by itself. A
+/// progress bar before a traceback's first line counts as a line, too. An entry that may be incomplete is
+/// held until the next line shows whether it is, or until Release. Pure; one thread.
 class StderrEntries {
  public:
-  /// Calls `sink(std::string_view entry)` for each entry that is complete now. The view is valid during the
+  /// Calls `sink(std::string_view entry)` for each entry that is now complete. The view is valid during the
   /// call.
   template <class Sink>
   void Line(std::string_view line, Sink&& sink) {
@@ -36,7 +36,7 @@ class StderrEntries {
     Release(sink);
     if (!Begins(line)) sink(line);
   }
-  /// Nothing more comes, or not soon: what is held is an entry.
+  /// Call it when nothing more comes, or not soon: passes on the held entry.
   template <class Sink>
   void Release(Sink&& sink) {
     if (!holds()) return;
@@ -45,22 +45,22 @@ class StderrEntries {
     sink(std::string_view(held_));
   }
   [[nodiscard]] bool holds() const noexcept { return state_ != State::kNone; }
-  /// What is held can be whole: it is no traceback that lacks its exception.
+  /// Whether the held entry can be complete: it is not a traceback that lacks its exception.
   [[nodiscard]] bool can_be_whole() const noexcept {
     return state_ == State::kWarning || state_ == State::kMessage;
   }
-  /// Lines that were held so far: tells whether any came since.
+  /// How many lines were held so far, to notice new ones.
   [[nodiscard]] std::size_t lines_held() const noexcept { return lines_held_; }
 
  private:
   enum class State {
     kNone,
     kWarning,   ///< its source line may follow
-    kFrames,    ///< of a traceback: its exception is to follow
+    kFrames,    ///< of a traceback: its exception must follow
     kMessage,   ///< of a traceback: lines of the message may follow, or the next one of the chain
-    kOriginal,  ///< of a traceback: frames of TensorFlow 1 behind the message
-    kGraph,     ///< of a traceback: frames of TensorFlow 2 in the message: the reason is to follow
-    kLinked,    ///< of a chain: the next traceback is to follow
+    kOriginal,  ///< of a traceback: frames of TensorFlow 1 after the message
+    kGraph,     ///< of a traceback: frames of TensorFlow 2 in the message: the reason must follow
+    kLinked,    ///< of a chain: the next traceback must follow
     kWhole,     ///< nothing more belongs to it
   };
 
@@ -70,7 +70,7 @@ class StderrEntries {
   [[nodiscard]] static State StateAfter(diagnosis::TracebackLine kind);
   bool Begins(std::string_view line);
   bool Continues(std::string_view line);
-  /// Whether the line belongs to the traceback whose exception has come.
+  /// Whether the line belongs to the traceback whose exception was already read.
   bool ContinuesMessage(std::string_view line);
   bool Hold(std::string_view line, State state);
 

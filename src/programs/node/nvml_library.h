@@ -7,7 +7,8 @@
 
 #include "base/result.h"
 
-/// NVML's binary interface, as far as it is used here; stable since driver 450. Source: NVML API reference.
+/// The part of NVML's binary interface that is used here; it is stable since driver 450. Source: NVML API
+/// reference.
 namespace trainyard::node {
 
 using NvmlReturn = int;

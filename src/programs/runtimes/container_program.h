@@ -15,26 +15,26 @@
 
 namespace trainyard::replica {
 
-// What a container sees of the replica, whoever runs it.
+// The view that a container has of the replica, whichever runtime runs it.
 
-/// "NAME=value": the image's ENV, then what every replica gets. `home`: unless the image's ENV has one.
-/// `devices`: what the accelerators' driver wants. Pure but for the count of CPUs.
+/// Variables as "NAME=value": the image's ENV, then those of every replica. `home`: used unless the image's
+/// ENV sets HOME. `devices`: variables for the accelerators' driver. Pure, except that it counts the CPUs.
 [[nodiscard]] std::vector<std::string> ContainerVariables(const ProgramStart& start,
                                                           const container::ImageConfig& image,
                                                           const std::string& home, const Channels& channels,
                                                           const std::vector<std::string>& devices);
 
-/// The channels that a container has: /gcs needs no directory of the machine's.
+/// The channels that a container has: it needs no /gcs directory on the machine.
 [[nodiscard]] Channels ContainerChannels(const v1::Manifest& manifest);
 
-/// The host names, the resolver's settings, and what the channels need. `image_has`: whether the image has a
-/// file; where it has none of the places of a CA bundle it gets the first. Writes the tools that go with
-/// /gcs.
+/// The binds for host names, the resolver's settings, and the channels. `image_has`: whether the image has a
+/// file; if it has no CA bundle in any of the usual places, the first place is added. Writes the tools that
+/// come with /gcs.
 [[nodiscard]] Result<std::vector<FileView::Bind>> ContainerBinds(
     const ProgramStart& start, const Channels& channels,
     const std::function<bool(const std::string& path)>& image_has);
 
-/// A container by an OCI runtime, below the supervisor (oci_container.h).
+/// A container that an OCI runtime runs, as a child of the supervisor (oci_container.h).
 class ContainerProgram final : public Program {
  public:
   /// The manifest outlives it. kFailedPrecondition: the image and the job name nothing to run.
@@ -58,8 +58,8 @@ class ContainerProgram final : public Program {
   std::vector<std::string> argv_;
 };
 
-/// A container that a container daemon (Docker, podman) runs, over its API. In the sandbox is a process that
-/// follows it (RunContainer); the isolation is the daemon's own.
+/// A container that a container daemon (Docker, podman) runs, over its API. The sandbox contains a process
+/// that controls it (RunContainer); the daemon isolates the container itself.
 class DaemonProgram final : public Program {
  public:
   /// The manifest outlives it. kFailedPrecondition: the image and the job name nothing to run.

@@ -47,25 +47,25 @@ class DaemonApi {
 
   /// `body`: CreateContainerBody. kAlreadyExists: there is one of that name.
   [[nodiscard]] Status Create(const std::string& name, const std::string& body);
-  /// Starts it; the output from the first byte on, in frames (DaemonFrames), to its end. kFailedPrecondition:
-  /// its program cannot be run. kUnknown: it may run, but the daemon's answer or the output is lost.
+  /// Starts it and returns the stream of its whole output, in frames (DaemonFrames). kFailedPrecondition: its
+  /// program cannot be run. kUnknown: it may run, but the daemon's answer or the output is lost.
   [[nodiscard]] Result<http::ClientStream> AttachAndStart(const std::string& name);
-  /// Asks for the end of a started container, on a connection of its own: as long as that holds, the daemon
-  /// has been there all the time. For ReadEnd.
+  /// Begins to wait for the end of a started container, on a separate connection: while the connection lasts,
+  /// the daemon has not been restarted. For ReadEnd.
   [[nodiscard]] Result<http::ClientStream> OpenWait(const std::string& name);
-  /// Blocks until it has ended. kUnavailable: the daemon went away before, perhaps for a moment only.
+  /// Blocks until it has ended. kUnavailable: the daemon went away before that, perhaps only for a moment.
   [[nodiscard]] Result<ContainerState> ReadEnd(http::ClientStream& wait, const std::string& name);
-  /// Blocks until it has ended, also across a container daemon that is started again meanwhile.
+  /// Blocks until it has ended, even if the container daemon is restarted meanwhile.
   [[nodiscard]] Result<ContainerState> Wait(const std::string& name);
   [[nodiscard]] Result<ContainerState> Inspect(const std::string& name);
   /// `signal`: "SIGTERM", "15". One that has ended already is no error.
   [[nodiscard]] Status Signal(const std::string& name, const std::string& signal);
-  /// Kills it and removes it with its volumes. Not there (any more) is no error. A container daemon gets 10 s
-  /// for each of both: the caller tries again.
+  /// Kills it and removes it with its volumes. It is no error if it does not exist (any more). The daemon
+  /// gets 10 s for each of the two steps; after that the caller should try again.
   [[nodiscard]] Status Remove(const std::string& name);
   /// Names of the containers, running or not, with the label NAME=VALUE.
   [[nodiscard]] Result<std::vector<std::string>> List(const std::string& label);
-  /// Makes an image of an ended container's files, with the image configuration that it was made from.
+  /// Makes an image from an ended container's files, with the configuration of the container's image.
   [[nodiscard]] Status Commit(const std::string& container, const std::string& repository,
                               const std::string& tag);
 
@@ -87,12 +87,13 @@ class DaemonApi {
   std::unique_ptr<http::Client> client_;
 };
 
-/// Takes the stream of an attached container apart: frames of a byte with the stream's number, three zeros,
-/// the length (four bytes, big-endian) and so many bytes of output. Bytes are handed on as they come, also of
-/// a frame that is not complete yet. Pure. Source: Docker Engine API, "Stream format".
+/// Parses the stream of an attached container: each frame has a byte with the stream's number, three zeros,
+/// the length (four bytes, big-endian) and that many bytes of output. Bytes are passed on as they come, even
+/// from an incomplete frame. Pure. Source: Docker Engine API, "Stream format".
 class DaemonFrames {
  public:
-  /// Where output goes: the stream (1 or 2) and some of its bytes. An error ends the feeding.
+  /// Parses bytes and calls `sink` with the stream (1 or 2) and some of its bytes. An error of `sink` is
+  /// returned at once.
   template <class Sink>
   [[nodiscard]] Status Feed(std::string_view bytes, const Sink& sink) {
     while (!bytes.empty()) {
@@ -112,7 +113,7 @@ class DaemonFrames {
     return {};
   }
 
-  /// Whether a frame was cut.
+  /// Whether the input ended in the middle of a frame.
   [[nodiscard]] bool in_frame() const noexcept { return left_ > 0 || !head_.empty(); }
 
  private:

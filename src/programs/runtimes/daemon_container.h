@@ -13,63 +13,64 @@
 #include "programs/attempt/attempt_dir.h"
 #include "programs/runtimes/daemon_api_request.h"
 
-/// A container that a container daemon runs for an attempt. It is no process of ours: nothing that the kernel
-/// does to the supervisor ends it. So its name is noted in the attempt's directory before it is made, and the
+/// A container that a container daemon runs for an attempt. It is not our process, so it does not end with
+/// the supervisor. Therefore its name is noted in the attempt's directory before it is created, and the
 /// attempt counts as alive until it is removed (docs/adr/0017-containers-by-an-engine.md).
 namespace trainyard::replica {
 
-/// What containers are found by: the directory of all attempts, and the attempt.
+/// Labels by which containers are found: the directory of all attempts, and the attempt.
 inline constexpr const char* kAttemptsLabel = "trainyard.attempts";
 inline constexpr const char* kAttemptLabel = "trainyard.attempt";
 [[nodiscard]] std::map<std::string, std::string> ContainerLabels(const AttemptDir& dir);
 
-/// Ends the name of the container that installs the attempt's packages.
+/// The suffix of the name of the container that installs the attempt's packages.
 inline constexpr std::string_view kPackagesSuffix = "-packages";
 
-/// A container of this attempt, named so that installations which share a container daemon do not meet.
+/// The name of the attempt's container. It is unique among installations that share a container daemon.
 [[nodiscard]] std::string ContainerName(const AttemptDir& dir);
 
-/// Notes, durably, that the attempt may have a container of that name in the daemon behind the socket.
+/// Records durably that the attempt may have a container of that name in the daemon at the socket.
 [[nodiscard]] Status NoteContainer(const AttemptDir& dir, const std::string& socket, const std::string& name);
 
-/// Whether some are noted: one system call.
+/// Whether any are noted: one system call.
 [[nodiscard]] bool HasNotedContainers(const AttemptDir& dir);
 
-/// The first processes of those that run, as this machine numbers them: the daemon is asked for each. What it
-/// does not know is left out.
+/// The pids, on this machine, of the first processes of the running containers: the daemon is asked about
+/// each. Containers that it does not know are left out.
 [[nodiscard]] std::vector<pid_t> NotedContainerPids(const AttemptDir& dir);
 
-/// Removes the containers that are noted, and then the note; without a note there is nothing to do. An error
-/// says that a container may still run.
+/// Removes the noted containers, and then the note; does nothing without a note. An error means that a
+/// container may still run.
 [[nodiscard]] Status RemoveNotedContainers(const AttemptDir& dir);
 
-/// Removes the containers that attempts below this directory have in the daemon although nothing of those
-/// attempts lives, as `lives` says. Errors: its own, and those of DaemonApi.
+/// Removes containers in the daemon that belong to attempts below this directory for which `lives` returns
+/// false. Errors: those of `lives` and of DaemonApi.
 [[nodiscard]] Status RemoveLeftContainers(const std::string& socket, const std::string& attempts_dir,
                                           const std::function<Result<bool>(const AttemptDir&)>& lives);
 
-/// How it ended: what the process that ran it leaves in the attempt's directory.
+/// How a container ended: the process that ran it leaves this in the attempt's directory.
 struct ContainerEnd {
   int wait_status = 0;  ///< as waitpid gives it
   bool out_of_memory = false;
-  bool lost = false;    ///< it ran, or may have, and its daemon or its output went away
+  bool lost = false;    ///< it ran, or may have run, and its daemon or its output was lost
   std::string failure;  ///< why it could not be run or followed to its end; empty: it was
   friend bool operator==(const ContainerEnd&, const ContainerEnd&) = default;
 };
-/// Nothing where that process was killed first.
+/// Empty if that process was killed before it could write this.
 [[nodiscard]] std::optional<ContainerEnd> ReadContainerEnd(const AttemptDir& dir);
 
-/// One container from its creation to its end. It is noted already.
+/// One container to create and follow to its end. It must already be noted.
 struct ContainerRun {
   AttemptDir dir;
   std::string socket;
   std::string name;
   DaemonContainer container;
-  std::string stop_signal;  ///< what SIGTERM becomes
+  std::string stop_signal;  ///< the signal to send instead of SIGTERM
 };
 
-/// The body of a process of its own: creates and starts the container, writes its output to 1 and 2, passes
-/// SIGTERM on, waits for its end, leaves a ContainerEnd and removes it. Returns the status of the process.
+/// The main function of a child process: creates and starts the container, writes its output to 1 and 2,
+/// forwards SIGTERM, waits for its end, writes a ContainerEnd and removes it. Returns the exit status of the
+/// process.
 [[nodiscard]] int RunContainer(const ContainerRun& run);
 
 }  // namespace trainyard::replica

@@ -9,16 +9,16 @@
 #include "programs/sandbox/namespaces/file_view.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What makes `gs://` work in a replica for programs that do not know this service: Google's host names mean
-/// the server's front there. Source: spec environment.md section 11; docs/storage.md for users.
+/// Makes `gs://` work in a replica for programs that do not know this service: there Google's host names lead
+/// to the server's front. Source: spec environment.md section 11; docs/storage.md for users.
 namespace trainyard::replica {
 
-/// Where the buckets are as files.
+/// The directory in which buckets appear as files.
 inline constexpr const char* kGcsFolder = "/gcs";
-/// Beside the CA bundle: gsutil's settings, those of the command `curl`, and the installation's authority
-/// alone. TensorFlow reads its file of authorities again for each request, which takes 10 ms with all that a
-/// system trusts: it gets the short one (CURL_CA_BUNDLE), and the command curl, which reads the same
-/// variable, is given the bundle by its settings.
+/// Files next to the CA bundle: the settings of gsutil and of the command `curl`, and the installation's
+/// authority alone. TensorFlow reads its file of authorities again for each request, which takes 10 ms with
+/// all authorities of a system, so it gets the short one (CURL_CA_BUNDLE). The command curl reads the same
+/// variable, so its settings name the bundle.
 inline constexpr std::string_view kBotoFile = "boto.cfg";
 inline constexpr std::string_view kCurlFile = ".curlrc";
 inline constexpr std::string_view kOwnAuthority = "ca.pem";
@@ -29,18 +29,19 @@ inline constexpr std::string_view kUsersBotoFile = "users-boto.cfg";
 /// Files in which programs look for the machine's certificate authorities, by distribution.
 [[nodiscard]] const std::vector<std::string>& SystemCaBundles();
 
-/// Where Java keeps its authorities on this machine, without links: the distributions' places and
-/// installations, and those that the two variables lead to (each may be empty). Looks for them.
+/// Java's files of authorities on this machine, with symbolic links resolved: in the distributions'
+/// directories and installations, and in those that the two variables name (each may be empty). Searches the
+/// file system.
 [[nodiscard]] std::vector<std::string> JavaTrustStores(const std::string& java_home, const std::string& path);
 
-/// Which of the channels one replica has.
+/// The channels that one replica has.
 struct Channels {
   bool names = false;  ///< Google's names lead to the front: TensorFlow, gsutil, gcloud, curl
   bool files = false;  ///< /gcs/BUCKET
   friend bool operator==(const Channels&, const Channels&) = default;
 };
 
-/// What a replica has with (or without) a mount namespace of its own. Looks for the bundle.
+/// The channels of a replica with (or without) a private mount namespace. Looks for the bundle.
 [[nodiscard]] Channels FindChannels(const v1::Manifest& manifest, bool has_view);
 
 /// One sentence for the job's log about what is missing; empty if nothing is, or nothing was wanted.
@@ -48,29 +49,28 @@ struct Channels {
 [[nodiscard]] std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const Channels& found,
                                           const std::string& advice = {});
 
-/// Variables that go with the channels; they replace the server's fallbacks of the same names. Pure.
+/// Variables for the channels; they replace the server's fallbacks of the same names. Pure.
 [[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);
 
-/// Our authorities over those of Java in `stores`. `folder`: where kJavaFile is, which is looked for.
+/// Binds our authorities over Java's files in `stores`. `folder`: the directory of kJavaFile, if that exists.
 [[nodiscard]] std::vector<FileView::Bind> JavaBinds(const std::string& folder,
                                                     const std::vector<std::string>& stores);
 
-/// The buckets' directory at kGcsFolder, then those of the buckets that are elsewhere on the machine below
-/// it: only data, whatever a program makes there. One whose place below kGcsFolder is no directory (a program
-/// of an earlier server's life replaced it) is left out. Where the manifest names the buckets that the
-/// program may use: the places that MakeBucketPlaces made, and those buckets over them. Looks at the
+/// Binds the buckets' directory to kGcsFolder, then, below it, the buckets that are elsewhere on the machine:
+/// as data only, whatever a program creates there. A bucket whose mount point below kGcsFolder is not a
+/// directory (a program replaced it earlier) is left out. If the manifest names the buckets that the program
+/// may use: binds the mount points that MakeBucketPlaces made, and those buckets over them. Looks at the
 /// directories.
 [[nodiscard]] std::vector<FileView::Bind> BucketBinds(const v1::Manifest& manifest);
 
-/// Makes a folder of the attempt's with an empty directory for each bucket that the manifest names. An error
-/// means that the program would not see all of its buckets.
+/// Creates the mount points: a directory of the attempt with an empty directory for each bucket that the
+/// manifest names. An error means that the program would not see all of its buckets.
 [[nodiscard]] Status MakeBucketPlaces(const v1::Manifest& manifest);
 
-/// The directory that the view has to add for the channels: kGcsFolder where the machine has none. Looks for
-/// it.
+/// The directory that the view has to add for the channels: kGcsFolder if the machine has none. Looks for it.
 [[nodiscard]] std::vector<std::string> AddedFolders(const Channels& found);
 
-/// What is mounted for the channels. Looks for the places of the system's CA bundles and Java's.
+/// The mounts for the channels. Looks for the system's CA bundles and Java's.
 [[nodiscard]] std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found);
 
 }  // namespace trainyard::replica

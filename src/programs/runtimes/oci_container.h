@@ -7,40 +7,41 @@
 #include "programs/sandbox/sandbox.h"
 #include "rules/container/oci_spec.h"
 
-/// A container by an OCI runtime: crun or runc is the program of a sandbox, whose mount namespace has the
-/// image and whose PID namespace ends the container with everything else. Nothing of it is outside of the
-/// sandbox but its directory.
+/// A container that an OCI runtime runs: crun or runc is the program of a sandbox, whose mount namespace
+/// contains the image and whose PID namespace ends the container with everything else. Only its directory is
+/// outside of the sandbox.
 namespace trainyard::replica {
 
 struct OciContainer {
   std::string runtime;  ///< absolute path of crun or runc
-  /// Its own, absolute, made if need be: the runtime's settings and log, and the writable layer.
+  /// The container's own directory, absolute, created if needed: the runtime's settings and log, and the
+  /// writable layer.
   std::string folder;
   const image::Image& image;
-  container::Spec spec;         ///< its root and in_user_namespace are set here
-  std::int64_t disk_bytes = 0;  ///< of the writable layer; 0: as much as there is. Needs the machine's root
+  container::Spec spec;         ///< PlanContainer sets its root and in_user_namespace
+  std::int64_t disk_bytes = 0;  ///< limit of the writable layer; 0: none. A limit needs root on the machine
 };
 
-/// Where a container of that directory keeps what it writes, if there is no limit.
+/// The directory to which a container in `folder` writes, if there is no limit.
 [[nodiscard]] std::string WritableLayer(const std::string& folder);
 
-/// What runs the container with that isolation, which has a PID namespace. Writes the directory again, but
-/// for the writable layer. kFailedPrecondition: it cannot be run (the message says why and what to do);
-/// kResourceExhausted: no space.
+/// The sandbox that runs the container with that isolation, which must have a PID namespace. Rewrites the
+/// directory, except for the writable layer. kFailedPrecondition: it cannot be run (the message says why and
+/// what to do); kResourceExhausted: no space.
 [[nodiscard]] Result<SandboxPlan> PlanContainer(OciContainer container, Isolation isolation);
 
-/// Why the runtime or the kernel could not run the container of that directory, in one sentence; empty: they
-/// could. Read when it has ended. `exit_code`: the runtime's; after 1 it may not have run the program, and
-/// says so on its stderr only.
+/// Why the runtime or the kernel could not run the container in `folder`, in one sentence; empty: they could.
+/// Call it when the container has ended. `exit_code`: the runtime's; with 1 it may not have run the program,
+/// and only its stderr says so.
 [[nodiscard]] std::string ContainerFailure(const std::string& folder, int exit_code);
 
-/// The file as a process in the image would read it: of the merged layers, links followed inside; empty:
-/// there is none.
+/// The contents of a file as a process in the image would read it: from the merged layers, following links
+/// inside the image; empty: there is no such file.
 [[nodiscard]] std::string ReadImageFile(const image::Image& image, const std::string& path);
 [[nodiscard]] bool ImageHas(const image::Image& image, const std::string& path);
 
-/// Removes the directory, whoever owns what is in it: what a container of ours wrote may be owned by further
-/// ids of ours. Runs an isolated process for that where it is needed.
+/// Removes the directory, whoever owns its files: a container's files may be owned by our subordinate ids.
+/// Runs an isolated process for that if needed.
 void RemoveContainerFolder(const std::string& folder);
 
 }  // namespace trainyard::replica

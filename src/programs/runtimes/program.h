@@ -12,7 +12,7 @@
 
 namespace trainyard::replica {
 
-/// One attempt whose program is to be run. All of it outlives the program.
+/// One attempt whose program is to be run. All references outlive the program.
 struct ProgramStart {
   const AttemptDir& dir;
   const v1::Manifest& manifest;
@@ -22,8 +22,8 @@ struct ProgramStart {
 };
 
 /// What runs, and how: a Python module in the machine's own files (program.cc), a container by an OCI
-/// runtime or by a container daemon's API (container_program.h). It says what its sandbox
-/// has to be; the pipes, the cgroup and the network around it are the same for all (UserProcess). One thread.
+/// runtime or by a container daemon's API (container_program.h). It describes its sandbox; pipes, cgroup and
+/// network are the same for all kinds of program (UserProcess). One thread.
 class Program {
  public:
   Program() = default;
@@ -33,29 +33,32 @@ class Program {
 
   /// argv, as the log shows it.
   [[nodiscard]] virtual std::vector<std::string> Shown() const = 0;
-  /// The lines of the log that say what is about to run.
+  /// The log lines that say what is about to run.
   [[nodiscard]] virtual std::vector<std::string> Announcement() const = 0;
   /// The weakest isolation that it can run with.
   [[nodiscard]] virtual Isolation WeakestIsolation() const { return Isolation::kNone; }
   /// The sandbox of the program with that isolation: what is run, its variables, its directory, its view of
-  /// the files. Descriptors, cgroup, host name and isolation are the caller's to set. May write into the
-  /// attempt's directory. kFailedPrecondition: the program cannot be run (the message says why).
+  /// the files. The caller sets descriptors, cgroup, host name and isolation. May write into the attempt's
+  /// directory. kFailedPrecondition: the program cannot be run (the message says why).
   [[nodiscard]] virtual Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) = 0;
-  /// What it does not get with that isolation, one line for each thing.
+  /// The features that it lacks with that isolation, one line each.
   [[nodiscard]] virtual std::vector<std::string> Lacks(const ProgramStart& start,
                                                        Isolation isolation) const = 0;
-  /// Adds what it knows of the end of its sandbox to what was seen.
+  /// Adds what it knows about the end of its sandbox to `end`.
   virtual void OnEnded(const ProgramStart& start, ObservedEnd& end) const {
     static_cast<void>(start);
     static_cast<void>(end);
   }
-  /// The attempt's directory was removed while it ran, and its sandbox is gone: ends what runs elsewhere.
+  /// Called if the attempt's directory was removed while it ran, and its sandbox has ended: ends processes
+  /// that run elsewhere.
   virtual void GiveUp(const ProgramStart& start) const { static_cast<void>(start); }
-  /// Removes what whoever removes the attempt's directory may not: all has ended, and its output is read.
+  /// Called when everything has ended and all output was read: removes files that the process which later
+  /// removes the attempt's directory may not remove.
   virtual void CleanUp(const ProgramStart& start) const { static_cast<void>(start); }
 };
 
-/// The program of the manifest in what was prepared for it. kFailedPrecondition: there is nothing to run.
+/// Makes the manifest's program, to run in what was prepared for it. kFailedPrecondition: there is nothing to
+/// run.
 [[nodiscard]] Result<std::unique_ptr<Program>> MakeProgram(const v1::Manifest& manifest, Prepared prepared);
 
 }  // namespace trainyard::replica

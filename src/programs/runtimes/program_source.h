@@ -12,14 +12,14 @@
 
 namespace trainyard::replica {
 
-/// What a program runs in: the Python of a runtime version with the job's packages, an image of ours, or one
-/// of a container daemon's.
+/// What a program runs in: the Python of a runtime version with the job's packages, an image in our cache, or
+/// one in a container daemon's store.
 using Prepared = std::variant<environment::Environment, image::Image, DaemonImage>;
 
-/// What a preparation says, and how it reaches packages.
+/// Functions with which a preparation logs and gets packages.
 using PreparationHooks = environment::PreparationHooks;
 
-/// Where it comes from. One per supervisor; one thread.
+/// Finds and prepares what programs run in. One per supervisor; one thread.
 class ProgramSource {
  public:
   ProgramSource() = default;
@@ -27,11 +27,11 @@ class ProgramSource {
   ProgramSource& operator=(const ProgramSource&) = delete;
   virtual ~ProgramSource() = default;
 
-  /// What there is for the manifest's program, if all of it is here: a few system calls, and at most a second
-  /// while its image is being removed. It stays as it is for as long as the source lives.
+  /// Returns what the manifest's program needs, if all of it exists here: takes a few system calls, and at
+  /// most a second while its image is being removed. It is not removed for as long as the source lives.
   [[nodiscard]] virtual std::optional<Prepared> Find(const v1::Manifest& manifest) = 0;
-  /// Makes Find succeed. Runs in a process of its own, which may be killed at any point. Blocks for as long
-  /// as downloads take.
+  /// Prepares what is missing, so that Find succeeds. Runs in a separate process, which may be killed at any
+  /// point. Blocks for as long as downloads take.
   [[nodiscard]] virtual Status Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) = 0;
 };
 

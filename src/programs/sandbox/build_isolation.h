@@ -9,13 +9,13 @@
 
 namespace trainyard::replica {
 
-/// Runs what builds and installs packages in a sandbox: with a root of its own (build_root.h), without
-/// capabilities, as an account of its own where the server is root, and with everything that it
-/// started ended when it ends. The machine's network stays, for the package index.
+/// Runs tools that build and install packages in a sandbox: with a separate root directory (build_root.h),
+/// without capabilities, under a separate account if the server is root. When a tool ends, all processes that
+/// it started are ended. It can use the machine's network, for the package index.
 class BuildIsolation final : public ToolIsolation {
  public:
-  /// `required`: as FindIsolation found it for builds, or an attempt's manifest has it. `hidden`:
-  /// directories that tools must not see even where they are below a system directory: the data directory.
+  /// `required`: from FindIsolation for builds, or from an attempt's manifest. `hidden`: directories that
+  /// tools must not see even if they are below a system directory, such as the data directory.
   BuildIsolation(RequiredIsolation required, std::vector<std::string> hidden)
       : required_(std::move(required)), hidden_(std::move(hidden)) {}
 

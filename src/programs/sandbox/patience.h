@@ -7,8 +7,8 @@
 
 namespace trainyard::replica {
 
-/// How often a step that a shortage refused is tried, and how long before the second time; then twice as
-/// long each time: 1.5 s together.
+/// How often a step is tried if it fails for a shortage, and the pause before the second try, which then
+/// doubles each time: 1.5 s in total.
 inline constexpr int kShortageTries = 5;
 inline constexpr std::chrono::milliseconds kShortagePause{100};
 
@@ -17,7 +17,7 @@ inline constexpr std::chrono::milliseconds kShortagePause{100};
   return error.code == Code::kUnavailable || error.code == Code::kResourceExhausted;
 }
 
-/// What the step returned the last time that it was tried. Blocks between the tries.
+/// Repeats the step while it fails for a shortage, and returns its last result. Blocks between the tries.
 template <class Step>
 [[nodiscard]] auto Patiently(const Step& step) {
   std::chrono::milliseconds pause = kShortagePause;

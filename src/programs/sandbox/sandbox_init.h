@@ -9,7 +9,7 @@ struct InitReport {
   enum class Kind : int {
     kIsolationFailed,  ///< value: errno
     kProgramFailed,    ///< value: errno; the program cannot be run
-    kRunning,          ///< value: errno of the doors that it should have; 0: it has them
+    kRunning,          ///< value: errno for which its doors do not work; 0: they work
     kEnded,            ///< value: the program's wait status
   };
   Kind kind = Kind::kRunning;
@@ -19,21 +19,22 @@ struct InitReport {
 
 /// What the supervisor tells the init process: one byte.
 inline constexpr char kTerminateOrder = 'T';
-inline constexpr char kMappedOrder = 'M';  ///< the ids of its user namespace are there
+inline constexpr char kMappedOrder = 'M';  ///< the ids of its user namespace are mapped
 inline constexpr char kStartOrder = 'S';   ///< the program may run
 
-/// The init process: sets the isolation up, starts the program, reaps, and ends everything when the program
-/// has ended or the supervisor is gone. Runs in the process that was cloned with the isolation's flags. Never
-/// returns.
+/// The parameters of the init process.
 struct InitStart {
   int control;  ///< socket to the supervisor
   char* const* argv;
   char* const* environment;
-  uid_t uid;  ///< ours, which the program keeps in a user namespace
+  uid_t uid;  ///< our user's, which the program keeps in a user namespace
   gid_t gid;
-  uid_t uid_outside;  ///< the same, as the user namespace above it counts
+  uid_t uid_outside;  ///< the same id in the parent user namespace
   gid_t gid_outside;
 };
+/// The init process: sets up the isolation, starts the program, reaps, and ends everything when the program
+/// has ended or the supervisor is gone. Call it in the process that was cloned with the isolation's flags.
+/// Never returns.
 [[noreturn]] void RunInit(const SandboxPlan& plan, const InitStart& start);
 
 [[nodiscard]] bool HasPidNamespace(Isolation isolation) noexcept;

@@ -12,7 +12,7 @@
 
 namespace trainyard::replica {
 
-/// What all processes of a replica may use together; 0: no limit.
+/// Limits for all processes of a replica together; 0: no limit.
 struct CgroupLimits {
   std::int64_t memory_bytes = 0;
   double cpus = 0;
@@ -20,50 +20,54 @@ struct CgroupLimits {
   [[nodiscard]] bool any() const { return memory_bytes > 0 || cpus > 0 || pids > 0; }
 };
 
-/// Where the groups of attempts are made; what the server found (installation_group.h).
+/// The place in which cgroups of attempts are created, as the server found it (installation_group.h).
 struct CgroupHome {
-  int version = 0;    ///< 0: nowhere
-  std::string group;  ///< version 2: the installation's; version 1: groups are below the process's own
+  int version = 0;  ///< 0: nowhere
+  std::string
+      group;  ///< version 2: the installation's group; version 1: unused, groups are below the process's own
 };
 
-/// A cgroup of a replica's own: bounds what all its processes use, and counts their memory. With version 2 it
-/// is a group beside the supervisors' leaf; with version 1 (hybrid) one below the supervisor's group in each
-/// hierarchy that is needed. The destructor removes it, which works once nothing runs in it. One thread.
+/// A cgroup for one replica: limits what all its processes use, and counts their memory. With version 2 it is
+/// a sibling of the supervisors' leaf group; with version 1 (hybrid) it is a group below the supervisor's in
+/// each hierarchy that is needed. The destructor removes it, which works once no process is in it. One
+/// thread.
 class Cgroup {
  public:
   /// No cgroup.
   Cgroup() = default;
-  /// Without limits only what the kernel does to it is counted. A controller that the machine does not have
-  /// is left out (the server has said so); an error is one that it has and that refuses.
+  /// Creates the group. Without limits it only counts. A controller that the machine does not have is left
+  /// out (the server has reported that); it is an error if an existing controller cannot be used.
   [[nodiscard]] static Result<Cgroup> Create(const CgroupHome& home, const std::string& name,
                                              const CgroupLimits& limits);
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&& other) noexcept;
   ~Cgroup() { Remove(); }
 
-  /// Directory of the group that counts memory; empty where there is no cgroup.
+  /// Directory of the group that counts memory; empty if there is no cgroup.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// All its directories, one to a line: to clean up.
+  /// All its directories, one per line, for cleaning up.
   [[nodiscard]] std::string Note() const;
-  /// Version 1: a process joins by writing "0" to each of them.
+  /// Version 1: descriptors; a process joins by writing "0" to each of them.
   [[nodiscard]] std::vector<int> ProcsFds() const;
-  /// Version 2: its directory, to start a process in it (CLONE_INTO_CGROUP); -1: version 1, or none.
+  /// Version 2: a descriptor of its directory, to start a process in it (CLONE_INTO_CGROUP); -1: version 1,
+  /// or none.
   [[nodiscard]] int directory() const noexcept { return directory_.get(); }
   /// Moves a process into it; one that has ended is no error.
   void Join(pid_t pid) const noexcept;
-  /// Processes in it that the kernel killed for lack of memory.
+  /// How many processes in it the kernel killed for lack of memory.
   [[nodiscard]] std::int64_t OomKills() const;
   /// How often the kernel refused one more process in it; 0 without a limit of processes.
   [[nodiscard]] std::int64_t ProcessesRefused() const;
-  /// Processes in it; those of namespaces below by the pid that they have here.
+  /// The processes in it; those in child PID namespaces by the pid that they have here.
   [[nodiscard]] std::vector<pid_t> Processes() const;
-  /// Memory in use, without what the kernel could drop at once (unused file pages); 0: unknown.
+  /// Memory in use, without memory that the kernel could drop at once (unused file pages); 0: unknown.
   [[nodiscard]] std::int64_t MemoryBytes() const;
   /// The most memory that was charged to it, file pages included; 0: unknown (version 2 before Linux 5.19).
   [[nodiscard]] std::int64_t PeakMemoryBytes() const;
-  /// Whether the kernel counts memory, and kills for it, in it.
+  /// Whether the kernel counts memory in it, and kills processes that exceed the limit.
   [[nodiscard]] bool counts_memory() const noexcept { return counts_memory_; }
-  /// Its processes were in it from their first page on; otherwise what they had before is not charged to it.
+  /// Whether its processes were in it from their first page on; otherwise earlier memory is not charged to
+  /// it.
   [[nodiscard]] bool counts_all() const noexcept { return counts_all_; }
   void Remove() noexcept;
 
@@ -85,11 +89,11 @@ class Cgroup {
   std::vector<Group> groups_;  ///< the first is that of path_
 };
 
-/// Removes a cgroup that a killed supervisor left behind, by its note. A cgroup that is in use stays.
+/// Removes a cgroup that a killed supervisor left, by its note. A cgroup that is in use stays.
 void RemoveCgroup(const std::string& note) noexcept;
 
-/// Processes that the kernel has killed for lack of memory in the group that this process is in, whoever made
-/// it: a cluster, a container. Nothing: the kernel does not tell. Any thread.
+/// How many processes the kernel has killed for lack of memory in the group of this process, whoever made it:
+/// a cluster, a container. Empty: not known. Any thread.
 [[nodiscard]] std::optional<std::int64_t> EnclosingOomKills();
 
 }  // namespace trainyard::replica

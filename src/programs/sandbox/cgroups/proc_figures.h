@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-/// Numbers out of the kernel's texts. Pure: any thread. Source: proc(5), the kernel's cgroup documents.
+/// Parses numbers in the kernel's files. Pure: any thread. Source: proc(5), the kernel's cgroup documents.
 
 namespace trainyard::replica {
 
-/// Of /proc/PID/stat. Zeros for what cannot be read.
+/// Figures from /proc/PID/stat. Fields that cannot be parsed are 0.
 struct ProcessFigures {
   std::int64_t cpu_ticks = 0;  ///< its own and those of its children that were waited for
   std::int64_t resident_pages = 0;
@@ -18,7 +18,8 @@ struct ProcessFigures {
 };
 [[nodiscard]] ProcessFigures ParseProcessStat(std::string_view stat) noexcept;
 
-/// Of /proc/PID/io: what went from and to disks, its own and that of its children that were waited for.
+/// Figures from /proc/PID/io: bytes read from and written to disks by the process and by children that were
+/// waited for.
 struct DiskFigures {
   std::int64_t read_bytes = 0;
   std::int64_t written_bytes = 0;
@@ -26,7 +27,7 @@ struct DiskFigures {
 };
 [[nodiscard]] DiskFigures ParseProcessIo(std::string_view io) noexcept;
 
-/// Of /proc/PID/net/dev: all interfaces but the loopback.
+/// Figures from /proc/PID/net/dev: the sum of all interfaces except the loopback.
 struct NetworkFigures {
   std::int64_t received_bytes = 0;
   std::int64_t sent_bytes = 0;
@@ -34,13 +35,13 @@ struct NetworkFigures {
 };
 [[nodiscard]] NetworkFigures ParseNetworkDevices(std::string_view devices) noexcept;
 
-/// The number behind `key` and a blank at the beginning of a line (memory.stat, vmstat); 0 if there is none.
+/// The number after `key` and a blank at the beginning of a line (memory.stat, vmstat); 0 if there is none.
 [[nodiscard]] std::int64_t FindFigure(std::string_view text, std::string_view key) noexcept;
 
-/// A number alone; 0 if it is none ("max").
+/// Parses a text that is one number; 0 if it is none ("max").
 [[nodiscard]] std::int64_t ParseFigure(std::string_view text) noexcept;
 
-/// Numbers, one per line (cgroup.procs).
+/// Parses numbers, one per line (cgroup.procs).
 [[nodiscard]] std::vector<pid_t> ParsePids(std::string_view text);
 
 /// The parent of a process from its /proc/PID/stat; -1 if the text is something else. Pure: any thread.
@@ -49,8 +50,8 @@ struct NetworkFigures {
 /// Every process below `root`, at this moment.
 [[nodiscard]] std::vector<pid_t> Descendants(pid_t root);
 
-/// Kills everything below the calling process and reaps it; returns when nothing is left. The caller must be
-/// a child subreaper, so that what loses its parent comes to it. For where there is no PID namespace.
+/// Kills and reaps all descendants of the calling process; returns when none is left. The caller must be a
+/// child subreaper, so that it becomes the parent of orphans. For use without a PID namespace.
 void KillDescendants() noexcept;
 
 }  // namespace trainyard::replica

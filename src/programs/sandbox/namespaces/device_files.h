@@ -7,10 +7,10 @@
 #include "rules/container/oci_spec.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What a program needs of this machine, and what a container needs of it to use the replica's accelerators.
+/// Finds what a program or a container needs from this machine to use the replica's accelerators.
 namespace trainyard::replica {
 
-/// Where to look; the defaults are the machine's own.
+/// The paths to search; the defaults are the machine's own.
 struct DevicePlaces {
   std::vector<std::string> cdi_folders = {"/etc/cdi", "/var/run/cdi"};
   std::vector<std::string> library_folders = {
@@ -25,20 +25,20 @@ struct DeviceFiles {
   std::vector<container::Bind> binds;
   std::vector<container::Hook> hooks;
   std::vector<std::string> environment;  ///< NAME=value
-  std::string note;                      ///< one sentence for the log if something is not as it should be
+  std::string note;                      ///< one sentence for the log if something is wrong
 };
 
-/// Nothing for a replica without accelerators. GPUs as a CDI file of kind nvidia.com/gpu describes them;
-/// where there is none, their device files with those that all share, the driver's libraries in a directory
-/// of their own that LD_LIBRARY_PATH names, and nvidia-smi. TPUs: their device files. A declared accelerator
+/// Empty for a replica without accelerators. For GPUs it follows a CDI file of kind nvidia.com/gpu; if there
+/// is none, it takes their device files and the shared ones, the driver's libraries in a separate directory
+/// that LD_LIBRARY_PATH names, and nvidia-smi. For TPUs it takes their device files. A declared accelerator
 /// may be any of the machine's.
 [[nodiscard]] DeviceFiles FindDeviceFiles(const v1::Devices& devices, const DevicePlaces& places = {});
 
-/// Files of accelerators that are not this replica's. A declared one may be any of the machine's of its kind.
-/// Any thread.
+/// Device files of accelerators that do not belong to this replica. A declared accelerator may be any of its
+/// kind on the machine, so none of that kind is forbidden. Any thread.
 [[nodiscard]] std::vector<std::string> ForbiddenDevices(const v1::Devices& own);
 
-/// CPUs that we may run on, at least 1. Any thread.
+/// The number of CPUs that this process may use, at least 1. Any thread.
 [[nodiscard]] int CpuCount();
 
 }  // namespace trainyard::replica

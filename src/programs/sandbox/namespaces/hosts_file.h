@@ -7,15 +7,15 @@
 
 namespace trainyard::replica {
 
-/// /etc/hosts as a replica sees it: the front's names (the first line of a name counts), the machine's own
-/// lines, then, if there are some, each replica's address and host name. Pure: any thread.
+/// The text of a replica's /etc/hosts: the front's names (the first line with a name counts), the machine's
+/// own lines, then each replica's address and host name if it has one. Pure: any thread.
 ///
-/// @param front  without an address: none.
+/// @param front  if it has no address, its names are left out.
 [[nodiscard]] std::string HostsFile(std::string_view machine, const v1::Cluster& cluster,
                                     const v1::GoogleFront& front);
 
-/// The cluster without host names (so that addresses are used), for a replica whose /etc/hosts cannot be
-/// made. Pure.
+/// Returns the cluster without host names (so that addresses are used), for a replica whose /etc/hosts cannot
+/// be replaced. Pure.
 [[nodiscard]] v1::Cluster WithoutHostNames(v1::Cluster cluster);
 
 }  // namespace trainyard::replica

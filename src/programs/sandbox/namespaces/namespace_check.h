@@ -6,12 +6,12 @@
 
 #include "base/result.h"
 
-/// Whether this machine lets an account that is not root have what isolates its replicas: tries it, and names
-/// what forbids it. Before there are other threads, a few ms each; kFailedPrecondition with a sentence for
-/// the operator.
+/// Checks whether this machine allows an account that is not root the namespaces that isolate its replicas:
+/// tries them, and names the setting that forbids them. Call the checks before there are other threads; each
+/// takes a few ms. kFailedPrecondition with a sentence for the operator.
 namespace trainyard::replica {
 
-/// What the machine says about user namespaces; nothing: it has no such setting.
+/// The machine's settings about user namespaces; empty: it has no such setting.
 struct NamespaceSettings {
   std::optional<std::int64_t>
       apparmor_restricts;                     ///< kernel.apparmor_restrict_unprivileged_userns (Ubuntu 23.10)
@@ -22,20 +22,20 @@ struct NamespaceSettings {
 
 [[nodiscard]] NamespaceSettings ReadNamespaceSettings();
 
-/// Whether a setting (user.max_*_namespaces) allows no namespace at all of a kind that replicas have.
+/// Whether a setting (user.max_*_namespaces) allows no namespaces at all of a kind that replicas need.
 [[nodiscard]] bool AllowsNoNamespaces();
 
-/// What to do where namespaces of users or networks are refused; one clause, as "as root: sysctl ...". Pure.
+/// What to do if user or network namespaces are forbidden; one clause, such as "as root: sysctl ...". Pure.
 [[nodiscard]] std::string NamespaceAdvice(const NamespaceSettings& settings);
 
-/// Why connections cannot be led elsewhere, by ConnectDoors' errno. Pure.
+/// Why connections cannot be redirected, from ConnectDoors' errno. Pure.
 [[nodiscard]] Error DoorsRefused(int error);
 
-/// User and mount namespaces with a view of the files of their own.
+/// Checks user and mount namespaces with a separate view of the files.
 [[nodiscard]] Status CheckUserNamespaces();
-/// A view with a root of its own (file_view.cc), with the namespaces that we have.
+/// Checks a view with a separate root (file_view.cc), with the namespaces that this account can use.
 [[nodiscard]] Status CheckOwnRoot();
-/// That connections can be led elsewhere (connect_doors.h).
+/// Checks that connections can be redirected (connect_doors.h).
 [[nodiscard]] Status CheckConnectDoors();
 
 }  // namespace trainyard::replica

@@ -7,16 +7,17 @@
 
 namespace trainyard::replica {
 
-/// Where a process is that has entered a view of its own.
+/// The namespaces of a process that has entered a private view.
 enum class OwnView {
   kMounts,         ///< a mount namespace: it was root
-  kUserNamespace,  ///< a user namespace around it, in which it is who it was, with all rights until its exec
+  kUserNamespace,  ///< a mount namespace inside a user namespace, in which it keeps its ids, with all
+                   ///< capabilities until its exec
 };
 
 /// Gives the calling process, which must have one thread, the view and `hosts` as the text of /etc/hosts, in
-/// a mount namespace of its own: nothing of it is seen outside, and nothing of it is left when its processes
-/// have ended. Terminal, descriptors, ids and directory stay as they are. kFailedPrecondition: the kernel
-/// refuses it, with the setting to change; the process is of no use then.
+/// a private mount namespace: nothing of it is visible outside, and nothing is left when its processes have
+/// ended. Terminal, descriptors, ids and directory do not change. kFailedPrecondition: the kernel rejects it;
+/// the message names the setting to change. After an error the process must exit.
 [[nodiscard]] Result<OwnView> EnterOwnView(const FileView& view, const std::string& hosts);
 
 }  // namespace trainyard::replica

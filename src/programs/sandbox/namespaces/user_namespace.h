@@ -6,29 +6,29 @@
 #include "base/result.h"
 #include "programs/sandbox/namespaces/id_map.h"
 
-/// A package's program without an account of the machine: root in a user namespace, where a root server gives
-/// its jobs ids of their own (docs/adr/0025-job-users.md). All of it needs root.
+/// Runs a package's program without an account of the machine: as root in a user namespace, if a root server
+/// gives its jobs separate ids (docs/adr/0025-job-users.md). All functions need root.
 namespace trainyard::replica {
 
-/// A user namespace whose ids 0 to count - 1 are the machine's from `first` on; nobody is in it. Takes a
-/// process's time, 0.3 ms. Any thread. An error says which step the kernel refuses.
+/// Makes a user namespace whose ids 0 to count - 1 are the machine's from `first` on; no process is in it. It
+/// starts a process for that, which takes 0.3 ms. Any thread. An error says which step the kernel rejected.
 [[nodiscard]] Result<UniqueFd> MakeUserNamespace(const IdRange& ids);
 
-/// The calling process, which must have one thread, becomes root in the namespace, in no group beside root's,
-/// and keeps no right outside of it. The step that failed, with errno; null: done. May run between fork and
-/// exec.
+/// Makes the calling process, which must have one thread, root in the namespace, with root's group as its
+/// only one and no rights outside. Returns the step that failed, with errno; null: done. May run between fork
+/// and exec.
 [[nodiscard]] const char* BecomeRootIn(int user_namespace);
 
-/// Gives a mount that is not in the tree yet, and those below it, the namespace's ids: what belongs to root
-/// on the disk belongs to root in there, and the other way round. 0 or errno; EINVAL: the file system cannot.
+/// Maps the ids of a detached mount and of those below it to the namespace: files that belong to root on the
+/// disk belong to root in the namespace, and vice versa. 0 or errno; EINVAL: the file system cannot do that.
 [[nodiscard]] int MapMount(int tree, int user_namespace, unsigned long long attributes_set);
 
-/// Whether files of the directory can be shown with such ids: tries it, and changes nothing.
+/// Whether files of the directory can be mapped to such ids: tries it, and changes nothing.
 /// kFailedPrecondition, with the step and the directory.
 [[nodiscard]] Status CheckMappedMounts(const IdRange& ids, const std::string& folder);
 
-/// The outermost directory at or above the path that others than its owner cannot enter; the path itself if
-/// there is none.
+/// The outermost directory at or above the path that only its owner can enter; the path itself if there is
+/// none.
 [[nodiscard]] std::string OutermostClosedFolder(const std::string& path);
 
 }  // namespace trainyard::replica

@@ -16,49 +16,51 @@ struct seccomp_notif;
 
 namespace trainyard::replica {
 
-/// Leads connections of a program elsewhere, without a network of its own: the kernel asks about each
-/// connect(2) of the program and of all that it starts (seccomp_unotify(2)), and connections that a door is
-/// for are made here, on the program's own socket. All others go on as if nothing were.
+/// Redirects connections of a program without a separate network: the kernel asks about each connect(2) of
+/// the program and its descendants (seccomp_unotify(2)), and connections to which a door applies are made
+/// here, on the program's own socket. All others proceed normally.
 ///
-/// A convenience and no border, also where it refuses: the address that was read may be another by the time
-/// that the kernel reads it, and then the connection is the one that the program asked for, which it may have
-/// anyway.
+/// This is a convenience, not a security boundary, not even for refused connections: the program may change
+/// the address between our reading it and the kernel's. Then it gets the connection to that address, which it
+/// could have made anyway.
 ///
 ///     asking process: Install, then exec        answering process: Receive, then AddTo, poll, Serve for ever
 ///
-/// The answering process made the asking one by fork, and may trace it: the same user, or CAP_SYS_PTRACE in
-/// its user namespace. One thread. Without doors and refusals nothing of it does anything. The destructor
-/// lets go of the kernel's questions, and what is asked then fails with ENOSYS: let the program end first.
+/// The answering process must have forked the asking one, and must be allowed to trace it: it has the same
+/// user, or CAP_SYS_PTRACE in the other's user namespace. One thread. Without doors and refusals all
+/// functions do nothing. The destructor closes the kernel's listener; connect(2) then fails with ENOSYS, so
+/// let the program end first.
 class ConnectDoors {
  public:
-  /// Whether a connection to this address (a sockaddr, or nothing where it cannot be read) is not to be made:
-  /// EACCES. Sockets of datagrams go on.
+  /// Whether a connection to this address (a sockaddr; empty if it cannot be read) must fail with EACCES.
+  /// Datagram sockets are not refused.
   using Refusal = std::function<bool(std::span<const std::byte> address)>;
-  /// Before the fork, and where /proc has the numbers of the process that will answer.
+  /// Call it before the fork, with a /proc of the PID namespace of the process that will answer.
   explicit ConnectDoors(std::vector<ConnectDoor> doors, Refusal refuses = nullptr);
 
-  /// In the asking process: from here on it and its children are asked about. Needs no_new_privs or
-  /// CAP_SYS_ADMIN. What goes wrong is for Receive to say.
+  /// In the asking process: installs the filter for it and its descendants. Needs no_new_privs or
+  /// CAP_SYS_ADMIN. Receive reports errors.
   void Install() noexcept;
 
-  /// In the answering process: waits until the other has been through Install, or is gone. 0, or the errno
-  /// for which there are no doors.
+  /// In the answering process: waits until the other process has run Install, or is gone. 0, or the errno if
+  /// there are no doors.
   [[nodiscard]] int Receive() noexcept;
 
-  /// Adds what is waited for.
+  /// Adds the descriptors to wait for.
   void AddTo(std::vector<pollfd>& waiting) const;
-  /// Answers what can be answered, without waiting. `waiting`: after poll(2), with what AddTo added last.
+  /// Answers the questions that can be answered without waiting. `waiting`: after poll(2), with the entries
+  /// that AddTo added last.
   void Serve(const std::vector<pollfd>& waiting);
 
  private:
-  /// A connection of a blocking socket that is being made.
+  /// A connection of a blocking socket that is under way.
   struct Pending {
     std::uint64_t question;
     pid_t thread;
     UniqueFd socket;
-    int flags;  ///< of the socket, to be set again
+    int flags;  ///< of the socket, to be restored
   };
-  /// A connection that was made, of which the thread does not know: a signal came in between, and it asks
+  /// A connection that was made although its thread does not know: a signal interrupted it, so it will ask
   /// again.
   struct Untold {
     pid_t thread;

@@ -14,11 +14,11 @@
 
 namespace trainyard::replica {
 
-/// Runs tests of this program once more as a user with no rights and no further ids (nobody), which only root
-/// can: called by a test of its own. Whether all of them passed; a skipped one did not.
+/// Runs tests of this program again as a user without privileges and subordinate ids (nobody), which only
+/// root can do. Returns whether all of them passed; a skipped test counts as failed.
 [[nodiscard]] inline bool PassAsOrdinaryUser(const std::string& filter) {
   constexpr uid_t kNobody = 65534;
-  const TemporaryFolder folder;  // which nobody may enter, unlike that of the build
+  const TemporaryFolder folder;  // accessible to nobody, unlike the build's directory
   const std::string copy = folder.path() + "/tests";
   const std::string report = folder.path() + "/report";
   std::filesystem::copy_file("/proc/self/exe", copy);
@@ -38,14 +38,14 @@ namespace trainyard::replica {
          said.find("\"SKIPPED\"") == std::string::npos;
 }
 
-/// The same for a question of one's own: what the function returns, asked in a process of that user's.
+/// Calls the function in a process of that user and returns its result.
 template <class Function>
 [[nodiscard]] bool AskAsOrdinaryUser(const Function& function) {
   constexpr uid_t kNobody = 65534;
   const pid_t child = fork();
   if (child == 0) {
     const bool became = setgid(kNobody) == 0 && setuid(kNobody) == 0;
-    prctl(PR_SET_DUMPABLE, 1);  // as after an exec: its files in /proc are its own
+    prctl(PR_SET_DUMPABLE, 1);  // as after an exec: it owns its files in /proc
     _exit(became && function() ? 0 : 1);
   }
   int status = 0;

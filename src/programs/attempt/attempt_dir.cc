@@ -21,7 +21,7 @@ bool IsFile(int folder, const std::string& path, const struct stat& file) {
          found.st_ino == file.st_ino;
 }
 
-/// Whether a process has the file open. Looks through the process's own descriptors, whatever its mounts are.
+/// Whether a process has the file open. Compares the process's descriptors, so its mounts do not matter.
 bool HasOpen(const std::string& pid, const struct stat& file) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry("/proc/" + pid + "/fd", error), end; !error && entry != end;
@@ -48,7 +48,8 @@ Result<v1::Manifest> ReadManifest(const AttemptDir& dir) {
 }
 
 Status WriteManifest(const AttemptDir& dir, const v1::Manifest& manifest) {
-  // Not synced: a crash of the machine ends the attempt, and the job's record alone says that there was one.
+  // It is not synced: a crash of the machine ends the attempt, and the job's record alone tells that it
+  // existed.
   TY_TRY(const UniqueFd file, OpenFile(dir.Manifest(), O_WRONLY | O_CREAT | O_EXCL, 0600));
   return WriteAll(file.get(), manifest.SerializeAsString());
 }
@@ -75,7 +76,7 @@ Result<UniqueFd> LockAttempt(const AttemptDir& dir, int inherited) {
 
 Status SignLock(int lock, pid_t supervisor) {
   const std::string pid = std::to_string(supervisor) + "\n";
-  // At a fixed place: attempt host and supervisor share the file's position.
+  // At a fixed offset, since attempt host and supervisor share the file's position.
   if (pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     return std::unexpected(ErrnoError(errno, "sign the lock"));
   }

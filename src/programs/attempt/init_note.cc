@@ -36,7 +36,7 @@ std::optional<std::uint64_t> StartTime(pid_t pid) {
 
 std::optional<std::uint64_t> StartTimeFromStat(std::string_view stat) noexcept {
   constexpr int kFieldsBetween = 19;              // from the third, the state, to the 22nd
-  const std::size_t name_end = stat.rfind(") ");  // the name may hold anything, also ") "
+  const std::size_t name_end = stat.rfind(") ");  // the name may contain anything, even ") "
   if (name_end == std::string_view::npos) return std::nullopt;
   stat.remove_prefix(name_end + 2);
   for (int i = 0; i < kFieldsBetween; ++i) TakeUntil(stat, ' ');
@@ -84,7 +84,8 @@ UniqueFd OpenProcess(const ProcessMark& mark) {
   if (mark.boot_id != BootId()) return {};
   UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, mark.pid, 0)));
   if (!pidfd || StartTime(mark.pid) != mark.start_time) return {};
-  // Not ended now: so what we have just read was of this process, and not of one that got its pid.
+  // It has not ended now, so what we have just read belongs to this process, and not to one that reused its
+  // pid.
   pollfd ended{.fd = pidfd.get(), .events = POLLIN, .revents = 0};
   if (poll(&ended, 1, 0) != 0) return {};
   return pidfd;

@@ -45,7 +45,7 @@ TEST(InitNote, WhatIsNoWholeNoteIsNone) {
     EXPECT_EQ(ParseInitNote(text), std::nullopt) << text;
 }
 
-/// A process that sleeps, until the end of the test.
+/// A process that sleeps until the end of the test.
 class NotedProcess : public testing::Test {
  protected:
   NotedProcess() : child_(fork()) {

@@ -12,7 +12,7 @@
 
 namespace trainyard::replica {
 
-/// "NAME=value", each with a NUL behind it: neither has one.
+/// Writes "NAME=value" followed by a NUL for each secret: neither name nor value contains one.
 Result<UniqueFd> TakeSecretValues(v1::Manifest& manifest) {
   if (manifest.secrets().empty()) return UniqueFd();
   UniqueFd file(memfd_create("trainyard-secrets", MFD_CLOEXEC));

@@ -36,8 +36,8 @@ std::uint32_t Word(std::string_view bytes, std::size_t at) noexcept {
   return word;
 }
 
-/// Whether a record may begin there, without its checksum, text takes time: its content is a chunk, and
-/// begins with the tag of the first field that is not 0.
+/// Whether a record may begin there. The test avoids computing checksums of text: a record's content is a
+/// chunk, which begins with the tag of its first field that is not 0.
 bool MayBegin(std::string_view bytes) {
   constexpr char kFirstLineTag = v1::LogChunk::kFirstLineFieldNumber << 3;
   constexpr char kLineCountTag = v1::LogChunk::kLineCountFieldNumber << 3;
@@ -56,7 +56,7 @@ Status WriteAt(int file, std::string_view bytes, std::int64_t at) {
   return {};
 }
 
-/// The bytes from `from` to `to` - 1; 0 for those that the disk cannot give back. An error: try again.
+/// Reads the bytes from `from` to `to` - 1, with 0 for those that the disk cannot read. An error: try again.
 Result<std::string> ReadWhatIsThere(int file, std::int64_t from, std::int64_t to) {
   constexpr std::size_t kPageBytes = 4096;
   std::string bytes(static_cast<std::size_t>(to - from), '\0');
@@ -130,7 +130,7 @@ v1::LogChunk MissingLines(LineRange lines, std::uint64_t next_stamp) {
           ? "Line " + std::to_string(last) + " is not in this log: the disk lost it before the server had it."
           : "Lines " + std::to_string(lines.begin + 1) + " to " + std::to_string(last) +
                 " are not in this log: the disk lost them before the server had them.";
-  // The lost lines had stamps, which are odd and grow: before the next one there is room for as many.
+  // The lost lines had stamps, which are odd and increase, so there are enough numbers before the next stamp.
   const std::uint64_t span = 2 * static_cast<std::uint64_t>(lines.end - lines.begin);
   return jobs::ChunkOfLostLines(lines.begin, last, next_stamp - std::min(next_stamp, span), text);
 }
@@ -160,8 +160,7 @@ Status Spool::Append(const v1::LogChunk& chunk) {
   Segment& segment = segments_.back();
   const std::string record = SpoolRecord(chunk.SerializeAsString());
   if (const Status written = WriteAt(segment.file.get(), record, segment.size); !written) {
-    if (ftruncate(segment.file.get(), segment.size) != 0)
-      return written;  // the next attempt writes over the rest
+    if (ftruncate(segment.file.get(), segment.size) != 0) return written;  // the next try overwrites the rest
     return written;
   }
   const auto size = static_cast<std::int64_t>(record.size());
@@ -271,7 +270,7 @@ Result<std::vector<v1::LogChunk>> ReadSpool(const std::string& folder, std::int6
     return std::unexpected(ErrnoError(error.value(), folder));
   std::ranges::sort(paths);
   std::vector<v1::LogChunk> chunks;
-  LineRange left;  // to be found
+  LineRange left;  // still to be found
   for (const std::string& path : paths) {
     TY_TRY(const std::string bytes, ReadSegment(path));
     std::string_view rest = bytes;

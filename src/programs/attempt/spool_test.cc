@@ -32,7 +32,7 @@ v1::LogChunk Stamped(std::int64_t first_line, int count, std::size_t bytes = 10)
   return chunk;
 }
 
-/// "10-19", and whether it stands for lines that are lost; its stamps are those that the lines had.
+/// Shows a chunk as "10-19", and whether it replaces lost lines; its stamps must be those of the lines.
 std::string Shown(const std::optional<std::string>& content) {
   v1::LogChunk chunk;
   if (!content || !chunk.ParseFromString(*content)) return "nothing";
@@ -52,7 +52,7 @@ void Overwrite(const std::string& file, std::int64_t at, const std::string& byte
   std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(at) << bytes;
 }
 
-/// To a segment of four chunks of ten lines, and what is found behind the first one.
+/// Damage to a segment of four chunks of ten lines, and what is found after the first one.
 struct Damage {
   const char* name;
   std::function<void(const std::string& file)> make;
@@ -182,7 +182,7 @@ TEST_F(SpoolTest, DamageIsPassedOverAndSaid) {
     Spool spool = *Spool::Create(path);
     for (std::int64_t i = 0; i < 4; ++i) ASSERT_TRUE(spool.Append(Stamped(i * 10, 10)).has_value());
     damage.make(std::filesystem::directory_iterator(path)->path());
-    for (int round = 0; round < 2; ++round) {  // also when it is sent again
+    for (int round = 0; round < 2; ++round) {  // also when they are sent again
       EXPECT_EQ(Shown(*spool.TakeNext()), "0-9") << damage.name;
       EXPECT_EQ(Shown(*spool.TakeNext()), damage.then) << damage.name;
       for (const std::string& behind : damage.behind)
@@ -207,7 +207,7 @@ TEST_F(SpoolTest, ReadSpoolGoesOnBehindDamage) {
     const auto chunks = *ReadSpool(path, 0);
     std::vector<std::string> shown;
     for (const v1::LogChunk& chunk : chunks) shown.push_back(Shown(chunk.SerializeAsString()));
-    std::vector<std::string> wanted = {"0-9"};  // what is damaged at the end may have been torn
+    std::vector<std::string> wanted = {"0-9"};  // damage at the end may be an interrupted write
     if (!damage.behind.empty()) wanted.emplace_back(damage.then);
     wanted.insert(wanted.end(), damage.behind.begin(), damage.behind.end());
     EXPECT_EQ(shown, wanted) << damage.name;

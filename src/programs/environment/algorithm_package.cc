@@ -39,7 +39,7 @@ Status WriteFile(const fs::path& path, std::string_view bytes) {
   return {};
 }
 
-/// All files below the folder, readable by whatever user a replica's program has.
+/// Writes all files below the directory, readable by every user that a replica's program may have.
 Status WriteFiles(const fs::path& folder) {
   for (const algorithms::PackageFile& file : algorithms::PackageFiles()) {
     const fs::path path = folder / file.name;
@@ -55,7 +55,7 @@ Status WriteFiles(const fs::path& folder) {
   return error ? std::unexpected(ErrnoError(error.value(), "chmod " + folder.string())) : Status{};
 }
 
-/// What was being written when a preparation was killed. Folders of other versions stay: jobs may run in
+/// Removes incomplete directories of killed preparations. Directories of other versions stay: jobs may use
 /// them.
 void RemoveLeftovers(const fs::path& parent) {
   std::error_code ignored;
@@ -78,7 +78,7 @@ Status InstallAlgorithms(const Layout& layout) {
   const fs::path folder = AlgorithmFolder(layout);
   if (::access(folder.c_str(), R_OK | X_OK) == 0) return {};
   TY_RETURN_IF_ERROR(MakeFolders(folder.parent_path()));
-  // A name that nobody else has: supervisors have pid namespaces, and with them the same pids.
+  // A unique name. A pid would not do: supervisors have pid namespaces, and so may have equal pids.
   std::string name = folder.string() + ".XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) return std::unexpected(ErrnoError(errno, "mkdir " + name));
   const fs::path staged = name;
@@ -90,7 +90,7 @@ Status InstallAlgorithms(const Layout& layout) {
       RemoveLeftovers(folder.parent_path());
       return SyncDirectory(folder.parent_path());
     }
-    if (::access(folder.c_str(), R_OK | X_OK) != 0)  // nobody else was faster
+    if (::access(folder.c_str(), R_OK | X_OK) != 0)  // no other process was faster
       written = std::unexpected(ErrnoError(error.value(), "rename " + staged.string()));
   }
   fs::remove_all(staged, error);

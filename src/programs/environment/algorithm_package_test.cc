@@ -47,7 +47,7 @@ TEST(AlgorithmPackage, WhatKilledPreparationsLeftIsRemoved) {
   EXPECT_TRUE(fs::exists(other)) << "jobs of another version may run in it";
 }
 
-/// As supervisors do, each of which is process 2 of a namespace of its own.
+/// As supervisors do, each of which is process 2 of a separate namespace.
 TEST(AlgorithmPackage, SeveralMayLayItAtOnce) {
   const TemporaryFolder folder;
   const Layout layout{folder.path()};

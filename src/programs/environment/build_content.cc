@@ -29,12 +29,12 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-/// Opens a folder that is no link; one that its maker has closed to its owner is made readable first.
+/// Opens a directory that is no link; if its permissions exclude even its owner, it is made readable first.
 Result<Folder> OpenFolder(int parent, const char* name) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   int file = ::openat(parent, name, kFlags);
   if (file < 0 && errno == EACCES) {
-    // Not through a link: the name may lead to something else by now.
+    // Does not follow links: the name may lead to something else by now.
     const UniqueFd locked(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (locked) ::chmod(("/proc/self/fd/" + std::to_string(locked.get())).c_str(), S_IRWXU);
     file = ::openat(parent, name, kFlags);
@@ -60,14 +60,14 @@ std::vector<std::string> Names(DIR* folder) {
 }
 
 struct Entry {
-  int folder;  ///< that the entry is in
+  int folder;  ///< the directory that contains the entry
   const std::string& name;
   fs::path path;  ///< relative to where the walk began
   struct stat status;
 };
 
-/// Visits what is in the folder, then what is in its folders; a folder comes before its contents. `visit`
-/// tells whether to enter a folder.
+/// Visits the entries of the directory, then those of its subdirectories; a directory comes before its
+/// contents. `visit` decides whether to enter a directory.
 Status Walk(int parent, const std::string& name, const fs::path& path, int depth,
             const std::function<Result<bool>(const Entry& entry)>& visit) {
   if (depth > kContentDepthMax) {
@@ -92,7 +92,7 @@ std::string ReadLink(const Entry& entry) {
   return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
-/// One folder while it is taken back.
+/// One directory while it is being taken back.
 class Cleaning {
  public:
   Cleaning(fs::path folder, const ContentRules& rules) : folder_(std::move(folder)), rules_(rules) {}
@@ -118,7 +118,7 @@ class Cleaning {
     return S_ISDIR(entry.status.st_mode);
   }
 
-  /// Why the entry cannot be kept; empty: it can.
+  /// Why the entry cannot be kept; empty: it can be kept.
   std::string WhyNot(const Entry& entry) {
     const struct stat& status = entry.status;
     if (S_ISDIR(status.st_mode)) return {};
@@ -168,7 +168,7 @@ class Cleaning {
 
   fs::path folder_;
   const ContentRules& rules_;
-  std::map<ino_t, nlink_t> names_;  ///< for files with several links: how many are in the folder
+  std::map<ino_t, nlink_t> names_;  ///< for files with several hard links: how many are in the directory
   std::vector<std::string> lines_;
   std::size_t dropped_ = 0;
 };
@@ -192,7 +192,7 @@ Result<std::vector<std::string>> CleanContent(const fs::path& folder, const Cont
 bool LeadsNowhereElse(const fs::path& folder, const fs::path& at, const std::string& text,
                       const std::vector<std::string>& targets) {
   if (text.empty()) return false;
-  bool named = false;  // beyond the first name another link may decide what ".." is
+  bool named = false;  // after the first name, another link may decide what ".." is
   for (const fs::path& part : fs::path(text)) {
     if (part == ".." && named) return false;
     named = named || (part != ".." && part != "." && part != "/");

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kBlockBytes = 512;  ///< st_blocks counts in these
 constexpr std::size_t kNoteBytesMax = 200;
 
-/// Which build it is: another one has another marker, a restored one too. Nothing: there is none.
+/// Identifies the build: another build has another marker, and so does a restored one. Empty: there is none.
 std::optional<std::string> BuildOf(const fs::path& folder) {
   struct stat marker{};
   if (::stat(Layout::Marker(folder).c_str(), &marker) != 0) return std::nullopt;
@@ -48,7 +48,7 @@ Status Prepare(const fs::path& folder) {
   return MakeFolders(folder);
 }
 
-/// After a power cut the marker must not be there without the folder's files.
+/// After a power cut the marker must not exist without the directory's files.
 Status Seal(const fs::path& folder, const std::string& python_version) {
   TY_TRY(const UniqueFd directory, OpenFile(folder, O_RDONLY | O_DIRECTORY));
   if (::syncfs(directory.get()) != 0) return std::unexpected(ErrnoError(errno, "syncfs " + folder.string()));
@@ -98,9 +98,9 @@ Status BuildOnce(const fs::path& folder, const std::function<void()>& waiting,
     if (done) done = Seal(folder, *python_version);
   }
   if (done)
-    std::ignore = SizeOf(folder);  // noted now, so that nobody who lists it has to walk it
+    std::ignore = SizeOf(folder);  // recorded now, so that listing does not have to walk the directory
   else if (lock.Confirm())
-    std::ignore = RemoveTree(folder);  // the build's error is what the caller needs
+    std::ignore = RemoveTree(folder);  // the caller needs the build's error
   return done;
 }
 

@@ -25,10 +25,12 @@ namespace fs = std::filesystem;
 using std::chrono::nanoseconds;
 
 constexpr std::size_t kWordsMax = 256;
-/// Dead by our own clock, which may differ from the file server's: for whoever does not wait.
+/// A builder that was silent this long is dead, even by our own clock, which may differ from the file
+/// server's: used by callers that do not wait.
 constexpr std::chrono::hours kSilenceBeyondDoubt{1};
 
-/// One that fails is as none: at worst somebody else begins anew, and this builder finds out.
+/// Updates the file's time. A failed update counts as none: at worst another builder starts over, and this
+/// one notices.
 void Beat(int file, std::chrono::milliseconds pause, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any ended;
@@ -42,7 +44,7 @@ std::string WordsIn(const fs::path& path) { return ReadFile(path, kWordsMax).val
 /// flock cannot be interrupted by a stop, so it is polled; builds take seconds to minutes.
 constexpr std::chrono::milliseconds kLockRetryInterval{50};
 
-/// Between two attempts.
+/// The wait between two attempts.
 class Waiting {
  public:
   Waiting(const std::function<void()>& on_wait, const std::stop_token& stop)
@@ -114,7 +116,7 @@ bool ClaimWatch::RemoveIfDead() {
   return Remove(sight->words);
 }
 
-/// Opened anew for each look, so that a network's file system asks its server.
+/// The file is opened again for each look, so that a network file system asks its server.
 std::optional<ClaimWatch::Sight> ClaimWatch::Look() const {
   const Result<UniqueFd> file = OpenFile(path_, O_RDONLY);
   struct stat status{};
@@ -123,13 +125,14 @@ std::optional<ClaimWatch::Sight> ClaimWatch::Look() const {
                .changed = std::chrono::seconds(status.st_mtim.tv_sec) + nanoseconds(status.st_mtim.tv_nsec)};
 }
 
-/// Several may find it dead at once, and one of them may have a claim of its own by now: what was taken away
-/// is looked at, and put back.
+/// Several watchers may find it dead at once, and one of them may already have made a new claim: so the
+/// removed file is checked, and put back if it is another one.
 bool ClaimWatch::Remove(const std::string& words) const {
   const fs::path taken = path_.string() + "." + std::to_string(RandomBytes<std::uint64_t>());
   if (::rename(path_.c_str(), taken.c_str()) != 0) return errno == ENOENT;
   const bool is_meant = WordsIn(taken) == words;
-  if (!is_meant) static_cast<void>(::link(taken.c_str(), path_.c_str()));  // its builder asks before it ends
+  if (!is_meant)
+    static_cast<void>(::link(taken.c_str(), path_.c_str()));  // its builder checks before it ends
   ::unlink(taken.c_str());
   return is_meant;
 }

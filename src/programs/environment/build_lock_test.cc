@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-/// Whoever takes themselves for different machines. flock(2) holds on one machine only, so each locks a file
-/// that nobody else finds; the claim is what they have in common.
+/// Simulates different machines. flock(2) works on one machine only, so each locks a file that the others do
+/// not find; they only share the claim.
 class BuildLockTest : public testing::Test {
  protected:
   static constexpr ClaimLimits kQuick{

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All of a folder, unless it is the owner's already.
+/// Hands over a whole directory, unless it already belongs to the owner.
 Status HandOverFolder(const fs::path& folder, const ToolIsolation::Owner& owner) {
   struct stat status{};
   if (::lstat(folder.c_str(), &status) != 0)
@@ -28,7 +28,7 @@ Status HandOverFolder(const fs::path& folder, const ToolIsolation::Owner& owner)
 
 Result<std::unique_ptr<BuildRoom>> BuildRoom::Open(Options options) {
   std::unique_ptr<BuildRoom> room(new BuildRoom(std::move(options)));
-  TY_RETURN_IF_ERROR(RemoveTree(room->Beside()));  // of a build that was killed
+  TY_RETURN_IF_ERROR(RemoveTree(room->Beside()));  // left by a killed build
   TY_RETURN_IF_ERROR(MakeFolders(room->Incoming()));
   if (room->options_.cache == ToolCache::kRuntimes)
     TY_RETURN_IF_ERROR(MakeFolders(room->options_.layout.Cache()));
@@ -52,7 +52,7 @@ Status BuildRoom::HandOver() const {
 }
 
 Result<ToolEnd> BuildRoom::Run(std::vector<std::string> argv, const LineSink& out, const LineSink& err) {
-  // Made again for each tool: links that the previous one left there could lead elsewhere.
+  // They are recreated for each tool: links that the previous tool left there could lead elsewhere.
   for (const char* name : {"tmp", "root"}) {
     TY_RETURN_IF_ERROR(RemoveTree(Beside() / name));
     TY_RETURN_IF_ERROR(MakeFolders(Beside() / name));

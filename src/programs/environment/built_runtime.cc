@@ -31,7 +31,7 @@ std::optional<std::chrono::system_clock::time_point> ChangeTime(const fs::path& 
   return std::chrono::system_clock::from_time_t(status.st_mtim.tv_sec);
 }
 
-/// Folders of layers on this runtime's folder.
+/// The directories of layers on this runtime.
 std::vector<fs::path> LayersOn(const Layout& layout, const fs::path& runtime) {
   std::vector<fs::path> layers;
   std::error_code error;
@@ -45,7 +45,7 @@ std::vector<fs::path> LayersOn(const Layout& layout, const fs::path& runtime) {
 
 bool IsHash(std::string_view text) { return text.size() == kHashDigits && text::IsLowerHex(text); }
 
-/// VERSION-HASH for any hash: what this and previous definitions built.
+/// VERSION-HASH for any hash: the directories that this and previous definitions have built.
 std::vector<fs::path> AllFolders(const Layout& layout, const RuntimeVersion& runtime) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -73,9 +73,9 @@ Result<std::uint64_t> RemoveFolder(const Layout& layout, const std::string& name
   for (const fs::path& one : doomed) {
     bytes += SizeOf(one);
     std::error_code error;
-    fs::remove(Layout::SizeNote(one), error);  // of no build: it would be ignored
+    fs::remove(Layout::SizeNote(one), error);  // it belongs to no build and would be ignored
     error.clear();
-    fs::remove(Layout::Marker(one), error);  // first: half a folder must not look like a whole one
+    fs::remove(Layout::Marker(one), error);  // first, since a partly removed directory must not look complete
     if (!error) fs::remove_all(one, error);
     if (error) return std::unexpected(ErrnoError(error.value(), "remove " + one.string()));
   }

@@ -87,7 +87,7 @@ TEST_F(BuiltRuntimeTest, IsBuiltUsedAndRemoved) {
     EXPECT_TRUE(IsBeingBuilt(root(), runtime));
     EXPECT_EQ(RemoveBuilt(root(), runtime).error(), FailedPrecondition("0.1 is being built"));
   }
-  // What a former definition left, and a layer on it, go as well.
+  // The directory of a previous definition, and a layer on it, are removed as well.
   const fs::path former = found->folder.parent_path() / "0.1-0123456789ab";
   const fs::path other = found->folder.parent_path() / "0.1-gpu-0123456789ab";
   const fs::path layer = root() / "layers" / "aa";

@@ -13,11 +13,12 @@ namespace trainyard::environment {
 
 namespace {
 
-/// Pages of every machine are at most so large, so a segment that is aligned to it fits.
+/// The largest page size of any machine: a segment that is aligned to it works everywhere.
 constexpr std::uint64_t kPageMax = 0x10000;
 constexpr std::size_t kHeadersMax = 256;
 constexpr std::size_t kEntriesMax = 4096;
-/// A path's limit on Linux. Names of any length would be copied as often as entries name them.
+/// The limit of a path on Linux. Without a limit, long names would be copied once for each entry that refers
+/// to them.
 constexpr std::size_t kStringMax = 4096;
 
 std::unexpected<Error> Bad(std::string_view what) {
@@ -42,14 +43,14 @@ void Put(std::string& file, std::uint64_t offset, const T& value) {
 
 std::uint64_t RoundUp(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-/// The parts of a file that are looked at.
+/// The parts of a file that are read here.
 struct Parts {
   Elf64_Ehdr header{};
   std::vector<Elf64_Phdr> segments;
   std::vector<Elf64_Dyn> entries;  ///< of the dynamic section, without its end
   std::string_view strings;
 
-  /// The offset of what is loaded at that address.
+  /// The file offset of the byte that is loaded at that address.
   [[nodiscard]] std::optional<std::uint64_t> OffsetOf(std::uint64_t address) const {
     for (const Elf64_Phdr& segment : segments)
       if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
@@ -172,12 +173,12 @@ Result<std::string> WithRunPath(std::string file, std::string_view run_path) {
 
   Elf64_Phdr added{};
   added.p_type = PT_LOAD;
-  added.p_flags = PF_R | PF_W;  // the loader notes things in the dynamic section
+  added.p_flags = PF_R | PF_W;  // the loader writes to the dynamic section
   added.p_offset = RoundUp(file.size(), kPageMax);
   added.p_vaddr = added.p_paddr = address;
   added.p_filesz = added.p_memsz = entries_size + strings.size();
   added.p_align = kPageMax;
-  segments.insert(behind_last, added);  // the loader wants them by address
+  segments.insert(behind_last, added);  // the loader requires them sorted by address
   for (Elf64_Phdr& segment : segments) {
     if (segment.p_type != PT_DYNAMIC) continue;
     segment.p_offset = added.p_offset;
@@ -191,8 +192,7 @@ Result<std::string> WithRunPath(std::string file, std::string_view run_path) {
   std::ranges::copy(strings, file.begin() + static_cast<std::ptrdiff_t>(added.p_offset + entries_size));
   for (std::size_t i = 0; i < segments.size(); ++i)
     Put(file, parts.header.e_phoff + i * sizeof(Elf64_Phdr), segments[i]);
-  // In a file whose parts lie upon each other, or whose addresses wrap around, more than the path has
-  // changed.
+  // In a file whose parts overlap, or whose addresses wrap around, more than the path has changed.
   if (ReadElf(file) != wanted) return Bad("its parts overlap");
   return file;
 }

@@ -39,7 +39,7 @@ void Append(std::string& file, const T& part) {
   file.append(reinterpret_cast<const char*>(&part), sizeof part);
 }
 
-/// All that a loader reads, and nothing else: each byte of it matters.
+/// A library with everything that a loader reads, and nothing else: each byte matters.
 std::string SmallLibrary(std::string_view name = "libc.so.6") {
   const std::string loader("/lib64/ld.so\0", 13);
   std::string strings(1, '\0');
@@ -80,8 +80,8 @@ std::string SmallLibrary(std::string_view name = "libc.so.6") {
   return file + strings;
 }
 
-/// However it lies, nothing outside the file is read (the sanitizers tell), and what can be changed says
-/// after it what it said before.
+/// Whatever the file claims, nothing outside of it is read (the sanitizers would notice), and a file that can
+/// be changed still reads the same afterwards.
 TEST(ReadElf, SurvivesDamage) {
   const std::string whole = SmallLibrary();
   EXPECT_EQ(ReadElf(whole),
@@ -128,7 +128,7 @@ TEST(WithRunPath, IsReadAgainAndOnlyTheLastCounts) {
   EXPECT_EQ(ReadElf(*once)->loader, ReadElf(original)->loader);
 }
 
-/// The loader itself: a program that is changed still runs, and finds its libraries beside itself first.
+/// Uses the real loader: a changed program still runs, and finds the libraries next to it first.
 TEST(WithRunPath, TheLoaderLooksThereFirst) {
   const TemporaryFolder folder;
   const fs::path program = folder.path() / "bin/python3.11";

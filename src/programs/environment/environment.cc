@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Empty: the version needs none.
+/// The value of LD_LIBRARY_PATH; empty: the version needs none.
 std::string LibraryPath(const RuntimeVersion& runtime, const fs::path& folder) {
   if (runtime.library_folders.empty()) return {};
   const Result<std::string> python = ReadFile(Layout::Marker(folder));

@@ -25,7 +25,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-/// Real builds with this machine's Python, without a network: pip may look at no index. The runtime is built
+/// Real builds with this machine's Python, without a network: pip may use no index. The runtime is built
 /// once.
 class EnvironmentBuild : public testing::Test {
  protected:
@@ -62,7 +62,7 @@ class EnvironmentBuild : public testing::Test {
 
   static EnvironmentRequest Request(const std::string& runtime, const std::vector<fs::path>& files) {
     EnvironmentRequest request{Environments(), runtime, {}};
-    // Not its content, but unique: tests write each file once.
+    // Not a checksum of the content, but unique: tests write each file once.
     for (const fs::path& file : files) request.packages.push_back({"gs://" + file.string(), file.string()});
     return request;
   }
@@ -223,7 +223,7 @@ TEST_F(EnvironmentBuild, ARuntimeWhoseInterpreterWentAwayIsBuiltAgain) {
   EXPECT_TRUE(FindEnvironment(Request("0.1", {})));
 }
 
-/// Prepares in a process of its own, which writes its log to a file. Returns its id.
+/// Prepares in a child process, which writes its log to a file. Returns its pid.
 pid_t PrepareElsewhere(const EnvironmentRequest& request, PreparationHooks hooks, const fs::path& log) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -262,7 +262,7 @@ TEST_F(EnvironmentBuild, TwoProcessesBuildOnce) {
 
 TEST_F(EnvironmentBuild, KilledInTheMiddleItStartsAgain) {
   const fs::path started = Folder() / "started";
-  // The first build hangs inside pip; later ones see the file and go on.
+  // The first build hangs inside pip; later ones see the file and continue.
   const std::string setup = "import os, time\nif not os.path.exists('" + started.string() +
                             "'):\n    open('" + started.string() + "', 'w').close()\n    time.sleep(1000)\n";
   const EnvironmentRequest request = Request("0.1", {MakeSdist(Folder(), "3.1", "again", setup)});
@@ -311,7 +311,7 @@ TEST_F(EnvironmentBuild, AFullDiskIsSaidInOneSentence) {
   EXPECT_EQ(status, 0);
 }
 
-/// The only test that wants the package index; elsewhere pip's configuration says where that is.
+/// The only test that needs the package index; pip's configuration may name another one.
 TEST_F(EnvironmentBuild, InstallsARequirementFromTheRealIndex) {
   ::unsetenv("PIP_NO_INDEX");
   const auto built = PrepareEnvironment(

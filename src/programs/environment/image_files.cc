@@ -19,7 +19,7 @@ constexpr int kLinksMax = 40;
 
 bool IsWhiteout(const struct stat& entry) { return S_ISCHR(entry.st_mode) && entry.st_rdev == 0; }
 
-/// Lower layers are not seen through it.
+/// Whether the directory hides those of lower layers.
 bool IsOpaque(const fs::path& directory) {
   for (const char* name : {"user.overlay.opaque", "trusted.overlay.opaque"}) {
     char value = 0;
@@ -47,7 +47,7 @@ InLayer LookInLayer(const fs::path& layer, const fs::path& inside) {
   return InLayer::kThere;
 }
 
-/// The parts of a path, put before those that are still to come.
+/// Puts the parts of the path in front of the remaining ones.
 void Prepend(std::deque<fs::path>& parts, const fs::path& path) {
   const std::vector<fs::path> added(path.begin(), path.end());
   parts.insert(parts.begin(), added.begin(), added.end());
@@ -105,7 +105,7 @@ Result<std::vector<std::string>> ImageFiles::List(const fs::path& directory) con
     if (in_layer == InLayer::kNotThere) continue;
     const fs::path at = layer / directory.relative_path();
     std::error_code error;
-    // A link would lead out of the image. Nothing below it is seen.
+    // A link would lead out of the image, so nothing below it is visible.
     if (in_layer == InLayer::kDeleted || !fs::is_directory(fs::symlink_status(at, error))) break;
     for (fs::directory_iterator entry(at, error), end; !error && entry != end; entry.increment(error)) {
       names.insert(entry->path().filename().native());

@@ -37,7 +37,8 @@ constexpr auto kExecutable = fs::perms::owner_exec | fs::perms::group_exec | fs:
 constexpr auto kReadable =
     fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read;
 
-/// Those of the C library and of the compiler: the machine's, as packages of the index count on them.
+/// The libraries of the C library and of the compiler: the machine's are used, since packages of the index
+/// rely on them.
 constexpr std::array<std::string_view, 11> kMachinesLibraries{
     "ld-linux",   "libc.so",      "libm.so",   "libpthread.so", "libdl.so",    "librt.so",
     "libutil.so", "libresolv.so", "libanl.so", "libgcc_s.so",   "libstdc++.so"};
@@ -49,7 +50,7 @@ constexpr std::array<std::string_view, 6> kLibraryFolders{"/usr/local/lib",
                                                           "/usr/lib"};
 constexpr std::array<std::string_view, 3> kProgramFolders{"/usr/local/bin", "/usr/bin", "/opt/conda/bin"};
 
-/// Whether environments can be made with it, and what it lacks of what programs expect.
+/// Checks that environments can be made with the Python, and which modules that programs expect it lacks.
 constexpr const char* kCheck =
     "import importlib, zlib, ctypes\n"
     "lacks = []\n"
@@ -78,7 +79,7 @@ struct Copy {
   Found program;
   fs::path prefix;                    ///< in the image: the program is PREFIX/bin/python3.7
   fs::path target;                    ///< on this machine
-  std::set<std::string> libraries{};  ///< copied, or not to be had
+  std::set<std::string> libraries{};  ///< copied, or not found
   std::size_t files = 0;              ///< copied so far
   std::uint64_t bytes = 0;
 
@@ -106,7 +107,7 @@ std::optional<Found> FindLibrary(const Copy& copy, const std::string& name, cons
   return std::nullopt;
 }
 
-/// What a program or library needs, and what those need.
+/// Copies the libraries that a program or library needs, and those that they need.
 Status Copy::CopyLibraries(const ElfFile& elf, const Found& of) {
   for (const std::string& name : elf.needed) {
     if (IsMachines(name) || name.find('/') != std::string::npos || !libraries.insert(name).second) continue;
@@ -118,7 +119,7 @@ Status Copy::CopyLibraries(const ElfFile& elf, const Found& of) {
   return {};
 }
 
-/// Before it is read.
+/// Counts a file against the limits, before it is read.
 Status Copy::Count(const Found& file) {
   constexpr unsigned kMiBBits = 20;
   std::error_code error;
@@ -138,7 +139,8 @@ Status Copy::CopyFile(const Found& from, const fs::path& to, bool is_program) {
   TY_TRY(std::string content, ReadFile(from.outside, limits.file_bytes));
   if (const auto elf = ReadElf(content)) {
     TY_RETURN_IF_ERROR(CopyLibraries(*elf, from));
-    // A run path of its own, maybe an absolute one, would keep the loader from looking where we put things.
+    // A run path in the file, maybe an absolute one, would keep the loader from searching the directory in
+    // which we put libraries.
     if (is_program || !elf->run_path.empty()) {
       const fs::path there = fs::path("$ORIGIN") / Libraries().lexically_relative(to.parent_path());
       TY_TRY(content, WithRunPath(std::move(content), there.string()));
@@ -152,13 +154,13 @@ Status Copy::CopyFile(const Found& from, const fs::path& to, bool is_program) {
   const bool executable =
       (fs::status(from.outside, error).permissions() & fs::perms::owner_exec) != fs::perms::none;
   fs::permissions(to, executable ? kReadable | kExecutable : kReadable, error);
-  // Bytecode names its source's time.
+  // Bytecode contains the modification time of its source.
   fs::last_write_time(to, fs::last_write_time(from.outside, error), error);
   if (error) return std::unexpected(ErrnoError(error.value(), "copy " + to.string()));
   return {};
 }
 
-/// Packages of the image, tests, and what only programs that embed Python need.
+/// Whether a name is left out: the image's packages, tests, files that only programs which embed Python need.
 bool IsLeftOut(std::string_view name) {
   return name == "site-packages" || name == "dist-packages" || name == "test" || name == "idlelib" ||
          name.starts_with("config-") || name.ends_with(".a");
@@ -242,7 +244,7 @@ Result<Copy> FindPython(const PythonImage& image, const ImageFiles& files, const
                                             Joined(versions, " or ") + ". " + PythonsOf(image, files)));
 }
 
-/// The program is the last to get its place: until then nobody takes the folder for a Python.
+/// The program is moved to its place last: until then nobody mistakes the directory for a Python.
 fs::path NewPrograms(const Copy& copy) { return copy.target / "bin.new"; }
 
 Status CopyAll(Copy& copy) {
@@ -261,7 +263,7 @@ Status CopyAll(Copy& copy) {
   return {};
 }
 
-/// Why it does not run here, by what the loader or the interpreter printed.
+/// Why it does not run here, from the output of the loader or the interpreter.
 Error DoesNotRun(const PythonImage& image, const Copy& copy, const ToolEnd& end) {
   constexpr std::string_view kNewer = "version `GLIBC_";
   const std::string which = "The Python " + copy.version + " of " + image.name;
@@ -277,7 +279,7 @@ Error DoesNotRun(const PythonImage& image, const Copy& copy, const ToolEnd& end)
                             (end.tail.empty() ? "it ends without a word" : end.tail.back()));
 }
 
-/// Runs what the image brought: isolated, as the code of packages is.
+/// Runs the image's program, isolated like packages' code.
 Status Check(const Layout& layout, const PythonImage& image, const Copy& copy, int lock,
              const PreparationHooks& hooks) {
   const fs::path program = NewPrograms(copy) / ("python" + copy.version);
@@ -287,14 +289,15 @@ Status Check(const Layout& layout, const PythonImage& image, const Copy& copy, i
   if (!end.ok() || end.tail.empty()) return std::unexpected(DoesNotRun(image, copy, end));
   if (end.tail.back() != "complete")
     hooks.info("The Python " + copy.version + " of " + image.name + " " + end.tail.back() + ".");
-  // Programs see it read-only, so nobody else could keep the bytecode. What cannot be compiled is no module.
+  // Programs see it read-only, so nobody else could store the bytecode. Files that cannot be compiled are no
+  // modules.
   TY_TRY(const ToolEnd compiled, room->Run({program.string(), "-I", "-m", "compileall", "-q",
                                             (copy.Libraries() / program.filename()).string()},
                                            {}, {}));
   return room->TakeBack();
 }
 
-/// After a power cut the program must not be there without the rest.
+/// After a power cut the program must not exist without the rest.
 Status Finish(const Copy& copy) {
   TY_TRY(const UniqueFd folder, OpenFile(copy.target, O_RDONLY | O_DIRECTORY));
   if (::syncfs(folder.get()) != 0)
@@ -330,7 +333,7 @@ Status TakePythonFromImage(const Layout& layout, const PythonImage& image,
   if (done) done = Check(layout, image, copy, lock.descriptor(), hooks);
   if (done) done = lock.Confirm();
   if (done) done = Finish(copy);
-  if (!done && lock.Confirm()) std::ignore = RemoveTree(copy.target);  // the reason is what counts
+  if (!done && lock.Confirm()) std::ignore = RemoveTree(copy.target);  // the original error is what counts
   return done;
 }
 

@@ -23,7 +23,7 @@ class TakePythonTest : public testing::Test {
     const fs::path from = "/usr/lib/python3.11";
     const fs::path to = Layer() / "usr/local/lib/python3.11";
     fs::create_directories(to.parent_path());
-    // Without what only takes time.
+    // Leaves out what only takes time.
     std::string script =
         "mkdir -p \"$1\" && cd \"$0\" && tar cf - --exclude='config-*' --exclude=__pycache__";
     for (const char* name :
@@ -100,7 +100,7 @@ TEST_F(TakePythonTest, RefusesWhatIsBeyondTheLimits) {
             FailedPrecondition("/usr/local/lib/python3.11/aaa.py of the image has more than 64 MiB"));
 }
 
-/// Says which programs were run, and as what; runs none.
+/// Reports which programs were to be run, and as which user; runs none.
 class RefusingIsolation final : public ToolIsolation {
  public:
   [[nodiscard]] std::optional<Owner> owner() const override { return std::nullopt; }

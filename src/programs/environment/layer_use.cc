@@ -39,7 +39,7 @@ Result<LayerUse> LayerUse::Begin(const EnvironmentRequest& request) {
     if (errno != EWOULDBLOCK) return std::unexpected(ErrnoError(errno, "flock " + folder.string() + ".use"));
     return std::unexpected(Unavailable("the packages' layer is being removed"));
   }
-  ::futimens(file.get(), nullptr);  // best effort: without it the layer goes sooner, and is made anew
+  ::futimens(file.get(), nullptr);  // best effort: without it the layer is removed sooner, and built again
   return LayerUse(std::move(file));
 }
 

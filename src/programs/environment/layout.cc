@@ -7,7 +7,7 @@ namespace trainyard::environment {
 std::filesystem::path Layout::Layer(const RuntimeVersion& runtime,
                                     const std::vector<EnvironmentRequest::Package>& packages) const {
   const auto name_in = [&packages](auto add) {
-    // The file's name counts: pip takes a wheel's name, version and tags from it.
+    // The file's name is part of the hash: pip takes a wheel's name, version and tags from it.
     for (const auto& package : packages) {
       add(std::filesystem::path(package.uri).filename().string());
       add(package.checksum);

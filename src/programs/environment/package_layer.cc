@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kScriptBytesMax = std::size_t{64} << 10;
 
-/// Where the interpreter may be named: "#!PATH", or "#!/bin/sh" and an exec line if the path is long.
+/// The first lines of a script, which may name the interpreter: "#!PATH", or "#!/bin/sh" and an exec line if
+/// the path is long.
 constexpr int kHeadLines = 2;
 
 std::size_t HeadLength(std::string_view text) {
@@ -84,7 +85,7 @@ Status RetargetScripts(const fs::path& runtime, const fs::path& layer) {
 namespace fs = std::filesystem;
 using Package = EnvironmentRequest::Package;
 
-/// One build: what every step needs.
+/// The data that every step of one build needs.
 struct Build {
   const PreparationHooks& hooks;
   BuildRoom& room;
@@ -97,7 +98,7 @@ struct Build {
     return room.Run(std::move(argv), out, err);
   }
 
-  /// What layer_probe.py prints.
+  /// Runs layer_probe.py and returns the lines that it prints.
   [[nodiscard]] Result<std::vector<std::string>> Probe(std::string_view question,
                                                        const std::string& argument) const {
     std::vector<std::string> lines;
@@ -145,7 +146,7 @@ Status Install(const Build& build, const Package& package, const fs::path& file)
 }
 
 Status DownloadAndInstall(const Build& build, const Package& package, std::size_t index) {
-  // Not into the layer: code of the previous package may have put a link there.
+  // The file is not downloaded into the layer: code of the previous package may have put a link there.
   const fs::path folder = build.room.Incoming() / std::to_string(index);
   TY_RETURN_IF_ERROR(MakeFolders(folder));
   const fs::path file = folder / fs::path(package.uri).filename();

@@ -32,20 +32,20 @@ fs::path Variable(const char* name) {
   return value == nullptr ? fs::path() : fs::path(value);
 }
 
-/// Empty: there is no such folder.
+/// Empty: there is no such directory.
 fs::path HomeFolder(const char* variable, const char* below_home) {
   if (fs::path named = Variable(variable); !named.empty()) return named;
   const fs::path home = Variable("HOME");
   return home.empty() ? fs::path() : home / below_home;
 }
 
-/// Where installations are looked for.
+/// The directories in which installations are searched.
 struct Places {
   std::vector<fs::path> bins;     ///< the directories of programs, in their order
-  std::vector<fs::path> parents;  ///< whose entries are installations of their own: one may be added
+  std::vector<fs::path> parents;  ///< each entry is an installation, and new ones may be added
 
-  /// The bin folders of each installation below `folder`, sorted so that the answer does not depend on the
-  /// disk.
+  /// Adds the bin directory of each installation below `folder`, sorted so that the result does not depend on
+  /// the disk.
   void AddInstallations(const fs::path& folder) {
     if (folder.empty()) return;
     parents.push_back(folder);
@@ -56,7 +56,7 @@ struct Places {
     bins.insert(bins.end(), found.begin(), found.end());
   }
 
-  /// A conda's own Python and those of its environments.
+  /// Adds the Python of a conda installation and those of its environments.
   void AddConda(const fs::path& folder) {
     if (folder.empty()) return;
     bins.push_back(folder / "bin");
@@ -64,7 +64,7 @@ struct Places {
   }
 };
 
-/// uv's, as `uv python dir` says.
+/// The directory of uv's Pythons, as printed by `uv python dir`.
 fs::path UvPythons() {
   if (fs::path own = Variable("UV_PYTHON_INSTALL_DIR"); !own.empty()) return own;
   const fs::path data = HomeFolder("XDG_DATA_HOME", ".local/share");
@@ -92,7 +92,7 @@ Places FindPlaces(const fs::path& environments_dir) {
   return places;
 }
 
-/// "3.11" of "python3.11"; empty for python3.11-config and all else.
+/// "3.11" for "python3.11"; empty for python3.11-config and everything else.
 std::string_view VersionInName(std::string_view name) {
   constexpr std::string_view kPrefix = "python";
   if (!name.starts_with(kPrefix) || !ParseMajorMinor(name.substr(kPrefix.size()))) return {};
@@ -107,7 +107,7 @@ bool IsProgram(const fs::path& file) {
          std::string_view(magic.data(), magic.size()) == "\177ELF";
 }
 
-/// What a runtime version may take from the system's Python.
+/// The modules that runtime versions may take from the system's Python.
 std::vector<std::string> SystemModules(const fs::path& environments_dir) {
   std::set<std::string> names;
   const auto catalogue = Catalogue::Load(environments_dir);
@@ -117,8 +117,8 @@ std::vector<std::string> SystemModules(const fs::path& environments_dir) {
   return {names.begin(), names.end()};
 }
 
-/// The interpreter with those of `modules` that it has; nothing if it has another version or lacks what
-/// every environment needs.
+/// Runs the interpreter and returns it with those of `modules` that it has; empty if it has another version
+/// or lacks modules that every environment needs.
 std::optional<Python> Ask(const fs::path& file, std::string_view version,
                           const std::vector<std::string>& modules) {
   ToolCommand command{{file.string(), "-I", "-c",
@@ -188,7 +188,7 @@ AvailablePythons PythonInventory::Look() {
   if (before == seen.times) return seen.pythons;
   Seen next{.times = {}, .pythons = ProbePythons(environments_dir_)};
   next.times = LookAtFolders(next.pythons);
-  // What was installed while we looked is noticed by the next call.
+  // The next call notices what was installed while we looked.
   for (auto& [folder, time] : next.times)
     if (const auto old = before.find(folder); old != before.end()) time = old->second;
   seen_.With([&](Seen& now) { now = next; });
@@ -207,7 +207,7 @@ Status DownloadPython(const fs::path& environments_dir, std::string_view version
     TY_TRY(uv, ObtainUv(layout, available.pythons.front(), hooks));
   }
   hooks.info("Running command: uv python install " + std::string(version));
-  // No code of packages runs here, and what is downloaded is the interpreters' own.
+  // No code of packages runs here; only interpreters are downloaded.
   ToolCommand command{.argv = {uv.string(), "python", "install", "--no-bin", std::string(version)},
                       .variables = ToolVariables(layout, ToolCache::kNone),
                       .has_all_variables = true};

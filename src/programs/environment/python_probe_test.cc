@@ -25,7 +25,7 @@ TEST(ProbePythons, BelievesWhatAnInterpreterSaysNotItsName) {
   const TemporaryFolder folder;
   const fs::path bin = folder.path() / "pythons/cpython-3.98/bin";
   WriteText(bin / "python3.97",
-            "#!/bin/sh\necho 3.97\n");  // a wrapper, as pyenv's that knows no such version
+            "#!/bin/sh\necho 3.97\n");  // a wrapper, such as pyenv's for a version that it does not have
   fs::permissions(bin / "python3.97", fs::perms::owner_all);
   fs::create_symlink(kSystemPython, bin / "python3.98");
   fs::create_symlink("/bin/false", bin / "python3.96");

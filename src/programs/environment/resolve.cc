@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kField = "runtime_version";
 
-/// The server's rule for runtime versions (validation) has told jobs more already.
+/// The server's validation of runtime versions has already given jobs a better message.
 Error NotSupported(std::string_view version, std::string_view python) {
   return InvalidArgument(kField, "The specified runtime version '" + std::string(version) +
                                      "' with the Python version '" + std::string(python) +
@@ -23,7 +23,7 @@ bool Higher(const std::string& a, const std::string& b) { return ParseMajorMinor
 
 using SystemModule = std::pair<const std::string, std::string>;
 
-/// The first module that the system's Python lacks; null if it has all.
+/// The first module that the system's Python lacks; null if it has all of them.
 const SystemModule* LackingModule(const RuntimeVersion& runtime, const Python& python) {
   for (const SystemModule& module : runtime.system_modules)
     if (std::ranges::find(python.modules, module.first) == python.modules.end()) return &module;
@@ -51,7 +51,7 @@ std::string JoinOr(std::vector<std::string> words) {
   return joined;
 }
 
-/// Those of them that environments can be built with.
+/// The Pythons with which environments can be built.
 std::vector<std::string> UsablePythons(const std::vector<std::string>& pythons) {
   std::vector<std::string> usable = pythons;
   std::erase_if(usable, [](const std::string& python) { return ParseMajorMinor(python) < kPythonMin; });
@@ -75,20 +75,21 @@ std::string Missing(const RuntimeVersion& runtime, std::string_view wanted,
   return "Python " + JoinOr(usable) + ", which this machine does not have";
 }
 
-/// CommandFor, unless the Python that is wanted is none that it brings.
+/// CommandFor, unless that command does not install the wanted Python.
 std::string CommandForPython(const RuntimeVersion& runtime, std::string_view wanted) {
   const bool brings = wanted.empty() || ParseMajorMinor(wanted) >= kPythonMin;
   return brings ? CommandFor(runtime) : std::string();
 }
 
-/// What the operator can do who allows no other version.
+/// Advice for an operator who allows no other version.
 std::string InstallOrAllow(const RuntimeVersion& runtime, const std::string& command) {
   const std::string allow = "allow another version with --runtime-fallback nearest";
   if (!command.empty()) return "install it (" + command + "), or " + allow;
   return (runtime.system_modules.empty() ? "" : "install it, or ") + allow;
 }
 
-/// The next higher version that can be built, else the next lower one. Only numbers have neighbours.
+/// The next higher version that can be built, otherwise the next lower one. Only versions that are numbers
+/// have neighbours.
 std::optional<Resolution> Nearest(const std::vector<RuntimeVersion>& sorted, std::string_view asked,
                                   const AvailablePythons& available) {
   const auto number = ParseMajorMinor(asked);
@@ -116,7 +117,7 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
   const std::string_view asked = version.empty() ? kDefaultRuntimeVersion : version;
   const RuntimeVersion* runtime = Find(asked);
   if (version.empty() && !python.empty()) {
-    // Only a Python is named: the newest version that comes with it, if that can be built.
+    // If only a Python is named: the newest version that comes with it, if it can be built.
     const auto has_python = [&](const RuntimeVersion& one) {
       return ParseMajorMinor(one.version) && std::ranges::find(one.pythons, python) != one.pythons.end();
     };

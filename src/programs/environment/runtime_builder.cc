@@ -34,14 +34,15 @@ namespace fs = std::filesystem;
 
 constexpr unsigned kProgramMode = 0755;
 
-/// For a shell.
+/// Quotes the text for a shell.
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 
-/// Variables that point programs to our Python must not reach the tool's.
+/// The script that starts the tool. Variables that point programs to our Python must not reach the tool's
+/// Python.
 std::string Launcher(const std::string& tool, const fs::path& program) {
   const std::string path = Quoted(program.string());
   return "#!/bin/sh\nunset PYTHONPATH PYTHONHOME VIRTUAL_ENV\n[ -x " + path + " ] || {\n  echo '" + tool +
@@ -62,8 +63,8 @@ Status AddTool(const Layout& layout, const std::string& name, const fs::path& fo
                              kProgramMode);
 }
 
-/// Builds the tools that a runtime version names, each once for all versions, in an environment of its own:
-/// gsutil's requirements conflict with those of programs. The runtime's bin folder gets a script for
+/// Builds the tools that a runtime version names, each once for all versions, in a separate environment,
+/// since gsutil's requirements conflict with those of programs. The runtime's bin folder gets a script for
 /// each. A tool that cannot be installed affects nothing else: the log says why, its script says what to do.
 /// Errors: kCancelled, kResourceExhausted, and those of writing the scripts.
 Status AddTools(const Layout& layout, const RuntimeVersion& runtime, const fs::path& folder,
@@ -72,7 +73,7 @@ Status AddTools(const Layout& layout, const RuntimeVersion& runtime, const fs::p
   return {};
 }
 
-/// One build: what every step needs.
+/// The data that every step of one build needs.
 struct Build {
   const Layout& layout;
   const RuntimeVersion& runtime;
@@ -109,8 +110,9 @@ Result<fs::path> WriteRequirements(const Build& build) {
   return file;
 }
 
-/// Packages of jobs are installed with it. The interpreter's own needs no index; Debian's may have none. Jobs
-/// without packages run without it: what cannot be had is said, and is no failure.
+/// Makes sure that there is a pip, which installs packages of jobs. The interpreter's bundled pip needs no
+/// index, but Debian's may have none. Jobs without packages run without pip: if it cannot be installed, the
+/// log says so, and it is no failure.
 Status EnsurePip(const Build& build, const fs::path& uv) {
   const std::string interpreter = Layout::Interpreter(build.folder).string();
   if (!NeedsPip(build.runtime)) return {};
@@ -168,8 +170,8 @@ Status InstallWithPip(const Build& build) {
   return build.Run("pip", std::move(argv));
 }
 
-/// A distribution of that name, so that pip finds the requirement met. It has no files: those come with
-/// another distribution.
+/// Adds a distribution of that name, so that pip considers the requirement met. It has no files: they come
+/// with another distribution.
 Status WriteProvides(const Build& build) {
   const fs::path site_packages = Layout::SitePackages(build.folder, build.python.version);
   for (const auto& [name, version] : build.runtime.provides) {
@@ -184,8 +186,9 @@ Status WriteProvides(const Build& build) {
   return {};
 }
 
-/// The hook's bytecode for this Python: a replica may see the folder read-only. By the interpreter that the
-/// runtime was made with and without any site-packages: no code of a package runs, so it needs no isolation.
+/// Compiles the hook's bytecode for this Python, since a replica may see the directory read-only. It uses the
+/// interpreter that the runtime was made with, without site-packages: no code of a package runs, so it needs
+/// no isolation.
 Status CompileSite(const Build& build) {
   constexpr const char* kProgram =
       "import sys\n"
@@ -203,7 +206,7 @@ Status CompileSite(const Build& build) {
 
 Status Fill(const Build& build) {
   std::optional<fs::path> uv;
-  // Without packages venv is enough, and it has a pip of its own: no network is needed.
+  // Without packages venv is enough: it comes with pip, so no network is needed.
   if (!build.runtime.packages.empty()) {
     Result<fs::path> obtained = ObtainUv(build.layout, build.python, build.hooks);
     if (obtained) {
@@ -222,12 +225,12 @@ Status Fill(const Build& build) {
   return CompileSite(build);
 }
 
-/// As the hooks, and says how far the tool has come whose lines pass.
+/// The hooks, extended to report progress from the tool's lines.
 PreparationHooks WithProgress(const PreparationHooks& hooks, const std::string& name) {
   PreparationHooks counting = hooks;
   if (!hooks.progress) return counting;
   hooks.progress({.what = "Building " + name, .unit = "packages"});
-  auto install = std::make_shared<InstallProgress>("Building " + name);  // of both kinds of lines
+  auto install = std::make_shared<InstallProgress>("Building " + name);  // shared by both kinds of lines
   const auto pass_on = [install, say = hooks.progress](const std::function<void(std::string_view)>& line) {
     return [install, say, line](std::string_view text) {
       if (const std::optional<Progress> progress = install->TakeLine(text)) say(*progress);

@@ -20,7 +20,7 @@ std::string StateOf(const std::filesystem::path& environments_dir, const Runtime
   return missing.empty() ? "can be built" : "needs " + missing;
 }
 
-/// Each once, in the order of the versions that refer to them.
+/// All tools of the versions, each once, in the order of the versions that refer to them.
 std::vector<std::string> ToolsOf(const Catalogue& catalogue) {
   std::vector<std::string> tools;
   for (const RuntimeVersion& runtime : catalogue.versions())

@@ -45,7 +45,7 @@ Result<std::vector<std::string>> Texts(std::string_view name, const json::value&
   return texts;
 }
 
-/// "nvidia/cublas/lib": such names, one below the other.
+/// Whether the text is a relative path such as "nvidia/cublas/lib", made of safe names.
 bool IsFolderBelow(std::string_view text) {
   while (true) {
     const std::size_t slash = text.find('/');

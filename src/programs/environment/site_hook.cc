@@ -16,7 +16,7 @@ Status InstallSiteHook(const std::filesystem::path& environments_dir) {
   if (const auto there = ReadFile(file); there && *there == EmbeddedSiteCustomize()) return {};
   TY_RETURN_IF_ERROR(MakeFolders(site));
   std::error_code error;
-  // Readable by whatever user a replica's program has.
+  // Readable by every user that a replica's program may have.
   std::filesystem::permissions(site, std::filesystem::perms(0755), error);
   if (error) return std::unexpected(ErrnoError(error.value(), "chmod " + site.string()));
   return WriteFileAtomically(file, EmbeddedSiteCustomize());

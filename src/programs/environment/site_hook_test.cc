@@ -37,7 +37,8 @@ class SiteHook : public testing::Test {
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     const UniqueFd read(ends[0]);
     UniqueFd write(ends[1]);
-    EXPECT_GT(::fcntl(read.get(), F_SETPIPE_SZ, 1 << 20), 0);  // room for all: it is read afterwards
+    EXPECT_GT(::fcntl(read.get(), F_SETPIPE_SZ, 1 << 20),
+              0);  // large enough for everything, since it is read afterwards
     variables.try_emplace("PYTHONPATH", (folder_.path() / "site").string());
     variables.try_emplace("TRAINYARD_LOG_FD", std::to_string(write.get()));
     ToolCommand command{{kSystemPython, "-c", program}, std::move(variables), write.get()};

@@ -65,7 +65,7 @@ std::optional<std::string> NetworkReason(const Lines& lines) {
   return std::nullopt;
 }
 
-/// What was being downloaded, as pip or uv names it; empty if they do not say.
+/// The name that pip or uv prints for the download; empty if they print none.
 std::string Downloaded(const Lines& lines) {
   constexpr std::string_view kUv = "Failed to download `";
   constexpr std::string_view kPip = "Downloading ";
@@ -82,7 +82,7 @@ std::string Downloaded(const Lines& lines) {
   return {};
 }
 
-/// A download that ended early, or whose file is not what it should be.
+/// The reason if a download ended early or has the wrong contents.
 std::optional<std::string> BrokenDownload(const Lines& lines) {
   constexpr std::array<std::string_view, 9> kSigns{"end of file before message length reached",
                                                    "error reading a body from connection",

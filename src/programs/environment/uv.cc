@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPipConfBytesMax = std::size_t{1} << 20;
 
 /// The machine's and the user's configuration, the latter last so that it takes precedence.
-/// PIP_CONFIG_FILE=/dev/null says that none counts.
+/// PIP_CONFIG_FILE=/dev/null disables both.
 std::string PipConf(const std::map<std::string, std::string>& variables) {
   std::string text;
   if (const auto file = variables.find("PIP_CONFIG_FILE");
@@ -47,8 +47,7 @@ std::string PipConf(const std::map<std::string, std::string>& variables) {
   return text;
 }
 
-/// uv's own configuration file, which it would look for in its home. Empty: there is none that tools can
-/// read.
+/// uv's own configuration file, which uv searches in its home. Empty: there is none that tools can read.
 std::string UvConfiguration(const std::map<std::string, std::string>& variables) {
   const auto own = variables.find("UV_CONFIG_FILE");
   const auto home = variables.find("HOME");
@@ -97,7 +96,7 @@ Result<fs::path> ObtainUv(const Layout& layout, const Python& python, const Prep
     return room->TakeBack();
   };
   if (Status done = install(); !done) {
-    if (lock.Confirm()) std::ignore = RemoveTree(folder);  // the reason is what counts
+    if (lock.Confirm()) std::ignore = RemoveTree(folder);  // the original error is what counts
     return std::unexpected(std::move(done).error());
   }
   return folder / "bin" / "uv";
@@ -111,7 +110,7 @@ std::map<std::string, std::optional<std::string>> ToolVariables(const Layout& la
   const std::string conf = PipConf(process);
   for (auto& [name, value] : PipVariables(conf, process)) variables[name] = value;
   for (auto& [name, value] : UvSettingsFromPip(conf, process)) {
-    // pip ignores a folder of links that is not there, uv does not.
+    // pip ignores a directory of links that does not exist, uv does not.
     std::error_code error;
     if (name == "UV_FIND_LINKS" && value.starts_with('/') && !fs::exists(value, error)) continue;
     variables[name] = value;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Puts variables of this process aside.
+/// Saves and clears variables of this process.
 class Credentials : public testing::Test {
  protected:
   Credentials() {
@@ -99,7 +99,7 @@ TEST_F(Credentials, AStoreOfThemNamesNoRegistry) {
   };
   Write("home/.docker/config.json", R"({"credsStore":"desktop"})");
   EXPECT_EQ(named("127.0.0.1:5000/p/x:v1"), std::vector<std::string>());
-  EXPECT_TRUE(UsesCredentials(sources, "127.0.0.1:5000/p/x:v1"));  // it may have some
+  EXPECT_TRUE(UsesCredentials(sources, "127.0.0.1:5000/p/x:v1"));  // it may have credentials
   Write(
       "home/.docker/config.json",
       R"({"credsStore":"desktop","auths":{"127.0.0.1:5000":{}},"credHelpers":{"127.0.0.1:5001":"gcloud"}})");

@@ -92,7 +92,7 @@ class Unpressed {
     return std::unexpected(Damaged(Reason(reader_.get())));
   }
 
-  /// Empty at the end; nothing after an error, which `failure` has.
+  /// The next bytes; empty at the end or after an error, which `failure` then has.
   std::string_view Next() {
     const void* data = nullptr;
     std::size_t size = 0;
@@ -121,7 +121,7 @@ class Unpressed {
     return digester_.Finish();
   }
   [[nodiscard]] bool failed() const { return failed_; }
-  /// Why there are no more bytes, if that is not because they are damaged; else `other`.
+  /// Why there are no more bytes, if the reason is not damage; otherwise `other`.
   [[nodiscard]] Error Failure(Error other) const { return refused_ ? *refused_ : std::move(other); }
   [[nodiscard]] std::int64_t blob_bytes() const { return blob_bytes_; }
 

@@ -253,7 +253,7 @@ Status LayerFolder::AddWhiteout(std::string_view path) {
   TY_TRY(const std::string normal, Normal(path));
   const std::string name = NameOf(normal);
   if (name == kOpaqueMarker) return MarkOpaque(ParentOf(normal));
-  if (name.starts_with(".wh..wh.")) return {};  // aufs' own notes
+  if (name.starts_with(".wh..wh.")) return {};  // aufs' own files
   const std::string hidden = name.substr(kWhiteoutPrefix.size());
   if (hidden.empty() || hidden == "." || hidden == "..")
     return std::unexpected(Hostile(path, "which deletes no file"));

@@ -139,7 +139,7 @@ TEST_F(Layer, LaterEntriesReplaceEarlierOnes) {
 }
 
 TEST_F(Layer, KeepsLinksInside) {
-  // What leads out of the layer on paper leads to its own root: nothing here may write to the machine's
+  // Paths that seem to lead out of the layer lead to its own root: nothing here may write to the machine's
   // directories.
   const fs::path outside = folder_.path() / "outside";
   fs::create_directories(outside);
@@ -214,7 +214,7 @@ TEST_F(Layer, RefusesWhatIsDamaged) {
     EXPECT_EQ(bytes.error().code, Code::kDataLoss) << bytes.error().message;
     static_cast<void>(RemoveTree(root_));
   }
-  // libarchive would like to be asked again for what follows.
+  // libarchive asks the caller to try again for the rest.
   std::string header = Tar({{"a", '0', "x"}, {"b", '0', "y"}, {"c", '0', "z"}});
   header[1024] = 'B';
   const Result<std::int64_t> wrong = Unpack(header);
@@ -255,7 +255,7 @@ TEST_F(Layer, SaysThatTheDiskIsFull) {
   EXPECT_EQ(bytes.error().code, Code::kResourceExhausted) << bytes.error().message;
 }
 
-/// In a process of its own that is nobody.
+/// Runs the test in a child process as the user nobody.
 int AsOrdinaryUser(const std::function<bool()>& test) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -43,10 +43,10 @@ std::int64_t SizeOf(const fs::path& path) {
   return error ? 0 : static_cast<std::int64_t>(size);
 }
 
-/// Of errors of the unpacking.
+/// Whether an error of unpacking has causes other than the blob.
 bool SaysNothingOfTheBlob(Code code) { return code == Code::kCancelled || code == Code::kResourceExhausted; }
 
-/// All bytes of files below.
+/// The total size of the files below the directory.
 std::int64_t TreeSize(const fs::path& folder) {
   std::int64_t sum = 0;
   std::error_code error;
@@ -60,7 +60,7 @@ std::int64_t TreeSize(const fs::path& folder) {
 
 }  // namespace
 
-/// Watches, on a thread of its own, what skopeo fetches: starts unpacking complete layers, reports progress,
+/// Watches, on a separate thread, what skopeo downloads: starts unpacking complete layers, reports progress,
 /// and stops skopeo when nothing arrives any more.
 class LayersPull::Watch {
  public:
@@ -83,7 +83,7 @@ class LayersPull::Watch {
   Watch& operator=(const Watch&) = delete;
   ~Watch() { End(); }
 
-  /// Looks a last time.
+  /// Looks one last time, then ends the thread.
   void End() {
     if (!thread_.joinable()) return;
     ::eventfd_write(ended_.get(), 1);
@@ -212,7 +212,7 @@ void LayersPull::Unpack(const Layer& layer, std::stop_source& stop) {
   stop.request_stop();
 }
 
-/// While layers are still fetched, their bytes are what is said.
+/// While layers are being downloaded, progress counts their bytes.
 void LayersPull::SayUnpacked() {
   if (!place_.hooks.progress) return;
   done_.With([this](const Done& done) {

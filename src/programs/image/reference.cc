@@ -18,7 +18,7 @@ constexpr std::size_t kHexDigits = 64;
 constexpr std::array<std::string_view, 3> kPathTransports{"oci", "oci-archive", "docker-archive"};
 constexpr std::array<std::string_view, 2> kStoreTransports{"docker-daemon", "containers-storage"};
 
-/// Takes "@sha256:..." off the end.
+/// Removes "@sha256:..." from the end and returns it.
 std::string TakeDigest(std::string_view& text) {
   const std::size_t at = text.rfind('@');
   if (at == std::string_view::npos || !IsSha256(text.substr(at + 1))) return {};
@@ -27,7 +27,7 @@ std::string TakeDigest(std::string_view& text) {
   return digest;
 }
 
-/// Takes ":TAG" off the end, if there is one behind the last slash.
+/// Removes ":TAG" from the end and returns it, if there is one after the last slash.
 std::string TakeTag(std::string_view& text) {
   const std::size_t slash = text.rfind('/');
   const std::size_t colon = text.find(':', slash == std::string_view::npos ? 0 : slash);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kReasonLengthMax = 600;
 
-/// What skopeo prints, what it means, and what to do. {registry} stands for the registry's name.
+/// A message of skopeo, what it means, and what to do. {registry} is replaced by the registry's name.
 struct Row {
   std::string_view sign;
   Code code;
@@ -132,7 +132,7 @@ std::string Filled(std::string_view text, std::string_view registry) {
   return filled + std::string(text);
 }
 
-/// The fatal line, else the last one.
+/// The line with the fatal error, otherwise the last one.
 std::string Said(const std::vector<std::string>& printed) {
   for (const std::string& line : printed)
     if (line.find("level=fatal") != std::string::npos) return Message(line);

@@ -16,7 +16,7 @@ namespace trainyard::replica {
 
 namespace {
 
-/// "10 GB", "0.5 GB": as the flag has it.
+/// "10 GB", "0.5 GB": in the flag's unit.
 std::string Gigabytes(std::int64_t bytes) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%.6g GB", static_cast<double>(bytes) / 1e9);
@@ -27,7 +27,7 @@ using diagnosis::TracebackLine;
 using google::protobuf::Struct;
 using logging::v2::LogEntry;
 
-/// What is kept of a traceback's links, which a program may print again and again.
+/// The most that is kept of a traceback's chain, which a program may print repeatedly.
 constexpr std::size_t kTracebackKeptMax = std::size_t{64} << 10;
 constexpr char kLineTag = (v1::LogLines::kLineFieldNumber << 3) | 2;
 
@@ -38,21 +38,21 @@ void SetNumber(Struct& fields, const char* name, double number) {
   (*fields.mutable_fields())[name].set_number_value(number);
 }
 
-/// The program named no severity: the line has that of its stream. Of stderr it says so: what is written
-/// there is often no error.
+/// Called if the program named no severity: the line gets that of its stream. For stderr the line says so,
+/// since many lines on stderr are no errors.
 void SetStreamSeverity(OutputStream stream, v1::LogLine& line) {
   const bool is_stderr = stream == OutputStream::kStderr;
   line.set_severity(is_stderr ? LogEntry::ERROR : LogEntry::INFO);
   line.set_severity_of_stream(is_stderr);
 }
 
-/// A traceback, or the rest of one after a pause: an error, on whatever stream.
+/// Whether the text is a traceback, or the rest of one after a pause: that is an error on either stream.
 bool HasTraceback(std::string_view text) {
   return diagnosis::KindOf(text.substr(0, text.find('\n'))) != TracebackLine::kOther ||
          text.find(diagnosis::kTracebackHeader) != std::string_view::npos;
 }
 
-/// What is neither JSON nor of C++ code.
+/// Fills in a line that is neither JSON nor from C++ code.
 void SetPlainLine(OutputStream stream, std::string text, v1::LogLine& line) {
   SetStreamSeverity(stream, line);
   if (stream == OutputStream::kStderr) {
@@ -179,7 +179,7 @@ void LogWriter::ReleaseEntry() {
   stderr_entries_.Release([this](std::string_view text) { Entry(OutputStream::kStderr, text); });
 }
 
-/// A value that JSON spells in another way than it is ("\u0068unter2") is seen only once the line is read.
+/// A secret that JSON spells with escapes ("\u0068unter2") is found only once the line is parsed.
 void LogWriter::Hide(Struct& fields) const {
   Struct shown;
   for (auto& [name, value] : *fields.mutable_fields()) {
@@ -210,7 +210,7 @@ void LogWriter::Line(OutputStream stream, std::string_view text) {
 void LogWriter::Note(std::string_view text, bool is_error) {
   const std::string_view first = text.substr(0, text.find('\n'));
   const TracebackLine kind = diagnosis::KindOf(first);
-  // One line alone is of a traceback that stdout gives line by line.
+  // A single line belongs to a traceback on stdout, which is read line by line.
   const bool is_whole = first.size() < text.size();
   if (kind == TracebackLine::kHeader) {
     if (is_whole) traceback_ = text;
@@ -266,7 +266,7 @@ void LogWriter::Say(LogEntry::Severity severity, std::string_view text) {
   Struct& fields = *line_.mutable_json();
   SetNumber(fields, "created", static_cast<double>(now_ns_()) / 1e9);
   SetText(fields, "levelname", LogEntry::Severity_Name(severity));
-  SetNumber(fields, "lineno", 0);  // the runner that these lines are worded after has no lines here
+  SetNumber(fields, "lineno", 0);  // the original runner has no line numbers for these messages
   SetText(fields, "pathname", kRunnerPath);
   Add();
 }
@@ -276,7 +276,7 @@ void LogWriter::Add() {
   if (count_ == 0) first_stamp_ = last_stamp_;
   line_.set_stamp(last_stamp_);
   lines_ += kLineTag;
-  AppendFrame(line_, lines_);  // size and message: what a field of a message is
+  AppendFrame(line_, lines_);  // size and message: the encoding of a message field
   ++count_;
 }
 

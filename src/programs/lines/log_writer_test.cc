@@ -57,7 +57,7 @@ TEST_F(LogWriterTest, SeveritiesFollowTheStream) {
                                      "113 INFO W tensorflow/a.cc:1] stdout is not parsed", "115 INFO end"));
 }
 
-/// ERROR of a stream is told from ERROR that somebody meant.
+/// An ERROR that only comes from the stream can be told from one that the program named.
 TEST_F(LogWriterTest, SaysThatASeverityIsOnlyTheStreams) {
   writer_.Feed(OutputStream::kStdout, "out\n{\"message\":\"x\"}\n");
   const std::vector<std::pair<std::string, bool>> rows = {

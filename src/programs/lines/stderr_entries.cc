@@ -75,7 +75,7 @@ std::size_t StderrEntries::BarBefore(std::string_view line) noexcept {
   return line.size() - diagnosis::kTracebackHeader.size();
 }
 
-/// What the line begins or goes on with in a traceback; kNone: nothing of its own.
+/// The state that the line begins or continues in a traceback; kNone: neither.
 StderrEntries::State StderrEntries::StateAfter(TracebackLine kind) {
   switch (kind) {
     case TracebackLine::kHeader:
@@ -89,7 +89,7 @@ StderrEntries::State StderrEntries::StateAfter(TracebackLine kind) {
 }
 
 bool StderrEntries::Begins(std::string_view line) {
-  // What a link or a stack belongs to was given away: a pause.
+  // The entry to which a link or a stack belongs was already passed on, because of a pause.
   if (const State state = StateAfter(KindOf(line)); state != State::kNone) return Hold(line, state);
   return IsPythonWarning(line) && Hold(line, State::kWarning);
 }
@@ -119,11 +119,11 @@ bool StderrEntries::Continues(std::string_view line) {
 }
 
 bool StderrEntries::ContinuesMessage(std::string_view line) {
-  if (line.empty()) return Hold(line, State::kMessage);  // given back by Release if nothing follows
+  if (line.empty()) return Hold(line, State::kMessage);  // removed again by Release if nothing follows
   const TracebackLine kind = KindOf(line);
   if (kind == TracebackLine::kHeader) return false;
   if (const State state = StateAfter(kind); state != State::kNone) return Hold(line, state);
-  // TensorFlow's count behind several messages; version 2 names the operation behind it.
+  // TensorFlow's count after several messages; version 2 adds the operation's name.
   const std::string_view counted = line.substr(0, line.find(" [Op:"));
   const bool counts =
       counted.ends_with(" successful operations.") || counted.ends_with(" derived errors ignored.");

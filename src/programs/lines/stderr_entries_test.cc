@@ -16,7 +16,7 @@ struct Row {
   const char* name;
   Texts lines;
   Texts entries;
-  Texts released{};  ///< what was held at the end
+  Texts released{};  ///< the entry that was held at the end
 };
 void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
 
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
              "error:\n\nDetected "
              "at node embedding defined at (most recent call last):",
              "Traceback (most recent call last):\n  z\nF: w", "x"}},
-        // What PyTorch's DataLoader passes on from a worker.
+        // The text that PyTorch's DataLoader forwards from a worker.
         Row{"of_a_worker",
             {kHead, "  File \"x\", line 1", "KeyError: Caught KeyError in DataLoader worker process 0.",
              kWorker, "  File \"w\", line 2", "    d[k]", "    ~^^^", "KeyError: 'image'", "", "after"},

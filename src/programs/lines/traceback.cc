@@ -36,15 +36,15 @@ std::string Join(const Lines& lines) {
 
 /// One exception of a chain.
 struct Part {
-  std::string_view link;  ///< to the one before; empty: there is none
+  std::string_view link;  ///< to the exception before; empty: there is none
   std::string_view header;
-  std::vector<std::string> frames;  ///< each with its lines of source and markers, the oldest first
+  std::vector<std::string> frames;  ///< each with its source lines and markers, the oldest first
   Lines said;                       ///< its type and message, and what follows them
-  std::string message{};            ///< the same, as long as it may be
-  std::size_t kept = 0;             ///< frames that stay, of the newest
+  std::string message{};            ///< the same, cut to the allowed length
+  std::size_t kept = 0;             ///< how many of the newest frames are kept
 };
 
-/// A frame and what is below it; returns the line after it.
+/// Takes a frame and the lines below it; returns the line after it.
 std::size_t TakeFrame(const Lines& lines, std::size_t at, Part& part) {
   std::string frame(lines[at++]);
   while (at < lines.size() && lines[at].starts_with("  ") && !lines[at].starts_with(kFrame))
@@ -53,7 +53,7 @@ std::size_t TakeFrame(const Lines& lines, std::size_t at, Part& part) {
   return at;
 }
 
-/// `lines` begin with the header.
+/// Parses a chain. `lines` must begin with the header.
 std::vector<Part> Parse(const Lines& lines) {
   std::vector<Part> parts;
   std::string_view link;
@@ -78,7 +78,7 @@ std::vector<Part> Parse(const Lines& lines) {
   return parts;
 }
 
-/// Without frames, as it stands in the cut text; with the line end before it.
+/// The part's size in the cut text without frames, including the line end before it.
 std::size_t BareSize(const Part& part) {
   const std::size_t link = part.link.empty() ? 0 : part.link.size() + 3;  // between two empty lines
   const std::size_t elision = part.frames.empty() ? 0 : kElision.size() + 1;
@@ -91,7 +91,8 @@ std::size_t BareSize(const std::vector<Part>& parts) {
   return size - 1;
 }
 
-/// The frames that made an operation are the first to go. TensorFlow 1's are the last of a message.
+/// Removes the frames that created a TensorFlow operation, before any other message text. TensorFlow 1's are
+/// at the end of a message.
 void DropStacks(Part& part) {
   Lines kept;
   bool in_graph_stack = false;
@@ -117,7 +118,8 @@ void CutMessage(Part& part, std::size_t size) {
   if (part.message.size() > size) part.message.resize(wire::Utf8Prefix(part.message, size));
 }
 
-/// Leaves the first exception at least half of what there is, if it needs it, and the last one the rest.
+/// Gives the first exception at least half of the available bytes, if it needs them, and the last one the
+/// rest.
 void CutMessages(std::vector<Part>& parts, std::size_t bytes_max) {
   std::size_t others = BareSize(parts);
   for (const Part& part : parts) others -= part.message.size();
@@ -128,7 +130,7 @@ void CutMessages(std::vector<Part>& parts, std::size_t bytes_max) {
   CutMessage(parts.back(), room - std::min(room, parts.front().message.size()));
 }
 
-/// Keeps one more frame of the part, if it has one that there is room for.
+/// Keeps one more frame of the part, if it has one that fits.
 bool KeepFrame(Part& part, std::size_t& room) {
   if (part.kept == part.frames.size()) return false;
   const std::size_t size = part.frames[part.frames.size() - 1 - part.kept].size() + 1;
@@ -138,7 +140,7 @@ bool KeepFrame(Part& part, std::size_t& room) {
   return true;
 }
 
-/// The newest first, of the last exception and the first in turn; then of those between.
+/// Keeps frames, the newest first: alternately of the last and the first exception, then of those between.
 void KeepFrames(std::vector<Part>& parts, std::size_t room) {
   for (bool more = true; more;) {
     more = KeepFrame(parts.back(), room);

@@ -134,7 +134,7 @@ std::string FirstLine(const std::string& path) {
   return text ? text->substr(0, text->find('\n')) : "";
 }
 
-/// The value behind "NAME:" in the driver's text.
+/// The value after "NAME:" in the driver's text.
 std::string Value(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

@@ -15,7 +15,7 @@ constexpr std::size_t kIdle = 3;
 constexpr std::size_t kIoWait = 4;
 constexpr std::int64_t kKibibyte = 1'024;
 
-/// The number that follows, after blanks; takes it off the text. 0: there is none.
+/// Removes blanks and the number after them from the text, and returns it. 0: there is none.
 std::int64_t TakeNumber(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   std::int64_t number = 0;
@@ -24,7 +24,7 @@ std::int64_t TakeNumber(std::string_view& text) {
   return number;
 }
 
-/// What follows the key at the beginning of a line; empty: there is no such line.
+/// The text after the key at the beginning of a line; empty: there is no such line.
 std::string_view LineOf(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -30,7 +30,7 @@ struct Process {
   std::uint32_t uid = 0;
 };
 
-/// The number behind a line's name in /proc/PID/status: "PPid:\t12"; of "Uid:" the real one.
+/// The number after a line's name in /proc/PID/status: "PPid:\t12"; for "Uid:" the real one.
 std::optional<std::uint32_t> NumberIn(std::string_view status, std::string_view name) {
   const std::size_t at = status.find(name);
   if (at == std::string_view::npos) return std::nullopt;
@@ -40,7 +40,8 @@ std::optional<std::uint32_t> NumberIn(std::string_view status, std::string_view 
   return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-/// The owner of the process's files will not do: they are root's while it may not be traced.
+/// Reads the process's user from its status, since the owner of its files in /proc is root while it may not
+/// be traced.
 void AddProcess(int proc, const char* name, pid_t pid, std::vector<Process>& processes) {
   const UniqueFd file(::openat(proc, (std::string(name) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 2048> text{};
@@ -66,8 +67,8 @@ std::vector<Process> ReadProcesses() {
   return processes;
 }
 
-/// Supervisors, and the containers that a container daemon runs for them: those are no children of theirs.
-/// With the ids of their attempts.
+/// The supervisors, and the containers that a container daemon runs for them (which are not their children),
+/// with the ids of their attempts.
 struct Roots {
   std::map<pid_t, std::string> supervisors;
   std::map<pid_t, std::string> containers;
@@ -89,8 +90,8 @@ Roots FindRoots(const std::string& attempts_dir) {
 }
 
 /// The attempt whose shell the process is, which the server or the agent has started
-/// (replica/shell/replica_shell.h): "trainyard", "replica-shell" and the attempt's folder are its words. Only
-/// for children of this process: what others call themselves proves nothing.
+/// (replica/shell/replica_shell.h): its command line is "trainyard", "replica-shell" and the attempt's
+/// directory. Only for children of this process: the command lines of others prove nothing.
 std::optional<std::string> AttemptOfShell(pid_t pid, const std::string& attempts_dir) {
   using namespace std::string_view_literals;
   const std::string words = ReadFile("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
@@ -118,7 +119,8 @@ std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir
   std::vector<AttemptProcess> found;
   if (roots.supervisors.empty()) return found;
   const std::vector<Process> processes = ReadProcesses();
-  found.reserve(processes.size());  // what is added below moves none that is there: each is added once
+  found.reserve(
+      processes.size());  // elements added below do not move existing ones, since each is added once
   const Children children = ByParent(processes);
   std::set<pid_t> seen;
   const auto take = [&](const Process& process, const std::string& attempt_id) {

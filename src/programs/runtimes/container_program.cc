@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr const char* kResolverSettings = "/etc/resolv.conf";
-/// An operator who gives it lets the image's own gcsfuse mount.
+/// If the operator provides this device, the image's own gcsfuse can mount.
 constexpr const char* kFuse = "/dev/fuse";
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -37,7 +37,7 @@ void Set(Variables& variables, const std::string& text) {
   variables[text.substr(0, equals)] = text.substr(equals + 1);
 }
 
-/// A directory that a driver adds goes in front of those of the image.
+/// Directories that a driver adds come before those of the image.
 void SetDevice(Variables& variables, const std::string& text) {
   constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
   const auto own = variables.find("LD_LIBRARY_PATH");
@@ -50,7 +50,7 @@ void SetDevice(Variables& variables, const std::string& text) {
 
 std::string FolderOf(const ProgramStart& start) { return AttemptDir{RealPath(start.dir.path)}.Container(); }
 
-/// Half of the memory, as the kernel gives it to a machine.
+/// Half of the memory, which is the kernel's default for a machine.
 std::int64_t SharedMemoryBytes(const v1::Manifest::Limits& limits) {
   return limits.shared_memory_bytes() > 0 ? limits.shared_memory_bytes() : limits.memory_bytes() / 2;
 }
@@ -85,7 +85,7 @@ Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& 
   return spec;
 }
 
-/// HOME is left to the daemon: it reads the image's own files for it.
+/// HOME is left to the daemon, which determines it from the image's files.
 std::vector<std::string> MakeVariables(const ProgramStart& start, const container::ImageConfig& config,
                                        const Channels& channels) {
   std::vector<std::string> variables = ContainerVariables(start, config, "", channels, {});
@@ -93,8 +93,8 @@ std::vector<std::string> MakeVariables(const ProgramStart& start, const containe
   return variables;
 }
 
-/// The machine cannot be asked for more processors than it has, and a container daemon's own default for
-/// shared memory (64 MB) is too small for data loaders.
+/// A container cannot have more processors than the machine, and a daemon's default for shared memory (64 MB)
+/// is too small for data loaders.
 v1::Manifest::Limits MakeLimits(const v1::Manifest& manifest) {
   v1::Manifest::Limits limits = manifest.limits();
   limits.set_cpus(std::min(limits.cpus(), static_cast<double>(CpuCount())));
@@ -208,7 +208,8 @@ void ContainerProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) cons
 }
 
 void ContainerProgram::CleanUp(const ProgramStart& start) const {
-  if (geteuid() != 0) RemoveContainerFolder(FolderOf(start));  // with further ids, its files are theirs
+  if (geteuid() != 0)
+    RemoveContainerFolder(FolderOf(start));  // with subordinate ids, its files belong to those
 }
 
 Result<std::unique_ptr<Program>> DaemonProgram::Make(const v1::Manifest& manifest, DaemonImage image) {
@@ -261,21 +262,21 @@ std::vector<std::string> DaemonProgram::Lacks(const ProgramStart& start, Isolati
   return lines;
 }
 
-/// The note of the container is gone with the directory.
+/// The container's note was removed with the directory.
 void DaemonProgram::GiveUp(const ProgramStart& start) const {
   DaemonApi daemon(manifest_.program().container().runtime_address());
-  static_cast<void>(daemon.Remove(ContainerName(start.dir)));  // else the next server does
+  static_cast<void>(daemon.Remove(ContainerName(start.dir)));  // otherwise the next server does
 }
 
 void DaemonProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {
-  // Also where the process that followed the container was killed.
+  // This also works if the process that followed the container was killed.
   const Status removed = RemoveNotedContainers(start.dir);
   const std::optional<ContainerEnd> left = ReadContainerEnd(start.dir);
   if (left) {
     end.reported = true;
     end.wait_status = left->wait_status;
     end.oom_kills = left->out_of_memory ? 1 : 0;
-    end.counts_oom_kills = true;  // the engine does
+    end.counts_oom_kills = true;  // the daemon does
     end.failure = left->failure;
     end.lost = left->lost;
   }

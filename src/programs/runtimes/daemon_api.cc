@@ -19,11 +19,11 @@ using http::Method;
 using std::chrono::milliseconds;
 
 const std::string kVersion = "/v1.41";
-/// A pull or load that says nothing for so long counts as stuck.
+/// A pull or load without output for this long counts as stuck.
 constexpr milliseconds kPullSilenceMax = std::chrono::minutes(10);
-/// Waiting for a container is asked for again and again: a connection may be lost without a word.
+/// A wait for a container is repeated after this time: a connection may be lost without notice.
 constexpr milliseconds kWaitRound = std::chrono::minutes(10);
-/// Whoever removes containers tries again, and others may wait for the thread that does.
+/// Callers that remove containers try again, and others may wait for their thread.
 constexpr milliseconds kRemoveWaitMax = std::chrono::seconds(10);
 constexpr std::size_t kProgressLineMax = std::size_t{1} << 20;
 
@@ -37,7 +37,7 @@ http::Endpoint EndpointOf(const std::string& socket) {
 
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
-/// A part of a URL's path or query. A '/' stays: names of images have some.
+/// Escapes a part of a URL's path or query, except '/', which names of images contain.
 std::string Escape(std::string_view text) { return text::PercentEncode(text, "/"); }
 
 std::string Container(const std::string& name) { return "/containers/" + Escape(name); }
@@ -65,7 +65,7 @@ DaemonApi::~DaemonApi() = default;
 DaemonApi::DaemonApi(DaemonApi&&) noexcept = default;
 DaemonApi& DaemonApi::operator=(DaemonApi&&) noexcept = default;
 
-/// Of a call that got no answer: what about the socket?
+/// Explains the error of a call without an answer by the state of the socket.
 Error DaemonApi::Explain(Error error) const {
   struct stat found{};
   if (stat(socket_.c_str(), &found) != 0 && errno == ENOENT)
@@ -104,7 +104,7 @@ Result<DaemonImage> DaemonApi::InspectImage(const std::string& name) {
   return ParseDaemonImage(answer.body);
 }
 
-/// A POST that answers with a line of JSON for each thing that happens; the last one may be the error.
+/// Sends a POST that is answered with a line of JSON for each event; the last one may be the error.
 Status DaemonApi::Progress(const std::string& target, const std::string& auth, std::string_view what,
                            const ProgressSink& progress) {
   http::ClientRequest request;
@@ -200,14 +200,14 @@ Result<http::ClientStream> DaemonApi::Attach(const std::string& name) {
 
 Result<http::ClientStream> DaemonApi::AttachAndStart(const std::string& name) {
   auto output = Attach(name);
-  // podman makes the container's process when it is attached to; how that fails, starting says more shortly.
+  // podman creates the container's process when attaching; starting gives a shorter message if that fails.
   TY_RETURN_IF_ERROR(Start(name));
   if (!output) return std::unexpected(Error{Code::kUnknown, output.error().message, {}});
   return output;
 }
 
 Result<http::ClientStream> DaemonApi::OpenWait(const std::string& name) {
-  // Daemons send the answer's head at once, and its body when the container has ended.
+  // The daemon sends the answer's head at once, and its body when the container has ended.
   return Open(Container(name) + "/wait");
 }
 
@@ -238,7 +238,8 @@ Result<ContainerState> DaemonApi::Wait(const std::string& name) {
     if (answer && !IsSuccess(answer->status))
       return std::unexpected(DaemonError("cannot wait for the container", answer->status, answer->body));
     TY_TRY(ContainerState state, Inspect(name));  // says more than the answer, which may have been lost
-    // podman's own state may be behind for a moment: of a container that has just ended it says 0 there.
+    // podman's own state may be outdated for a moment: it has exit code 0 for a container that has just
+    // ended.
     if (const auto status = answer ? ParseWaitStatus(answer->body) : std::nullopt; status && !state.running)
       state.exit_code = *status;
     if (!state.running) return state;
@@ -260,8 +261,8 @@ Status DaemonApi::Signal(const std::string& name, const std::string& signal) {
 }
 
 Status DaemonApi::Remove(const std::string& name) {
-  // podman would first ask it to end, and wait. What is answered shows in the removal; without any answer
-  // there is no use in asking for that too.
+  // podman would first stop it gently, and wait. The answer does not matter, since the removal shows the
+  // result; without any answer the removal is not tried.
   const auto killed = Call(Method::kPost, Container(name) + "/kill?signal=SIGKILL", {}, kRemoveWaitMax);
   if (!killed) return std::unexpected(killed.error());
   TY_TRY(const Answer answer, Call(Method::kDelete, Container(name) + "?force=1&v=1", {}, kRemoveWaitMax));

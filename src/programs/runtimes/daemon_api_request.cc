@@ -89,8 +89,7 @@ void AddDevices(const DaemonContainer& container, json::object& host) {
                           std::ranges::any_of(container.devices.device_files(), is_gpu);
   if (by_request && container.gpu_way == GpuWay::kNvidiaRuntime) {
     json::array wanted;
-    wanted.push_back(
-        json::array{"gpu"});  // any of several lists: this would be flattened if it were nested in braces
+    wanted.push_back(json::array{"gpu"});  // one of several alternative lists; nested braces would flatten it
     host["DeviceRequests"] = json::array{json::object{{"Driver", "nvidia"},
                                                       {"DeviceIDs", Array(container.devices.gpus())},
                                                       {"Capabilities", std::move(wanted)}}};
@@ -115,8 +114,8 @@ std::string_view RegistryOf(std::string_view reference) {
   return is_host ? first : kDockerHub;
 }
 
-/// Words of runc, crun and containerd for a program that is itself at fault, whatever the HTTP status
-/// is.
+/// Whether the message of runc, crun or containerd says that the program itself cannot run, whatever the HTTP
+/// status is.
 bool SaysProgramCannotRun(std::string_view words) {
   constexpr std::array<std::string_view, 6> kSigns = {
       "executable file not found", "no such file or directory", "command that was not found",
@@ -198,7 +197,7 @@ std::optional<int> ParseWaitStatus(std::string_view text) {
   const auto answer = ParseObject(text);
   if (!answer || !answer->contains("StatusCode")) return std::nullopt;
   const auto status = static_cast<int>(Number(*answer, "StatusCode"));
-  if (status < 0) return std::nullopt;  // podman: it does not know
+  if (status < 0) return std::nullopt;  // podman does not know it
   return status;
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::chrono::minutes kReadRound{10};
 constexpr std::size_t kNoteBytesMax = 64 << 10;
-/// Status of the process where its container could not be run.
+/// Exit status of the process if its container could not be run.
 constexpr int kFailedStatus = 125;
 
 std::string NoteFile(const AttemptDir& dir) { return dir.path + "/containers"; }
@@ -37,14 +37,14 @@ std::string NameOf(const std::string& path) { return path.substr(path.rfind('/')
 
 std::string NamePrefix(const std::string& attempts_dir) { return InstallationName(attempts_dir) + "-"; }
 
-/// A shell's statuses above 128 are signals.
+/// Converts an exit code to a wait status: as in a shell, codes above 128 are signals.
 int WaitStatus(int exit_code) {
   constexpr int kSignalBase = 128;
   if (exit_code > kSignalBase && exit_code < kSignalBase + SIGRTMIN) return exit_code - kSignalBase;
   return W_EXITCODE(exit_code & 0xFF, 0);
 }
 
-/// Passes SIGTERM on to the container, on a thread of its own: the output may be held back for long.
+/// Forwards SIGTERM to the container, on a separate thread, since writing the output may block for long.
 class StopRelay {
  public:
   StopRelay(const ContainerRun& run, const sigset_t& signals)
@@ -59,7 +59,7 @@ class StopRelay {
     thread_.join();
   }
 
-  /// The container runs, or may: it gets what came before.
+  /// Call it when the container runs or may run: forwards an earlier signal.
   void OnStarted() {
     started_ = true;
     if (asked_) Pass();
@@ -79,7 +79,8 @@ class StopRelay {
       if (started_) Pass();
     }
   }
-  /// Once. A container daemon that does not answer shows elsewhere, and the grace ends with SIGKILL.
+  /// Forwards the signal once. A daemon that does not answer is noticed elsewhere, and the grace period ends
+  /// with SIGKILL.
   void Pass() {
     if (!passed_.exchange(true))
       static_cast<void>(DaemonApi(run_.socket).Signal(run_.name, run_.stop_signal));
@@ -94,13 +95,13 @@ class StopRelay {
   std::thread thread_;
 };
 
-/// To the end of both streams.
+/// Copies the output to the end of both streams.
 Status CopyOutput(http::ClientStream& output) {
   DaemonFrames frames;
   const auto write_out = [](int stream, std::string_view bytes) { return WriteAll(stream, bytes); };
   for (;;) {
     const auto bytes = output.Read(kReadRound);
-    if (!bytes && bytes.error().code == Code::kDeadlineExceeded) continue;  // it has nothing to say
+    if (!bytes && bytes.error().code == Code::kDeadlineExceeded) continue;  // there is no output now
     if (!bytes) return std::unexpected(bytes.error());
     if (bytes->empty()) break;
     TY_RETURN_IF_ERROR(frames.Feed(*bytes, write_out));
@@ -109,8 +110,8 @@ Status CopyOutput(http::ClientStream& output) {
   return {};
 }
 
-/// How the container ended, if its output has been read up to there. That the output ends proves nothing: a
-/// program may close it and run on, and a container daemon that goes away closes it too.
+/// Copies the output and returns how the container ended. The end of the output alone proves nothing: a
+/// program may close it and run on, and a daemon that goes away closes it, too.
 Result<ContainerState> CopyToEnd(DaemonApi& api, const std::string& name, http::ClientStream& output,
                                  Result<http::ClientStream> wait) {
   if (!wait) return std::unexpected(wait.error());
@@ -152,7 +153,7 @@ Result<ContainerState> Follow(DaemonApi& api, const ContainerRun& run, StopRelay
               "The container engine went away while the container ran: " + found.error().message,
               {}});
   }
-  // A container daemon that was started again has the container, but the connection with its output is gone.
+  // A restarted daemon still has the container, but the connection with its output is lost.
   return std::unexpected(Unavailable("The output of the container broke off: " + state.error().message));
 }
 
@@ -167,7 +168,7 @@ struct NotedContainer {
   std::string socket;
 };
 
-/// Lines of "NAME SOCKET".
+/// Parses lines of "NAME SOCKET".
 std::vector<NotedContainer> ParseNote(std::string_view note) {
   std::vector<NotedContainer> noted;
   while (!note.empty()) {
@@ -193,7 +194,7 @@ std::map<std::string, std::string> ContainerLabels(const AttemptDir& dir) {
 Status NoteContainer(const AttemptDir& dir, const std::string& socket, const std::string& name) {
   const std::string before = ReadFile(NoteFile(dir), kNoteBytesMax).value_or("");
   const std::string line = name + " " + socket + "\n";
-  if (before.find(line) != std::string::npos) return {};  // it is tried again
+  if (before.find(line) != std::string::npos) return {};  // the attempt to create it is repeated
   return WriteFileAtomically(NoteFile(dir), before + line, 0600);
 }
 
@@ -274,8 +275,8 @@ int RunContainer(const ContainerRun& run) {
     end.failure = state.error().message;
   }
   Leave(run, end);
-  static_cast<void>(
-      RemoveNotedContainers(run.dir));  // else whoever cleans up after us does it, or says why not
+  static_cast<void>(RemoveNotedContainers(
+      run.dir));  // otherwise the process that cleans up after us does it, or reports why not
   return state ? state->exit_code & 0xFF : kFailedStatus;
 }
 

@@ -13,7 +13,7 @@
 namespace trainyard::replica {
 namespace {
 
-/// Knows one container, and notes what it is asked for.
+/// A daemon with one container, which records its requests.
 class OneContainer {
  public:
   OneContainer(const std::string& socket_path, const std::string& name)
@@ -54,7 +54,7 @@ class OneContainer {
   std::thread thread_;
 };
 
-/// The methods that the daemon is asked for where the attempt is said to be so.
+/// The methods that the daemon is asked for if `life` is the answer about the attempt.
 std::vector<std::string> AskedFor(const Result<bool>& life) {
   std::string folder = testing::TempDir() + "left.XXXXXX";
   EXPECT_NE(::mkdtemp(folder.data()), nullptr);

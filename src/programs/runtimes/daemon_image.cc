@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names of images that only we know: what was loaded, and what was built. No registry has such a host.
+/// Names for images that exist only here: loaded ones and built ones. No registry has such a host.
 constexpr std::string_view kLoaded = "trainyard.invalid/loaded";
 constexpr std::string_view kPackages = "trainyard.invalid/packages";
 constexpr std::chrono::minutes kOutputSilenceMax{120};
@@ -50,7 +50,7 @@ std::optional<DaemonImage> FindAny(DaemonApi& api, const std::vector<std::string
   return std::nullopt;
 }
 
-/// How the image was found when the job was created.
+/// The access with which the image was found when the job was created.
 image::RegistryAccess AccessOf(const v1::Manifest& manifest) {
   const v1::Manifest::Container& container = manifest.program().container();
   auto note = image::ReadNote(image::CacheLayout(manifest.places().images_dir()), container.digest(),
@@ -65,13 +65,13 @@ Result<std::string> AuthFor(const image::RegistryAccess& access, const std::stri
   return RegistryAuth(file, reference);
 }
 
-/// A directory of the attempt's for one purpose; removed at the end.
+/// A directory in the attempt's for one purpose; removed at the end.
 class AttemptFolder {
  public:
   explicit AttemptFolder(std::string path) : path_(std::move(path)) {}
   AttemptFolder(const AttemptFolder&) = delete;
   AttemptFolder& operator=(const AttemptFolder&) = delete;
-  ~AttemptFolder() { static_cast<void>(RemoveTree(path_)); }  // else it goes with the attempt
+  ~AttemptFolder() { static_cast<void>(RemoveTree(path_)); }  // otherwise it is removed with the attempt
   [[nodiscard]] Status Make() const { return MakeFolders(path_); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -79,7 +79,7 @@ class AttemptFolder {
   std::string path_;
 };
 
-/// What a manifest says that it is; OCI's own may leave it out.
+/// The media type that a manifest declares; OCI manifests may leave it out.
 std::string MediaTypeOf(std::string_view manifest) {
   boost::system::error_code error;
   const boost::json::value parsed = boost::json::parse(manifest, error);
@@ -110,7 +110,7 @@ Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const image::R
   return api.PullImage(reference, auth, hooks.info);
 }
 
-/// From our cache into the daemon: by way of an archive in the attempt's directory.
+/// Loads the image from our cache into the daemon, by way of an archive in the attempt's directory.
 Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const image::RegistryAccess& access,
                      const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
@@ -127,7 +127,7 @@ Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const image::
   TY_TRY(const image::Reference source, image::ParseReference("oci:" + folder.path() + ":image"));
   TY_TRY(const image::Reference destination,
          image::ParseReference("docker-archive:" + archive + ":" + LoadedName(manifest)));
-  // A layer may have addresses (`urls`), which skopeo asks before it looks into the cache.
+  // A layer may have addresses (`urls`), which skopeo tries before it looks into the cache.
   TY_RETURN_IF_ERROR(skopeo.Push(source, {}, image::CacheLayout(images_dir).Blobs(), destination,
                                  {.guarded = access.guarded}));
   hooks.info("Loading the image into the container engine.");
@@ -135,15 +135,16 @@ Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const image::
   return api.LoadImage(file.get(), hooks.info);
 }
 
-/// The image itself, without packages.
+/// Obtains the image itself, without packages.
 Result<DaemonImage> ObtainImage(DaemonApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
   const std::vector<std::string> names = {container.reference(), LoadedName(manifest)};
   Status reached;
   if (auto found = FindAny(api, names, reached)) return *std::move(found);
-  TY_RETURN_IF_ERROR(reached);  // a container daemon that cannot be asked cannot be given anything
+  TY_RETURN_IF_ERROR(reached);  // without an answer from the daemon, loading would fail, too
   const image::RegistryAccess access = AccessOf(manifest);
-  if (!access.guarded) {  // else where the registry leads is watched, which a daemon's connections cannot be
+  if (!access.guarded) {  // otherwise connections to the registry must be watched, which is impossible for
+                          // the daemon's
     hooks.info("The container engine pulls the image " + container.image() + ".");
     const Status pulled = PullByDaemon(api, manifest, access, hooks);
     if (pulled) {
@@ -194,7 +195,7 @@ Status BuildPackages(DaemonApi& api, const DaemonImage& image, const v1::Manifes
   const DaemonContainer container{
       .image = image.id,
       .argv = std::move(installation.argv),
-      .user = "0:0",  // so that the image's USER finds them where Python looks for all
+      .user = "0:0",  // so that the packages are installed where every user's Python finds them
       .labels = ContainerLabels(dir),
       .binds = std::move(installation.binds),
   };
@@ -211,8 +212,8 @@ Status BuildPackages(DaemonApi& api, const DaemonImage& image, const v1::Manifes
     const std::size_t colon = built.rfind(':');
     done = api.Commit(name, built.substr(0, colon), built.substr(colon + 1));
   }
-  // It has ended; what a container daemon does not remove in time goes with the attempt, which does not end
-  // before.
+  // It has ended. A container that the daemon does not remove in time is removed with the attempt, which does
+  // not end before that.
   static_cast<void>(RemoveNotedContainers(dir));
   return done;
 }
@@ -237,7 +238,7 @@ Status PrepareDaemonImage(const v1::Manifest& manifest, const PreparationHooks& 
       found = api.InspectImage(built);
       if (!found) return std::unexpected(found.error());
     }
-    image.id = found->id;  // with the configuration of the image itself: that of the container is of no use
+    image.id = found->id;  // with the configuration of the image itself: the container's is not usable
   }
   return WriteFileAtomically(PreparedFile(manifest), PrintDaemonImage(image), 0600);
 }

@@ -17,7 +17,7 @@ std::string SignalName(int signal) {
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
 }
 
-/// "60", "59.9".
+/// Formats bytes as MiB: "60", "59.9".
 std::string Mebibytes(std::int64_t bytes) {
   constexpr std::int64_t kMebibyte = 1 << 20;
   const std::int64_t tenths = bytes % kMebibyte * 10 / kMebibyte;

@@ -28,13 +28,13 @@ bool IsFolder(const char* path) {
   return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-/// Without links; empty if there is nothing.
+/// The path without symbolic links; empty if it does not exist.
 std::string Real(const std::string& path) {
   std::array<char, PATH_MAX> real{};
   return realpath(path.c_str(), real.data()) != nullptr ? real.data() : "";
 }
 
-/// The name under which the metadata server knows this replica; empty: it does not.
+/// The metadata server's name for this replica; empty: it has none.
 std::string MetadataName(const v1::GoogleFront& front) {
   for (const std::string& name : front.host_names()) {
     if (name.ends_with(wire::kMetadataSuffix)) return name;
@@ -145,7 +145,7 @@ std::vector<FileView::Bind> JavaBinds(const std::string& folder, const std::vect
 
 namespace {
 
-/// Without links, below them; empty: it is no directory.
+/// The bucket's path without symbolic links; empty: it is no directory.
 std::string BucketFolder(const v1::GoogleFront& front, const std::string& name) {
   struct stat place{};
   const std::string own = front.buckets_dir() + "/" + name;
@@ -209,7 +209,7 @@ std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Cha
     }
     for (const std::string& place : places) binds.push_back({.from = bundle, .to = place, .read_only = true});
     std::ranges::move(JavaBinds(FolderOf(bundle), JavaTrustStores("", "")), std::back_inserter(binds));
-    // Also where the data directory is below /tmp.
+    // This also works if the data directory is below /tmp.
     const std::string folder = FolderOf(front.ca_bundle());
     binds.push_back({.from = FolderOf(bundle), .to = folder, .read_only = true});
   }

@@ -30,20 +30,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the container sees what was staged. Its /tmp is the replica's own later.
+/// The path at which the container sees the staged files. Later its /tmp is the replica's own.
 constexpr const char* kStagedInContainer = "/tmp/trainyard-packages";
 constexpr int kNoPipStatus = 3;
 constexpr std::size_t kLineBytesMax = 64 << 10;
 constexpr std::size_t kPipConfBytesMax = std::size_t{1} << 20;
 
-/// pip's own variables, and those by which everything reaches the network.
+/// Whether a variable is one of pip's, or one about access to the network.
 bool ConcernsPip(std::string_view name) {
   static const std::set<std::string_view> kProxies = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
                                                       "http_proxy", "https_proxy", "no_proxy", "all_proxy"};
   return name.starts_with("PIP_") || kProxies.contains(name);
 }
 
-/// The machine's, the user's, and the one that is named.
+/// pip's configuration files: the machine's, the user's, and the one that a variable names.
 std::vector<std::string> PipConfigurations(const std::map<std::string, std::string>& variables) {
   std::vector<std::string> texts;
   const auto add = [&](const fs::path& file) {
@@ -58,7 +58,7 @@ std::vector<std::string> PipConfigurations(const std::map<std::string, std::stri
   return texts;
 }
 
-/// Directories with packages that pip is told to look into.
+/// Binds for the directories in which pip is configured to find packages.
 std::vector<FileView::Bind> LinkFolders(const std::vector<std::string>& configurations,
                                         const std::map<std::string, std::string>& variables) {
   std::string all;

@@ -28,7 +28,8 @@ constexpr mode_t kMode = 0755;
 std::string_view InitBytes() { return inside::Files()[0].bytes; }
 std::string_view GcsfuseBytes() { return inside::Files()[1].bytes; }
 
-/// For everybody, whatever the umask. Nobody needs it after a crash: no fsync.
+/// Writes a file that everybody may read and run, whatever the umask. It is not needed after a crash, so
+/// there is no fsync.
 Result<std::string> Write(const AttemptDir& dir, const std::string& name, std::string_view bytes) {
   TY_RETURN_IF_ERROR(MakeFolders(dir.Tools()));
   const std::string path = dir.Tools() + name;
@@ -59,11 +60,11 @@ Status WriteStorageTools(const AttemptDir& dir) {
 
 std::vector<FileView::Bind> StorageToolBinds(const std::string& tools, bool add,
                                              const std::function<bool(const std::string& path)>& has_file) {
-  const std::string script = tools + kTools.front();  // it asks by which name it was called
+  const std::string script = tools + kTools.front();  // the script checks the name by which it was called
   std::vector<FileView::Bind> binds;
   for (const std::string tool : kTools) {
     if (add) binds.push_back({.from = script, .to = kAddedPlace + tool, .read_only = true});
-    if (tool == "/umount") continue;  // ours asks the other one, for what it does not know
+    if (tool == "/umount") continue;  // our umount calls the original one for other mounts
     for (const char* place : {kAddedPlace, "/usr/bin", "/bin"}) {
       if ((!add || place != kAddedPlace) && has_file(place + tool))
         binds.push_back({.from = script, .to = place + tool, .read_only = true});

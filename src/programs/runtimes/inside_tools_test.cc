@@ -48,8 +48,8 @@ TEST(StorageToolBinds, StandInForTheImagesOwn) {
                           "/bin/fusermount", "/usr/local/bin/fusermount3", "/usr/local/bin/umount"));
 }
 
-/// The program as process 1 has no place here: what it does for its children and with signals is the same for
-/// one that is not, if what they leave behind comes to it.
+/// These tests do not run it as process 1: it treats children and signals in the same way if it is a
+/// subreaper.
 class ContainerInit : public testing::Test {
  protected:
   void SetUp() override {
@@ -111,7 +111,7 @@ TEST_F(ContainerInit, SaysThatItCannotRunAProgramAsAShellDoes) {
 
 TEST_F(ContainerInit, PassesSignalsOnToAllOfTheProgram) {
   const std::string started = folder_.path() + "/started";
-  // The shell has no handler: as process 1 it would not even end.
+  // The shell has no handler for the signal: as process 1 it would not even end.
   EXPECT_EQ(Run({"sh", "-c", "sleep 600 & : > " + started + "; wait"},
                 [this](pid_t init) {
                   AwaitFile("started");

@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The layer file that a container may have, and a line of the runtime's log.
+/// The largest file of an image that is read, and the longest text of the runtime's log.
 constexpr std::size_t kImageFileMax = std::size_t{1} << 20;
 constexpr std::size_t kRuntimeLogMax = std::size_t{1} << 20;
 constexpr const char* kContainerId = "replica";
@@ -45,21 +45,23 @@ struct Folder {
   std::string path;
   [[nodiscard]] std::string Layers() const { return path + "/layers"; }
   [[nodiscard]] std::string Root() const { return path + "/root"; }
-  /// In memory: what the runtime reads and keeps of the program names its variables, secrets among them.
+  /// A directory in memory: the files that the runtime reads and keeps contain the program's variables,
+  /// including secrets.
   [[nodiscard]] std::string Memory() const { return path + "/memory"; }
   [[nodiscard]] std::string State() const { return Memory() + "/state"; }
   [[nodiscard]] std::string Spec() const { return Memory() + "/config.json"; }
   [[nodiscard]] std::string Log() const { return path + "/runtime.log"; }
-  /// What the kernel will not run; not there: nothing is known to be wrong.
+  /// Says why the kernel will not run the program; if it does not exist, nothing is known to be wrong.
   [[nodiscard]] std::string Refusal() const { return path + "/refusal"; }
-  /// A program that the image does not have, or that nobody may run.
+  /// Names a program that the image does not have, or that nobody may run.
   [[nodiscard]] std::string Absence() const { return path + "/absence"; }
   [[nodiscard]] std::string DiskImage() const { return path + "/disk.img"; }
-  /// What holds the writable layer: the directory itself, or the disk that is mounted in it.
+  /// The place of the writable layer: the directory itself, or the disk that is mounted in it.
   [[nodiscard]] std::string Disk() const { return path + "/disk"; }
 };
 
-/// Numbers for the layers: overlayfs takes one page of options, however many layers there are.
+/// Makes links with numbers as names to the layers: overlayfs limits its options to one page, however many
+/// layers there are.
 Status LinkLayers(const Folder& folder, const image::Image& image) {
   TY_RETURN_IF_ERROR(RemoveTree(folder.Layers()));
   TY_RETURN_IF_ERROR(MakeFolders(folder.Layers()));
@@ -80,7 +82,7 @@ std::string OverlayOptions(std::size_t layers, bool in_user_namespace) {
   return in_user_namespace ? options + ",userxattr" : options;
 }
 
-/// crun refuses a machine that has both versions of cgroups, although it is told to use none.
+/// crun rejects machines with both versions of cgroups, although it is configured to use none.
 std::optional<ViewFailure> HideUnifiedCgroup() {
   struct statfs found{};
   if (statfs(kUnifiedCgroup, &found) != 0 || found.f_type != CGROUP2_SUPER_MAGIC) return std::nullopt;
@@ -89,7 +91,7 @@ std::optional<ViewFailure> HideUnifiedCgroup() {
   return std::nullopt;
 }
 
-/// A file below a directory as if the directory were the root; -1: none.
+/// Opens a file below a directory as if the directory were the root; -1: there is none.
 UniqueFd OpenInRoot(const std::string& root, const std::string& path, int flags) {
   const UniqueFd folder(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return {};
@@ -106,7 +108,7 @@ std::string ReadBeginning(int file) {
   return bytes;
 }
 
-/// Where the program is looked for, in that order. None where a bind may bring it.
+/// The paths at which the program is searched, in that order. Empty if a bind may provide it.
 std::vector<std::string> ProgramPaths(const container::Spec& spec) {
   const std::size_t program = !spec.args.empty() && spec.args.front() == kContainerInit ? 1 : 0;
   if (spec.args.size() <= program) return {};
@@ -126,7 +128,7 @@ std::vector<std::string> ProgramPaths(const container::Spec& spec) {
   return paths;
 }
 
-/// Besides "register" and "status", /proc/sys/fs/binfmt_misc has what was registered.
+/// Whether /proc/sys/fs/binfmt_misc has registered formats in addition to "register" and "status".
 bool KernelKnowsFurtherPrograms() {
   std::error_code error;
   const fs::directory_iterator entries("/proc/sys/fs/binfmt_misc", error);
@@ -138,8 +140,8 @@ void WriteNote(const std::string& path, const std::string& text) {
   if (note) static_cast<void>(WriteAll(note->get(), text));
 }
 
-/// Notes what is wrong with the file of the program, if it is one that the kernel will refuse: who finds out
-/// can tell nobody any more. `root`: the image, mounted.
+/// Records what is wrong with the program's file if the kernel will reject it, since later the process that
+/// finds out cannot report it. `root`: the mounted image.
 void NoteProgram(const Folder& folder, const std::vector<std::string>& paths) {
   const auto has_file = [&folder](const std::string& path) {
     return static_cast<bool>(OpenInRoot(folder.Root(), path, O_PATH));
@@ -184,7 +186,7 @@ std::optional<ViewFailure> MountImage(const Folder& folder, std::size_t layers, 
   return std::nullopt;
 }
 
-/// Nothing of it is on a disk, and it is gone with the sandbox.
+/// Writes the spec into memory: it is never on a disk, and disappears with the sandbox.
 std::optional<ViewFailure> WriteSpec(const Folder& folder, const std::string& spec) {
   if (mount("tmpfs", folder.Memory().c_str(), "tmpfs", MS_NODEV | MS_NOSUID, "mode=0700") != 0)
     return ViewFailure{"make room for the runtime's files", errno};
@@ -197,8 +199,8 @@ std::optional<ViewFailure> WriteSpec(const Folder& folder, const std::string& sp
 bool IsCrun(const std::string& runtime) { return fs::path(runtime).filename().string().starts_with("crun"); }
 
 std::vector<std::string> RuntimeCommand(const std::string& runtime, const Folder& folder) {
-  // The replica's cgroup is around the runtime already, and /sys is not writable for it: crun is told to make
-  // none, runc to go on without.
+  // The runtime is already in the replica's cgroup, and /sys is not writable for it: crun is told to make no
+  // cgroup, runc to continue without.
   return {runtime,         "--root",
           folder.State(),  "--log",
           folder.Log(),    "--log-format",
@@ -207,14 +209,14 @@ std::vector<std::string> RuntimeCommand(const std::string& runtime, const Folder
           folder.Memory(), kContainerId};
 }
 
-/// Something of the merged image: where the layers have it, the highest first. Only a directory can be of
-/// more than one layer. Nothing above these files is a link, whatever the image says.
+/// A file or directory of the merged image: its paths in the layers, the highest first. Only a directory can
+/// be in more than one layer. No parent directory of these paths is a link, whatever the image contains.
 struct MergedFile {
   std::vector<std::string> places;
   mode_t mode = S_IFDIR;
 };
 
-/// Whether the directory hides those of the same name in lower layers.
+/// Whether the directory hides directories of the same name in lower layers.
 bool IsOpaque(const std::string& folder) {
   char value = 0;
   for (const char* name : {"trusted.overlay.opaque", "user.overlay.opaque"}) {
@@ -223,7 +225,7 @@ bool IsOpaque(const std::string& folder) {
   return false;
 }
 
-/// As overlayfs looks a name up; nothing: there is none, or it is gone in a higher layer.
+/// Looks a name up as overlayfs does; empty: it does not exist, or a higher layer has deleted it.
 std::optional<MergedFile> LookUp(const MergedFile& folder, const std::string& name) {
   MergedFile found;
   for (const std::string& place : folder.places) {
@@ -239,7 +241,7 @@ std::optional<MergedFile> LookUp(const MergedFile& folder, const std::string& na
   return found.places.empty() ? std::nullopt : std::optional(std::move(found));
 }
 
-/// Puts the names of the path on the stack, the first on top.
+/// Pushes the names of the path on the stack, with the first on top.
 void PushNames(std::vector<std::string>& names, const std::string& path) {
   std::istringstream parts(path);
   const auto begin = static_cast<std::ptrdiff_t>(names.size());
@@ -281,11 +283,11 @@ std::optional<MergedFile> FindImageFile(const image::Image& image, const std::st
 }
 
 struct Phrase {
-  std::string_view runtime;  ///< lower case, in what crun or runc say
+  std::string_view runtime;  ///< lower case, in the messages of crun or runc
   std::string_view ours;
 };
 
-/// What to do about what runtimes say when a program cannot be started.
+/// Advice for the runtimes' messages about programs that cannot be started.
 constexpr std::array kPhrases = {
     Phrase{"exec format error", "it is for another kind of machine, or a script without a #! line"},
     Phrase{"permission denied", "it is not executable"}, Phrase{"not found", "the image has no such file"},
@@ -313,8 +315,8 @@ std::string FirstError(const std::string& log) {
   return {};
 }
 
-/// What was noted of the program, if it ended as one does that cannot be run: a runtime that runs the program
-/// itself ends with 1, our process 1 as a shell does (container_init.cc).
+/// The recorded problem of the program, if the exit code shows that it could not be run: a runtime that runs
+/// the program itself exits with 1, our process 1 with a shell's status (container_init.cc).
 std::string WhyProgramFailed(const Folder& folder, int exit_code) {
   constexpr int kRuntimeStatus = 1;
   constexpr int kNotRunnable = 126;

@@ -41,13 +41,13 @@ class ModuleProgram final : public Program {
   environment::Environment environment_;
 };
 
-/// Devices, and the cgroups of other replicas.
+/// Read-only, since it has settings of devices and the cgroups of other replicas.
 constexpr const char* kKernelSettings = "/sys";
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-/// Of the data directory (secrets, records, attempts of others) a replica sees its own directories, the
-/// environments and the binds.
+/// Makes the replica's view of the files: of the data directory (which has secrets, records and other
+/// attempts) it only sees its own directories, the environments and the binds.
 FileView MakeView(const ProgramStart& start, const Channels& channels) {
   const AttemptDir real{RealPath(start.dir.path)};
   FileView view{.added = AddedFolders(channels),
@@ -75,8 +75,8 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
     std::ranges::move(StorageToolBinds(real.Tools(), false, has_file), std::back_inserter(view.binds));
   }
   if (access(kKernelSettings, F_OK) == 0) view.read_only.emplace_back(kKernelSettings);
-  // A user of its own does not get through a directory that is its owner's alone (/root), nor to what is in
-  // it.
+  // A separate user cannot pass through a directory that only its owner may enter (/root), nor reach its
+  // contents.
   if (start.manifest.has_users()) view.hidden = OutermostClosedFolder(view.hidden);
   if (view.hidden.empty() || view.hidden == "/tmp") view.hidden.clear();
   return view;
@@ -87,12 +87,12 @@ std::vector<std::string> MakeVariables(const ProgramStart& start, const Variable
   const v1::Cluster cluster = has_view ? start.cluster : WithoutHostNames(start.cluster);
   Variables of_cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount());
   const auto metric_file = of_cluster.find("CLOUD_ML_HP_METRIC_FILE");
-  if (metric_file != of_cluster.end() && !has_view)  // its /tmp is everybody's
+  if (metric_file != of_cluster.end() && !has_view)  // its /tmp is shared with everybody
     metric_file->second.replace(0, std::string_view("/tmp").size(), RealPath(start.dir.Tmp()));
   Variables of_environment = environment;
   if (channels.files) {
     std::string& path = of_environment["PATH"];
-    // In front: every machine has an umount, and ours hands on what it does not know.
+    // Our tools come first in PATH: every machine has an umount, and ours passes other mounts on to it.
     path = RealPath(start.dir.Tools()) + (path.empty() ? "" : ":") + path;
   }
   return UserEnvironment(

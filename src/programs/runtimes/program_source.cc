@@ -41,7 +41,8 @@ Result<Pipe> OpenPipe() {
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-/// As the container's program gets them, but for the replica's own.
+/// The spec of the container that installs packages: like that of the container's program, without the
+/// replica's own parts.
 container::Spec MakeSpec(const image::Image& image, PackageInstallation installation) {
   container::Spec spec{.args = std::move(installation.argv),
                        .environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
@@ -60,7 +61,7 @@ container::Spec MakeSpec(const image::Image& image, PackageInstallation installa
   return spec;
 }
 
-/// Reads both until both have ended.
+/// Reads both pipes until both have ended.
 void PassOn(std::array<Pipe, 2>& pipes, InstallationLines& lines) {
   std::array<char, 16 << 10> buffer;  // NOLINT(*-member-init): filled by read
   while (pipes[0].ours || pipes[1].ours) {
@@ -107,8 +108,8 @@ Result<ToolEnd> RunInstallation(const OciContainer& container, const Preparation
                  .tail = lines.End()};
 }
 
-/// Nothing of the container runs any more. Without root its files are accounts' of its own, and setuid gives
-/// nobody anything that is ours.
+/// Cleans the container's files; no process of it may run any more. Without root its files belong to
+/// subordinate ids, so setuid files grant nothing of ours.
 Status Clean(const std::string& written, const PreparationHooks& hooks) {
   if (geteuid() != 0) return {};
   TY_TRY(const auto lines, environment::CleanContent(written, {.is_image_layer = true}));
@@ -116,7 +117,7 @@ Status Clean(const std::string& written, const PreparationHooks& hooks) {
   return {};
 }
 
-/// From the container's directory to where it is kept: there as a whole or not at all.
+/// Moves the layer from the container's directory to its final place, atomically.
 Status Keep(const std::string& written, const std::string& folder, const PreparationHooks& hooks) {
   TY_RETURN_IF_ERROR(Clean(written, hooks));
   TY_TRY(const UniqueFd directory, OpenFile(written, O_RDONLY | O_DIRECTORY));
@@ -149,7 +150,7 @@ Status Build(const v1::Manifest& manifest, const image::Image& image, const std:
   return done;
 }
 
-/// Puts the layer on the image. False: it is not there.
+/// Adds the layer to the image; false: the layer does not exist.
 bool AddPackageLayer(const v1::Manifest& manifest, image::Image& image) {
   std::string folder = PackageLayerFolder(manifest);
   if (access(folder.c_str(), F_OK) != 0) return false;
@@ -157,9 +158,10 @@ bool AddPackageLayer(const v1::Manifest& manifest, image::Image& image) {
   return true;
 }
 
-/// Installs the manifest's packages in a container of the image, by an OCI runtime, and keeps what it wrote
-/// as the directory PackageLayerFolder: one more layer of the image. Once, under a lock; a kill at any point
-/// leaves nothing but the attempt's own directory. Blocks. Errors: those of StagePackages, and pip's.
+/// Installs the manifest's packages in a container of the image, by an OCI runtime, and keeps the files that
+/// it wrote as the directory PackageLayerFolder: one more layer of the image. Done once, under a lock; a kill
+/// at any point leaves only files in the attempt's directory. Blocks. Errors: those of StagePackages, and
+/// pip's.
 Status BuildPackageLayer(const v1::Manifest& manifest, const image::Image& image,
                          const PreparationHooks& hooks) {
   const std::string folder = PackageLayerFolder(manifest);
@@ -199,7 +201,8 @@ Status Pull(const v1::Manifest& manifest, const PreparationHooks& hooks) {
       progress.what += " " + container.image();
       hooks.progress(progress);
     };
-  // Find would not take what it cannot keep; here it can be said why. Nobody removes it on the way, either.
+  // Find ignores an image that it cannot mark as used; here the reason can be reported. The mark also keeps
+  // the image from being removed meanwhile.
   const auto use = image::ImageUse::Begin(sources.images_dir, container.digest());
   const auto pulled =
       use ? image::PullImage(sources, wanted, pull) : Result<image::Image>(std::unexpected(use.error()));
@@ -220,7 +223,7 @@ std::optional<Prepared> InstalledPrograms::FindImage(const v1::Manifest& manifes
   const std::string& digest = manifest.program().container().digest();
   if (!image_use_) {
     auto use = image::ImageUse::Begin(images_dir, digest);
-    if (!use) return std::nullopt;  // it may be on its way out; preparing says what is wrong
+    if (!use) return std::nullopt;  // it may be being removed; Prepare reports what is wrong
     image_use_.emplace(*std::move(use));
   }
   auto image = image::FindImage(images_dir, digest);
@@ -238,7 +241,8 @@ std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
   }
   if (manifest.program().has_container()) return FindImage(manifest);
   const environment::EnvironmentRequest request = EnvironmentOf(manifest);
-  // First, so that nobody removes what is found. Without it things go on: preparing says what is wrong.
+  // The mark comes first, so that nobody removes what is found. If it fails, this continues: Prepare reports
+  // what is wrong.
   if (!runtime_use_) {
     if (auto use = environment::RuntimeUse::Begin(request.environments_dir, request.runtime_version))
       runtime_use_.emplace(*std::move(use));

@@ -29,9 +29,9 @@ namespace trainyard::replica {
 
 namespace {
 
-/// Nobody's: Debian reserves 65000 to 65533, and systemd gives out nothing above 65519.
+/// An id that nobody else uses: Debian reserves 65000 to 65533, and systemd assigns none above 65519.
 constexpr ToolIsolation::Owner kBuildAccount{65'530, 65'530};
-/// As many processes as a container has, and more than any build needs.
+/// The same limit as for a container, and more than any build needs.
 constexpr rlim_t kProcessesMax = 16'384;
 constexpr int kCannotRun = 127;
 /// A root server maps all accounts into a user namespace, so that it can become the builds' one there.
@@ -45,7 +45,7 @@ void Say(const std::string& text) {
   }
 }
 
-/// Takes a right that the builds' account does not have.
+/// Empties the bounding set; needs a capability that the builds' account does not have.
 void EmptyBoundingSet() {
   for (int right = 0; prctl(PR_CAPBSET_READ, right) >= 0; ++right) prctl(PR_CAPBSET_DROP, right);
 }
@@ -73,7 +73,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-/// The tool's process, in isolation: returns only if it cannot be run.
+/// Runs the tool in the isolated process: returns only if it cannot be run.
 int Exec(const IsolatedTool& tool, const std::string& home, const std::string& tmp,
          const std::optional<ToolIsolation::Owner>& account) {
   std::vector<std::string> variables = tool.variables;

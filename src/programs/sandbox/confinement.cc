@@ -20,7 +20,7 @@ namespace {
 
 using Failure = std::optional<ConfinementFailure>;
 
-/// As a set of bits.
+/// The capabilities to keep, as a bit set.
 std::uint64_t Kept(Rights rights) {
   std::uint64_t kept = 0;
   if (rights == Rights::kNone) return kept;
@@ -50,7 +50,8 @@ Failure DropRights(std::uint64_t kept) {
 Failure InstallFilter() {
   std::vector<sock_filter> filter = container::MakeSeccompFilter();
   const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
-  // As runc: the kernel's default guard against speculation through the stack costs more than it gives here.
+  // As in runc: the kernel's default protection against speculative store bypass costs more than it gives
+  // here.
   for (const unsigned long flags : {SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0UL}) {
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0) return {};
     if (errno != EINVAL) break;

@@ -22,7 +22,7 @@
 namespace trainyard::replica {
 namespace {
 
-/// Runs it in a confined process of its own. Its result: 0 is what was expected.
+/// Runs the function in a confined child process. The result 0 means success.
 int RunConfined(Rights rights, const std::function<int()>& run) {
   const pid_t pid = fork();
   if (pid == 0) {

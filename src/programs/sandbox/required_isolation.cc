@@ -16,7 +16,8 @@ namespace trainyard::replica {
 
 namespace {
 
-/// What the view of every program has; that of a build is made by what runs in the sandbox.
+/// A view with the features that every program's has; the view of a build is made by what runs in the
+/// sandbox.
 FileView ViewOf(bool is_build) {
   FileView view;
   if (is_build) return view;
@@ -60,7 +61,7 @@ RequiredIsolation FindIsolation(bool is_build) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return unknown;
   const UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
-  const pid_t child = fork();  // sandboxes are started where there is one thread
+  const pid_t child = fork();  // sandboxes must be started from a single-threaded process
   if (child < 0) return unknown;
   if (child == 0) {
     const std::string found = PrintIsolation(FindHere(is_build)).SerializeAsString();

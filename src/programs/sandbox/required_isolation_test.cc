@@ -45,7 +45,7 @@ TEST(RequiredIsolation, AMissingDescriptorIsAShortage) {
   EXPECT_EQ(found, (RequiredIsolation{.isolation = BestIsolation(), .reason = {}}));
 }
 
-/// As a server whose program has file capabilities: what /proc shows of it is root's.
+/// As in a server whose program has file capabilities: its files in /proc belong to root.
 TEST(RequiredIsolation, OfAProcessThatNobodyMayLookIntoIsNotLess) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to become another account";
   const RequiredIsolation best{.isolation = Isolation::kUserNamespaces, .reason = {}};

@@ -31,13 +31,13 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-/// Nothing when the other side closed without a (further) report.
+/// Receives a report; empty if the other side closed without a (further) report.
 std::optional<InitReport> Receive(int control, int flags) {
   InitReport report;
   ssize_t size = 0;
   do {
     size = recv(control, &report, sizeof(report), flags);
-    // ECONNRESET: it has ended with an order unread. That is told once, before what it reported.
+    // ECONNRESET: it has ended with an unread order. That is reported once, before its reports.
   } while (size < 0 && (errno == EINTR || errno == ECONNRESET));
   if (size != sizeof(report)) return std::nullopt;
   return report;
@@ -52,10 +52,10 @@ void WaitForEnd(int pidfd) {
   }
 }
 
-/// Whether the kernel says by that that it does not make such namespaces or mounts, for us or at all.
+/// Whether the error means that the kernel does not make such namespaces or mounts, for us or at all.
 bool IsRefusal(int error) {
   constexpr std::array kRefusals = {EPERM, EACCES, EINVAL, ENOSYS, EOPNOTSUPP, ENODEV, EUSERS};
-  // namespaces(7): it says "no space" also where a setting allows no namespace of a kind at all.
+  // namespaces(7): it also returns "no space" if a setting allows no namespaces of a kind at all.
   return std::ranges::find(kRefusals, error) != kRefusals.end() || (error == ENOSPC && AllowsNoNamespaces());
 }
 
@@ -65,22 +65,22 @@ Error Refused(const std::string& step, int error) {
   return {IsShortage(named) ? Code::kUnavailable : Code::kInternal, std::move(named.message), {}};
 }
 
-/// What keeps the program from running.
+/// The error if the program cannot be run.
 Error CannotRun(const std::string& step, int error) {
   Error named = ErrnoError(error, step);
   if (!IsShortage(named)) named.code = Code::kFailedPrecondition;
   return named;
 }
 
-/// The init process, whose parent we are.
+/// The init process, which is our child.
 struct InitProcess {
   pid_t pid;
   UniqueFd pidfd;
 };
 
 Result<InitProcess> CloneInit(const SandboxPlan& plan, const InitStart& start) {
-  // The plain system call: glibc's fork() takes no flags, and clone3 is what container runtimes often
-  // refuse. We are single-threaded, so the child may go on using the heap.
+  // The plain system call: glibc's fork() takes no flags, and container runtimes often block clone3. This
+  // process is single-threaded, so the child may use the heap.
   int pidfd = -1;
   const long pid = syscall(SYS_clone, IsolationFlags(plan.isolation) | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd,
                            nullptr, nullptr);
@@ -89,7 +89,7 @@ Result<InitProcess> CloneInit(const SandboxPlan& plan, const InitStart& start) {
   return InitProcess{static_cast<pid_t>(pid), UniqueFd(pidfd)};
 }
 
-/// The same from inside the network and the user namespace that owns it.
+/// The same, cloned from inside the network and the user namespace that owns it.
 Result<InitProcess> CloneInitBelow(const SandboxPlan& plan, const InitStart& start) {
   const auto clone = [&]() -> Result<ChildReply> {
     TY_RETURN_IF_ERROR(EnterNetwork(plan.network));
@@ -100,7 +100,8 @@ Result<InitProcess> CloneInitBelow(const SandboxPlan& plan, const InitStart& sta
     return ChildReply{.process = static_cast<pid_t>(pid), .network = {}};
   };
   TY_TRY(const ChildReply cloned, RunInChild(plan.network_owner, clone));
-  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, cloned.process, 0)));  // ours: no other has its pid
+  UniqueFd pidfd(static_cast<int>(
+      syscall(SYS_pidfd_open, cloned.process, 0)));  // our child: its pid cannot have been reused
   if (!pidfd) return std::unexpected(ErrnoError(errno, "pidfd_open"));
   return InitProcess{cloned.process, std::move(pidfd)};
 }
@@ -142,7 +143,7 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
                                    {}});
     send(sandbox.control_.get(), &kMappedOrder, 1, MSG_NOSIGNAL);
   }
-  // While the init process makes its namespaces ready.
+  // Meanwhile the init process sets up its namespaces.
   if (plan.on_init) TY_RETURN_IF_ERROR(plan.on_init(init.pid));
   send(sandbox.control_.get(), &kStartOrder, 1, MSG_NOSIGNAL);
   const std::optional<InitReport> report = Receive(sandbox.control_.get(), 0);
@@ -166,7 +167,7 @@ void Sandbox::Terminate() noexcept { send(control_.get(), &kTerminateOrder, 1, M
 
 void Sandbox::Kill() noexcept {
   if (!HasPidNamespace(isolation_)) {
-    shutdown(control_.get(), SHUT_WR);  // the init process takes everything with it, and may still report
+    shutdown(control_.get(), SHUT_WR);  // the init process ends everything, and may still report
   } else {
     syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
   }
@@ -181,7 +182,7 @@ Sandbox::Ended Sandbox::Reap() {
   WaitForEnd(pidfd_.get());
   pidfd_.Reset();
   control_.Reset();
-  // Where the init process was killed without a PID namespace, its children have come to us.
+  // If the init process was killed without a PID namespace, its children have become ours.
   if (!HasPidNamespace(isolation_)) KillDescendants();
   return ended;
 }

@@ -60,7 +60,7 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
   } else {
-    // What is still there is killed one by one.
+    // Processes that still live are killed one by one.
     if (plan.kill_group_fd >= 0)
       static_cast<void>(KillGroup("/proc/self/fd/" + std::to_string(kKillGroup), kGroupMax));
     KillDescendants();
@@ -68,8 +68,8 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
   _exit(0);  // only now is the lock free
 }
 
-/// Puts the plan's descriptors in their places and closes all others, the supervisor's connections among
-/// them.
+/// Moves the plan's descriptors to their numbers and closes all others, including the supervisor's
+/// connections.
 void ArrangeDescriptors(const SandboxPlan& plan, int control) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   std::array<int, kFirstFree> wanted = {null,
@@ -105,7 +105,7 @@ bool WriteText(const char* path, const char* text) {
 }
 
 bool MapUser(const InitStart& start) {
-  // /proc shows what is of a process that nobody may look into as root's: one whose program has file
+  // In /proc the files of a process that is not dumpable belong to root, as with a program that has file
   // capabilities.
   const int looked_into = prctl(PR_GET_DUMPABLE);
   prctl(PR_SET_DUMPABLE, 1);
@@ -126,7 +126,7 @@ void IsolationFailed(const char* step, int error) {
   _exit(0);
 }
 
-/// Ends everything if the supervisor says something else, or is gone.
+/// Waits for an order; ends everything if the supervisor sends another one, or is gone.
 void Await(const SandboxPlan& plan, char wanted) {
   char order = 0;
   while (recv(kControl, &order, 1, 0) < 0 && errno == EINTR) {
@@ -180,7 +180,7 @@ bool JoinKillGroup() {
   return joined;
 }
 
-/// The program's process, up to its exec. Failures go through the pipe.
+/// Runs in the program's process, up to its exec. Failures are reported through the pipe.
 [[noreturn]] void RunProgram(const SandboxPlan& plan, char* const* argv, char* const* environment,
                              ConnectDoors& doors, int failed) {
   const auto fail = [failed](const char* step) {
@@ -200,7 +200,7 @@ bool JoinKillGroup() {
     if (const char* step = BecomeRootIn(kUsers)) fail(step);
   }
   if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) fail("enter the working directory");
-  // Not beside another limit: replicas whose programs become the same user would share it.
+  // Not in addition to another limit: replicas whose programs become the same user would share this one.
   const bool is_limited_elsewhere = !plan.procs_fds.empty() || LimitsNamespace(plan);
   if (plan.processes_max > 0 && !is_limited_elsewhere && !LimitUser(plan.processes_max))
     fail("limit its processes");
@@ -212,7 +212,7 @@ bool JoinKillGroup() {
     close_range(kControl, kFirstFree - 1, 0);
     _exit(plan.function());
   }
-  doors.Install();  // before its rights are gone
+  doors.Install();  // before it loses its capabilities
   if (!plan.keeps_rights) {
     if (const auto failure = Confine()) {
       errno = failure->error;
@@ -243,7 +243,7 @@ pid_t StartProgram(const SandboxPlan& plan, char* const* argv, char* const* envi
   return program;
 }
 
-/// Reaps what has ended; true when the program is among it.
+/// Reaps ended processes; true if the program is among them.
 bool ReapAll(pid_t program, int& wait_status) {
   bool ended = false;
   int status = 0;
@@ -300,7 +300,7 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
   const int signals = signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK);
   if (!HasPidNamespace(plan.isolation)) prctl(PR_SET_CHILD_SUBREAPER, 1);
   SetUpIsolation(plan, start);
-  Await(plan, kStartOrder);  // that we are is noted where a server finds it
+  Await(plan, kStartOrder);  // the supervisor has recorded this process, so that a server can find it
   ConnectDoors doors(plan.function ? std::vector<ConnectDoor>() : plan.connect_doors);
   const pid_t program = StartProgram(plan, start.argv, start.environment, doors);
   Report(InitReport::Kind::kRunning, doors.Receive());

@@ -19,7 +19,7 @@
 namespace trainyard::replica {
 namespace {
 
-/// Its exit status; -1: it has none.
+/// Runs it and returns its exit status; -1: it has none.
 int ExitOf(const SandboxPlan& plan) {
   auto sandbox = Sandbox::Start(plan);
   EXPECT_TRUE(sandbox.has_value());
@@ -73,7 +73,7 @@ TEST_F(SandboxTest, ItsInitProcessIsToldOfBeforeTheProgramRuns) {
   EXPECT_GT(told, 0);
 }
 
-/// An order that comes when its init process is about to end is never read.
+/// An order that arrives when the init process is about to end is never read.
 TEST_F(SandboxTest, ItsEndIsKnownAlthoughAnOrderCameTooLate) {
   pid_t init = 0;
   const SandboxPlan plan{.function =

@@ -1,6 +1,6 @@
-// Process 1 of a container: runs the program that its arguments name, reaps what has lost its parent, passes
-// signals on, and ends as the program does. The kernel drops a signal for a process 1 that has no handler for
-// it, so a program in that place does not end by SIGTERM as it does everywhere else.
+// Process 1 of a container: runs the program that its arguments name, reaps orphans, forwards signals, and
+// exits with the program's status. The kernel drops a signal for a process 1 that has no handler for it, so a
+// program in that place does not end by SIGTERM as it does everywhere else.
 //
 // It runs inside of images that need not have a C library, and there is one in each container: no library,
 // no heap, one page of stack. Errors of system calls are negative numbers.
@@ -12,7 +12,7 @@
 
 namespace {
 
-using Set = unsigned long;  // of signals, as the kernel has it
+using Set = unsigned long;  // a set of signals, in the kernel's form
 
 constexpr int kNotFound = 127;
 constexpr int kCannotRun = 126;
@@ -71,7 +71,7 @@ bool Has(const char* text, char wanted) {
 
 void Say(const char* text) { Call(__NR_write, 2, Address(text), static_cast<long>(Length(text))); }
 
-/// What PATH is; as execvp has it where there is none.
+/// The value of PATH; execvp's default if it is not set.
 const char* SearchPath(const char* const* environment) {
   for (; *environment != nullptr; ++environment) {
     const char* text = *environment;
@@ -98,7 +98,7 @@ bool Join(const char* path, const char* name, char (&joined)[kPathMax]) {
   return true;
 }
 
-/// Only returns where it fails, with the error that says most.
+/// Returns only if it fails, with the most informative error.
 long Execute(char** argv, char** environment) {
   const char* name = argv[0];
   if (Has(name, '/')) return Call(__NR_execve, Address(name), Address(argv), Address(environment));
@@ -138,13 +138,13 @@ const char* Reason(long error) {
   Exit(error == -ENOENT ? kNotFound : kCannotRun);
 }
 
-/// What a shell makes of it, and an OCI runtime.
+/// The exit status as a shell or an OCI runtime would report it.
 int StatusOf(int wait_status) {
   const int signal = wait_status & 0x7f;
   return signal != 0 ? kSignalBase + signal : (wait_status >> 8) & 0xff;
 }
 
-/// Ends with the program if it is among what has ended.
+/// Reaps ended processes; exits if the program is among them.
 void Reap(long program) {
   for (;;) {
     int wait_status = 0;

@@ -28,7 +28,7 @@ Status Set(const std::string& path, const std::string& value) {
   return WriteAll(file.get(), value);
 }
 
-/// A file that is not there is a controller, or a feature, that the machine does not have.
+/// Sets a value. If the file does not exist, the machine lacks the controller or the feature.
 Status SetIfThere(const std::string& path, const std::string& value) {
   Status set = Set(path, value);
   return !set && set.error().code == Code::kNotFound ? Status() : set;
@@ -83,7 +83,7 @@ Result<Cgroup> Cgroup::CreateVersion2(const std::string& path, const CgroupLimit
   TY_TRY(cgroup.directory_, OpenFile(path, O_RDONLY | O_DIRECTORY));
   cgroup.counts_memory_ = access((path + "/memory.events").c_str(), F_OK) == 0;
   cgroup.counts_all_ = cgroup.counts_memory_;
-  // One of them alone would leave the others of a replica waiting for it.
+  // If only one process were killed, the replica's others would wait for it.
   TY_RETURN_IF_ERROR(SetIfThere(path + "/memory.oom.group", "1"));
   if (limits.memory_bytes > 0) {
     TY_RETURN_IF_ERROR(SetIfThere(path + "/memory.max", std::to_string(limits.memory_bytes)));
@@ -132,7 +132,7 @@ Status Cgroup::AddGroup(const std::string& path) {
   return {};
 }
 
-/// False: this account may not make one there, which the server has said when it started.
+/// False: this account may not make a group there, which the server has reported at its start.
 Result<bool> Cgroup::AddGroupIfAllowed(const std::string& path) {
   const Status added = AddGroup(path);
   if (!added && added.error().code == Code::kPermissionDenied) return false;
@@ -193,7 +193,7 @@ std::optional<std::int64_t> EnclosingOomKills() {
 
 std::int64_t Cgroup::ProcessesRefused() const {
   for (const Group& group : groups_) {
-    const auto text = ReadFile(group.path + "/pids.events");  // of one group, with either version
+    const auto text = ReadFile(group.path + "/pids.events");  // in one group, with either version
     if (text) return FindFigure(*text, "max");
   }
   return 0;

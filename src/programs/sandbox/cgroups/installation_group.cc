@@ -23,13 +23,13 @@ namespace trainyard::replica {
 namespace {
 
 struct Controller {
-  const char* name;  ///< the kernel's
-  const char* what;  ///< that it bounds
+  const char* name;  ///< the kernel's name
+  const char* what;  ///< the resource that it limits
 };
 /// In the order in which they are tried.
 constexpr std::array kControllers = {Controller{"memory", "memory"}, Controller{"cpu", "CPUs"},
                                      Controller{"pids", "processes"}};
-/// Processes may be born while the others are moved.
+/// New processes may start while the others are moved.
 constexpr int kMoveRoundsMax = 100;
 
 Status Write(const std::string& path, const std::string& value) {
@@ -52,7 +52,7 @@ bool HasWord(std::string_view words, std::string_view word) {
   return false;
 }
 
-/// In the file that switches controllers on for the groups below.
+/// Enables a controller for the groups below, in the group's control file.
 Status SwitchOn(const std::string& group, const char* controller) {
   TY_TRY(const std::string is_on, ReadFile(group + "/cgroup.subtree_control"));
   if (HasWord(is_on, controller)) return {};
@@ -111,7 +111,8 @@ void RemoveLeftGroups(const std::string& directory, const std::string& installat
     if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size() || maker <= 0) continue;
     if (kill(maker, 0) != 0 && errno == ESRCH) left.push_back(entry->path());
   }
-  for (const std::string& group : left) rmdir(group.c_str());  // the kernel keeps one with processes
+  for (const std::string& group : left)
+    rmdir(group.c_str());  // the kernel does not remove one with processes
 }
 
 void LeaveOutProcesses(LimitSupport& support) {
@@ -126,7 +127,7 @@ LimitSupport NoLimits(bool absent, const std::string& why) {
   return none;
 }
 
-/// What cannot be moved (a thread of the kernel, one that has just ended) stays.
+/// Processes that cannot be moved (a kernel thread, one that has just ended) stay.
 Status MoveToLeaf(const std::string& base, const std::string& leaf) {
   const std::string into = base + "/" + leaf;
   TY_RETURN_IF_ERROR(MakeGroup(into));

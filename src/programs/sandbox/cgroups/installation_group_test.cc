@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that stands in for a group of cgroupfs: the same files, without a kernel behind them.
+/// Simulates a group of cgroupfs with a directory: the same files, without a kernel behind them.
 class InstallationGroupTest : public testing::Test {
  protected:
   InstallationGroupTest() {
@@ -83,7 +83,7 @@ TEST_F(InstallationGroupTest, AnAbsentControllerIsToldFromOneThatMayNotBeUsed) {
 
 TEST_F(InstallationGroupTest, WhereMemoryMayNotBeUsedNoOtherIsTried) {
   fs::remove(base_ + "/cgroup.subtree_control");
-  fs::create_directory(base_ + "/cgroup.subtree_control");  // cannot be written, by root neither
+  fs::create_directory(base_ + "/cgroup.subtree_control");  // cannot be written, not even by root
   const LimitSupport support = DivideGroup(base_, "yard");
   EXPECT_EQ(support.version, 0);
   EXPECT_EQ(support.missing.size(), 3U);

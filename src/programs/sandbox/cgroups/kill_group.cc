@@ -29,8 +29,8 @@ using Time = std::chrono::steady_clock::time_point;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPause{1};
-/// Until all of a group stands still. What the kernel cannot stop (a disk that does not answer) does not fork
-/// either.
+/// The longest wait until a whole group is frozen. A process that the kernel cannot stop (a disk does not
+/// answer) does not fork either.
 constexpr milliseconds kFreezeMax{100};
 /// The kernel takes a moment between a process's end and its cgroup being empty.
 constexpr int kRemoveAttemptsMax = 100;
@@ -40,7 +40,7 @@ void Pause() {
   nanosleep(&pause, nullptr);
 }
 
-/// False once `deadline` has passed without it.
+/// Waits until `holds` returns true; false once `deadline` has passed.
 bool WaitUntil(const std::function<bool()>& holds, Time deadline) {
   while (!holds()) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
@@ -56,7 +56,8 @@ bool Write(const std::string& path, std::string_view text) {
   return file && WriteAll(file->get(), text).has_value();
 }
 
-/// In the group and those below it. Processes of PID namespaces that are not ours or below ours read as 0.
+/// Adds the pids in the group and those below it. Processes in PID namespaces that are neither ours nor
+/// descendants of ours read as 0.
 void AddPids(const std::string& directory, std::vector<pid_t>& pids) {
   const std::string text = ReadFile(directory + "/cgroup.procs").value_or("");
   const char* const end = text.data() + text.size();
@@ -81,7 +82,7 @@ std::vector<pid_t> Pids(const std::string& directory) {
   return pids;
 }
 
-/// A pid that is in the group while we hold a pidfd of it from before is that process, or the process is
+/// If a pid is in the group after its pidfd was opened, the pidfd refers to that process, or the process is
 /// gone.
 void KillSome(const std::string& directory, std::span<const pid_t> pids) {
   std::vector<std::pair<pid_t, UniqueFd>> opened;
@@ -107,8 +108,8 @@ void KillAll(const std::string& directory) {
   }
 }
 
-/// Stops all of a group for as long as it lives, where the kernel has a freezer for it. Version 1 lets a
-/// killed process end only afterwards.
+/// Freezes a whole group while this object lives, if the kernel has a freezer for it. With version 1 a killed
+/// process only ends afterwards.
 class Freeze {
  public:
   explicit Freeze(const std::string& directory) {

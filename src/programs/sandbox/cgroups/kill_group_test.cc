@@ -54,7 +54,7 @@ class Child {
   UniqueFd pidfd_;
 };
 
-/// A directory that stands in for cgroupfs: who is in the group is what the test writes.
+/// Simulates cgroupfs with a directory: the test writes which processes are in the group.
 class PlainGroup : public testing::Test {
  protected:
   [[nodiscard]] std::string path(const std::string& name = {}) const { return folder_.path() + name; }
@@ -77,7 +77,7 @@ TEST_F(PlainGroup, KillsWhatIsInItAndBelowAndNobodyElse) {
   Put("/cgroup.procs", "0\n" + std::to_string(inside.pid()) + "\n" + std::to_string(getpid()) + "\n");
   Put("/container/cgroup.procs", std::to_string(below.pid()) + "\n");
   EXPECT_TRUE(HasProcesses(path()));
-  // Nobody takes them out of the files: it tries until its time is over.
+  // Nobody removes them from the files: it tries until its time is over.
   EXPECT_EQ(KillGroup(path(), milliseconds(5)).error().code, Code::kDeadlineExceeded);
   EXPECT_TRUE(HasEnded(inside.pidfd(), 20'000));
   EXPECT_TRUE(HasEnded(below.pidfd(), 20'000));
@@ -114,7 +114,7 @@ TEST_F(PlainGroup, OfVersion2IsStoppedWhereItCannotBeKilledAsAWhole) {
   EXPECT_TRUE(HasEnded(inside.pidfd(), 20'000));
 }
 
-/// The real thing, where this machine has it.
+/// Uses the real freezer, if this machine has it.
 class RealFreezer : public testing::Test {
  protected:
   void SetUp() override {

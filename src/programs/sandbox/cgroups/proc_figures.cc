@@ -20,7 +20,7 @@ namespace trainyard::replica {
 
 namespace {
 
-/// Takes the next word off the text.
+/// Removes the next word from the text and returns it.
 std::string_view Word(std::string_view& text) noexcept {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return text = {};

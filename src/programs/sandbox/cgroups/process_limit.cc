@@ -17,7 +17,7 @@ namespace trainyard::replica {
 namespace {
 
 constexpr const char* kPidMax = "/proc/sys/kernel/pid_max";
-/// The kernel keeps 300 numbers for itself.
+/// The kernel reserves 300 numbers.
 constexpr std::int64_t kNamespacePidsMin = 301;
 
 }  // namespace

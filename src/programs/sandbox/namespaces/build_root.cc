@@ -26,7 +26,7 @@ using Failure = std::optional<ViewFailure>;
 /// Programs and libraries.
 constexpr std::array kSystemFolders = {"/usr",   "/bin", "/sbin",      "/lib",      "/lib32",
                                        "/lib64", "/opt", "/nix/store", "/gnu/store"};
-/// Of /etc, what names, certificates and compilers need. No passwords, no keys.
+/// The files of /etc that are needed for names, certificates and compilers. No passwords, no keys.
 constexpr std::array kSettings = {
     "/etc/resolv.conf",     "/etc/hosts",         "/etc/nsswitch.conf", "/etc/host.conf",
     "/etc/gai.conf",        "/etc/services",      "/etc/protocols",     "/etc/ssl/certs",
@@ -43,7 +43,7 @@ constexpr std::array<std::pair<const char*, const char*>, 4> kDeviceLinks = {
      {"/proc/self/fd/1", "/dev/stdout"},
      {"/proc/self/fd/2", "/dev/stderr"}}};
 
-/// Something of the machine, held until the root is there.
+/// A mount of the machine, kept detached until the new root exists.
 struct Piece {
   std::string path;  ///< its place in the root
   UniqueFd tree;
@@ -59,12 +59,12 @@ std::string Real(const std::string& path) {
   return realpath(path.c_str(), real.data()) != nullptr ? real.data() : std::string();
 }
 
-/// What is missing shows at the mount.
+/// Errors are ignored: a missing mount point is noticed when mounting.
 void MakeMountPoint(const std::string& path) { static_cast<void>(MakeFolders(path, 0755)); }
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-/// What is not there is left out.
+/// Detaches a copy of a mount; paths that do not exist are ignored.
 Failure Take(const std::string& from, const std::string& to, unsigned long attributes,
              std::vector<Piece>& pieces) {
   UniqueFd tree = CloneMount(from.c_str());
@@ -103,7 +103,7 @@ constexpr unsigned long kWritable = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 struct Pieces {
   std::vector<Piece> system;
   std::vector<Piece> named;
-  /// Paths that are links, by what they lead to.
+  /// Paths that are links, with their targets.
   std::vector<std::pair<std::string, std::string>> links;
 };
 
@@ -160,7 +160,7 @@ Failure SwitchRoot(const BuildRoot& root) {
   return {};
 }
 
-/// The program's own account has a name: much asks for it.
+/// Gives the program's account a name, since many programs look it up.
 void WriteAccounts(const BuildRoot& root) {
   const auto write_text = [](const char* path, const std::string& text) {
     const UniqueFd file(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -185,7 +185,7 @@ Failure MakeDevices() {
   return {};
 }
 
-/// A directory that a system directory would show.
+/// Hides directories that would be visible below a system directory.
 Failure HideFolders(const std::vector<std::string>& hidden) {
   for (const std::string& path : hidden) {
     if (path.empty() || path == "/" || !IsThere(path)) continue;

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kGpuKind = "nvidia.com/gpu";
-/// Where the driver's files are in a container that no CDI file describes: images for GPUs look there.
+/// The directory of the driver's files in a container without a CDI file: images for GPUs search it.
 constexpr const char* kLibraryFolder = "/usr/local/nvidia/lib64";
 constexpr const char* kTool = "/usr/bin/nvidia-smi";
 constexpr std::array<std::string_view, 4> kLibraries = {"libcuda.so", "libcudadebugger.so", "libnvidia-",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 4> kLibraries = {"libcuda.so", "libcudade
 
 bool IsGpuFile(std::string_view file) { return file.starts_with("/dev/nvidia"); }
 
-/// The file as it is on this machine; nothing if there is none.
+/// The device file as it is on this machine; empty if there is none.
 std::optional<container::DeviceNode> NodeOf(const std::string& path, const std::string& host_path) {
   struct stat found{};
   if (stat(host_path.c_str(), &found) != 0 || !(S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode)))
@@ -45,7 +45,8 @@ void AddNode(const std::string& path, const std::string& host_path, DeviceFiles&
   if (node && std::ranges::find(files.nodes, *node) == files.nodes.end()) files.nodes.push_back(*node);
 }
 
-/// Files that are the replica's: those of the manifest, or for declared ones all that are nobody else's.
+/// The replica's device files: those of the manifest, or for declared accelerators all that belong to no
+/// other replica.
 std::vector<std::string> OwnFiles(const v1::Devices& devices) {
   std::vector<std::string> own(devices.device_files().begin(), devices.device_files().end());
   const std::vector<std::string> forbidden = ForbiddenDevices(devices);
@@ -76,7 +77,8 @@ std::vector<container::CdiSpec> ReadCdiFiles(const DevicePlaces& places, std::st
   return specs;
 }
 
-/// GPUs as a CDI file has them: by the ids of the manifest, else by their files.
+/// The CDI file's entries for the replica's GPUs: found by the ids of the manifest, otherwise by their device
+/// files.
 std::optional<container::CdiEdits> FindCdiEdits(const v1::Devices& devices, const DevicePlaces& places,
                                                 std::string& note) {
   std::vector<std::string> files;
@@ -103,7 +105,7 @@ bool IsDriverLibrary(const std::string& name) {
          std::ranges::any_of(kLibraries, [&](std::string_view start) { return name.starts_with(start); });
 }
 
-/// The driver's libraries of this machine, each under every name that it has.
+/// Adds the driver's libraries of this machine, each under every name that it has.
 void AddDriver(const DevicePlaces& places, DeviceFiles& files) {
   std::vector<std::string> names;
   for (const std::string& folder : places.library_folders) {

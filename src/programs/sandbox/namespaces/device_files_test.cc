@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// /dev/zero and /dev/full stand for what all GPUs share, and /dev/null for a GPU.
+/// Here /dev/zero and /dev/full play the files that all GPUs share, and /dev/null a GPU's.
 class DeviceFilesTest : public testing::Test {
  protected:
   DeviceFilesTest() {

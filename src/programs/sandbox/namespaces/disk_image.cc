@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kMakeFileSystem = "/sbin/mkfs.ext4";
 constexpr const char* kLoopControl = "/dev/loop-control";
-/// Others take the device that was free a moment ago.
+/// How often a free loop device is searched: other processes may take one that was just free.
 constexpr int kLoopAttemptsMax = 50;
 constexpr std::size_t kOutputBytesMax = 4096;
 constexpr std::chrono::minutes kRunWaitMax{30};
@@ -37,7 +37,7 @@ Status Run(std::vector<std::string> words) {
   return std::unexpected(FailedPrecondition(name + " failed"));
 }
 
-/// A loop device over the file that ends with its last mount. errno tells what failed.
+/// Opens a loop device over the file that is removed with its last mount. errno tells what failed.
 UniqueFd OpenLoop(int file) {
   const UniqueFd control(open(kLoopControl, O_RDWR | O_CLOEXEC));
   if (!control) return {};
@@ -65,7 +65,8 @@ Status MakeDiskImage(const std::string& path, std::int64_t bytes) {
   TY_TRY(const UniqueFd file, OpenFile(path, O_RDWR | O_CREAT | O_TRUNC, 0600));
   if (ftruncate(file.get(), std::max(bytes, kDiskImageBytesMin)) != 0)
     return std::unexpected(ErrnoError(errno, "make " + path));
-  // What is kept after a crash of the machine is of no interest: no journal, no reserve for root.
+  // The contents do not matter after a crash of the machine, so there is no journal, and no space is reserved
+  // for root.
   return Run({kMakeFileSystem, "-q", "-F", "-O", "^has_journal", "-m", "0", "-E",
               "lazy_itable_init=1,nodiscard,root_owner=0:0", path});
 }

@@ -28,12 +28,12 @@ namespace {
 
 using Failure = std::optional<ViewFailure>;
 
-/// Any directory that every machine has: it is where the new root is while it is made.
+/// A directory that every machine has: the new root is mounted there while it is made.
 constexpr const char* kPlace = "/tmp";
 /// The machine's root without what is mounted in it, while the new one is made.
 constexpr const char* kBare = "/tmp/trainyard-bare-root";
 
-/// Of the machine's root: a link with what it says, or what is mounted in the new one.
+/// An entry of the machine's root: a link with its target, or a mount for the new root.
 struct Entry {
   std::string name;
   std::string link;
@@ -42,7 +42,7 @@ struct Entry {
   bool is_mount = false;
 };
 
-/// Nothing for what is neither link, directory nor file, and for what is not there any more.
+/// Adds the entry, unless it is neither link, directory nor file, or does not exist any more.
 Failure Take(const std::string& name, std::vector<Entry>& entries) {
   const std::string path = "/" + name;
   struct stat found{};
@@ -92,7 +92,7 @@ Failure Put(const Entry& entry) {
   } else if (const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444)); !file) {
     return ViewFailure{"make a file of the root", errno};
   }
-  // On what it is mounted on there: only so is it unmounted here when the machine unmounts it.
+  // Attached to the copied mount point, so that it is unmounted here when the machine unmounts it.
   if (entry.is_folder && entry.is_mount) {
     const UniqueFd below = CloneMount((std::string(kBare) + "/" + entry.name).c_str());
     if (below) AttachMount(below.get(), path.c_str());
@@ -101,7 +101,8 @@ Failure Put(const Entry& entry) {
   return {};
 }
 
-/// A user namespace may not see below what is mounted: then it does without.
+/// Shows the machine's root without mounts. A user namespace may not look below mounts: then this step is
+/// skipped.
 void ShowBare(const UniqueFd& bare) {
   if (mkdir(kBare, 0700) == 0 && bare) AttachMount(bare.get(), kBare);
 }
@@ -111,7 +112,7 @@ void HideBare() {
   rmdir(kBare);
 }
 
-/// The old root is mounted over the new one by pivot_root, and taken away again.
+/// Enters the new root. pivot_root mounts the old root over the new one, and then it is unmounted.
 Failure Enter() {
   if (chdir(kPlace) != 0) return ViewFailure{"enter the new root", errno};
   if (syscall(SYS_pivot_root, ".", ".") != 0) return ViewFailure{"pivot_root", errno};
@@ -120,10 +121,10 @@ Failure Enter() {
   return {};
 }
 
-/// Gives the calling process, which must be in a mount namespace of its own with private mounts, a root of
-/// its own: what the machine's has, directories and files mounted and links copied, and the empty directories
-/// `added` (absolute, right below the root), which cannot be made in the machine's. Nothing can be written in
-/// the root itself. The process is in the new root afterwards; the old one is gone.
+/// Gives the calling process, which must be in a separate mount namespace with private mounts, a separate
+/// root: it has the entries of the machine's root, with directories and files mounted and links copied, and
+/// the empty directories `added` (absolute, right below the root), which cannot be made in the machine's. The
+/// root itself is not writable. The process is in the new root afterwards; the old one is unmounted.
 ///
 /// Stops at the first step that the kernel refuses: EINVAL of pivot_root is a machine whose root is its
 /// initial ram disk. Source: pivot_root(2), "pivot_root(".", ".")".
@@ -148,7 +149,7 @@ std::optional<ViewFailure> MoveToOwnRoot(const std::vector<std::string>& added) 
   return {};
 }
 
-/// A directory (or file) with what is mounted below it, held apart from the tree until it gets its place.
+/// A directory (or file) with the mounts below it, detached from the tree until it is attached at its place.
 struct Detached {
   std::string path;
   UniqueFd tree;
@@ -172,7 +173,7 @@ Failure Attach(const Detached& detached, const std::string& path) {
 
 Failure AttachAll(const std::vector<Detached>& detached) {
   for (const Detached& one : detached) {
-    static_cast<void>(MakeFolders(one.path, 0755));  // what is missing shows at the mount
+    static_cast<void>(MakeFolders(one.path, 0755));  // a missing mount point is noticed when mounting
     if (Failure failure = Attach(one, one.path)) return failure;
   }
   return {};
@@ -202,8 +203,8 @@ Failure Restrict(const Detached& detached, std::uint64_t attributes_set, std::ui
   return {};
 }
 
-/// Mounts what is at the path over itself with the attributes. What the machine mounts there later, without
-/// them, does not get in.
+/// Mounts the path over itself with the attributes. Later mounts of the machine, which lack the attributes,
+/// do not appear here.
 Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   std::vector<Detached> folder;
   if (Failure failure = Detach(path, folder)) return failure;
@@ -211,11 +212,11 @@ Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   return Attach(folder[0], path);
 }
 
-/// The machine may mount another disk above the folder later, over what hides it, or where its disk is to be:
-/// nothing more gets in below the first directory of its path. What is mounted there stays until the replica
+/// The machine may later mount another disk above the directory, over the mount that hides it: so further
+/// mounts below the first directory of its path are kept out. Existing mounts there stay until the replica
 /// ends.
 Failure CloseAbove(const std::string& folder) {
-  if (folder == kServiceRunFolder) return {};  // of no disk; much is mounted beside it
+  if (folder == kServiceRunFolder) return {};  // not on a disk; many mounts are next to it
   const std::string first = folder.substr(0, folder.find('/', 1));
   if (first == folder || access(first.c_str(), F_OK) != 0) return {};
   return Restrict(first, 0);
@@ -240,12 +241,13 @@ Failure Hide(const FileView& view) {
 Failure Empty(const std::string& path) {
   if (mount("tmpfs", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "size=4k,mode=0555") == 0)
     return {};
-  // Who makes the view has more rights than the program: where it does not get, the program does not.
+  // This process has more rights than the program: a path that it cannot reach, the program cannot reach
+  // either.
   if (errno == ENOENT || errno == EACCES) return {};
   return ViewFailure{"mount tmpfs over a folder of the server's", errno};
 }
 
-/// What would change the whole machine, as in a container.
+/// Makes files of /proc read-only that would change the whole machine, as in a container.
 Failure ProtectProc() {
   for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"}) {
     if (access(path, F_OK) != 0) continue;
@@ -254,7 +256,7 @@ Failure ProtectProc() {
   return {};
 }
 
-/// Taken from the tree as it was, named as they will be seen.
+/// Detaches copies of the binds' sources from the original tree, with their paths in the view.
 Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
   for (const FileView::Bind& bind : view.binds) {
     if (Failure failure = Detach(bind.from, binds)) return failure;
@@ -275,19 +277,20 @@ Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
 }  // namespace
 
 std::optional<ViewFailure> SetUpFileView(const FileView& view) {
-  // Nothing gets out; what the machine unmounts is unmounted here, too, and not kept busy.
+  // Mounts made here do not appear outside; what the machine unmounts is unmounted here, too, so that it is
+  // not kept busy.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
     return ViewFailure{"keep mounts from the machine", errno};
   if (!view.added.empty()) {
     if (Failure failure = MoveToOwnRoot(view.added)) return failure;
   }
-  std::vector<Detached> tmp;  // taken before its own directory is hidden
+  std::vector<Detached> tmp;  // detached before its own directory is hidden
   if (!view.tmp.empty()) {
     if (Failure failure = Detach(view.tmp, tmp)) return failure;
   }
   std::vector<Detached> binds;
   if (Failure failure = DetachBinds(view, binds)) return failure;
-  // A small container may have no such file, and nothing can be mounted then: names are not found there.
+  // A small container may not have this file, and then nothing can be mounted: names are not resolved there.
   if (!view.hosts.empty() && mount(view.hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0 &&
       errno != ENOENT) {
     return ViewFailure{"bind /etc/hosts", errno};

@@ -22,7 +22,7 @@
 namespace trainyard::replica {
 namespace {
 
-/// What the function returns in a sandbox with the view; -1 where the machine lets us have none.
+/// Runs the function in a sandbox with the view and returns its result; -1 if the machine allows no sandbox.
 int RunInside(FileView view, std::function<int()> function) {
   SandboxPlan plan{.function = std::move(function),
                    .isolation = geteuid() == 0 ? Isolation::kNamespaces : Isolation::kUserNamespaces,
@@ -35,7 +35,7 @@ int RunInside(FileView view, std::function<int()> function) {
   return how.wait_status && WIFEXITED(*how.wait_status) ? WEXITSTATUS(*how.wait_status) : -2;
 }
 
-/// 0, or the errno of opening it.
+/// Opens the path: 0, or errno.
 int Open(const char* path) {
   const int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return errno;
@@ -43,11 +43,11 @@ int Open(const char* path) {
   return 0;
 }
 
-/// In a mount namespace of its own, whose mounts are shared as on machines with systemd: mounts something on
-/// the folder, starts a sandbox, unmounts it, and sees whether the sandbox lets go of it. 0: it does; 100:
-/// mounts are not ours to make.
+/// In a separate mount namespace, whose mounts are shared as on machines with systemd: mounts something on
+/// the directory, starts a sandbox, unmounts it, and checks whether the sandbox unmounts it, too. 0: it does;
+/// 100: we may not mount.
 int UnmountBesideASandbox(const std::string& folder, std::vector<std::string> added = {}) {
-  constexpr const char* kSource = "trainyard-file-view-test";  // as mountinfo names it
+  constexpr const char* kSource = "trainyard-file-view-test";  // its name in mountinfo
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount(nullptr, "/", nullptr, MS_REC | MS_SHARED, nullptr) != 0 ||
       mount(kSource, folder.c_str(), "tmpfs", 0, nullptr) != 0)
@@ -68,7 +68,7 @@ int UnmountBesideASandbox(const std::string& folder, std::vector<std::string> ad
     return ReadFile("/proc/" + process + "/mountinfo").value_or("").find(kSource) != std::string::npos;
   };
   if (!has(std::to_string(init))) return 2;
-  if (ReadFile("/proc/self/mountinfo") != before) return 5;  // what it mounted stays inside
+  if (ReadFile("/proc/self/mountinfo") != before) return 5;  // mounts of the sandbox must not appear outside
   if (umount(folder.c_str()) != 0) return 3;
   return has(std::to_string(init)) ? 4 : 0;
 }
@@ -85,7 +85,7 @@ TEST(FileView, LetsGoOfWhatTheMachineUnmounts) {
   EXPECT_EQ(status, 0) << WEXITSTATUS(status);
 }
 
-/// With a root of its own, too: where something is mounted in the machine's root itself.
+/// The same with a separate root: something is mounted in the machine's root itself.
 TEST(FileView, LetsGoOfWhatIsUnmountedInTheRoot) {
   std::string folder = "/file-view-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) GTEST_SKIP() << "needs root";

@@ -6,7 +6,8 @@ std::string HostsFile(std::string_view machine, const v1::Cluster& cluster, cons
   std::string text;
   if (!front.address().empty()) {
     text = "# the buckets of this installation, under Google's names\n";
-    // One line each: some programs read a line's first name only, and lines have a length.
+    // One line for each name: some programs read only a line's first name, and the length of lines is
+    // limited.
     for (const std::string& name : front.host_names()) {
       text.append(front.address()).append("\t").append(name).append("\n");
     }

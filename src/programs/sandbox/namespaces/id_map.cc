@@ -21,7 +21,7 @@ namespace trainyard::replica {
 namespace {
 
 constexpr std::array kMappers = {"/usr/bin/newuidmap", "/usr/bin/newgidmap"};
-/// What root of the machine maps: as many as /etc/subuid usually grants.
+/// How many ids root maps: as many as /etc/subuid usually grants.
 constexpr std::uint32_t kRootIds = 65'536;
 constexpr std::chrono::minutes kMapperWaitMax{1};
 
@@ -43,7 +43,7 @@ std::optional<FurtherIds> FindFurtherIds() {
     if (access(mapper, X_OK) != 0) return std::nullopt;
   }
   const std::string name = OwnName();
-  if (name.empty()) return std::nullopt;  // the mappers refuse whom the passwd file does not know
+  if (name.empty()) return std::nullopt;  // the mappers reject users that are not in the passwd file
   const auto users = FindSubordinateIds(ReadFile("/etc/subuid").value_or(""), name, getuid());
   const auto groups = FindSubordinateIds(ReadFile("/etc/subgid").value_or(""), name, getuid());
   if (!users || !groups) return std::nullopt;
@@ -55,7 +55,7 @@ Status Set(const std::string& path, const std::string& text) {
   return WriteAll(file.get(), text);
 }
 
-/// newuidmap PID 0 OWN 1 1 FIRST COUNT
+/// Runs newuidmap PID 0 OWN 1 1 FIRST COUNT.
 bool RunMapper(const char* program, pid_t child, unsigned own, const IdRange& range) {
   std::vector<std::string> words = {program, std::to_string(child)};
   for (const unsigned number : {0U, own, 1U, 1U, range.first, range.count})
@@ -105,7 +105,7 @@ Status MapRoot(pid_t child) {
 }
 
 std::string SameIds(const std::string& own) {
-  // Line by line: a range of the namespace below must be in one range of ours.
+  // Line by line: each range of the child namespace must lie within one range of ours.
   std::string same;
   std::istringstream lines(own);
   std::string first;

@@ -30,7 +30,7 @@ constexpr int kNotFound = 127;
 constexpr int kNotRunnable = 126;
 constexpr std::array<int, 7> kPassedOn = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
 
-/// Our signals are read, not caught; the former mask is the command's.
+/// Reads our signals from a descriptor; the command gets the previous signal mask.
 class ReadSignals {
  public:
   ReadSignals() {
@@ -47,7 +47,8 @@ class ReadSignals {
   void Restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
-  /// What the terminal sends reaches the whole group; what a process sends to us is for the command.
+  /// The terminal's signals reach the whole group; signals that a process sends to us are forwarded to the
+  /// command.
   void PassOn(pid_t command) const {
     signalfd_siginfo seen{};
     while (read(descriptor_.get(), &seen, sizeof(seen)) == sizeof(seen)) {
@@ -60,7 +61,7 @@ class ReadSignals {
   UniqueFd descriptor_;
 };
 
-/// Both ends of a pipe that no program keeps.
+/// Both ends of a pipe, closed on exec.
 struct Pipe {
   Pipe() {
     std::array<int, 2> ends{};
@@ -85,7 +86,8 @@ std::vector<int> InheritedDescriptors() {
   return numbers;
 }
 
-/// The command's process, up to its exec, which it waits for: without its doors it must not run.
+/// Runs in the command's process up to its exec. It waits before the exec: without its doors the command must
+/// not run.
 [[noreturn]] void BecomeCommand(LedCommand& command, ConnectDoors& doors, const ReadSignals& signals,
                                 Pipe& go, pid_t parent) {
   go.writing.Reset();
@@ -105,7 +107,7 @@ std::vector<int> InheritedDescriptors() {
   _exit(error == ENOENT ? kNotFound : kNotRunnable);
 }
 
-/// Answers until the command has ended; its wait status.
+/// Answers questions until the command has ended; returns its wait status.
 int WaitFor(pid_t command, ConnectDoors& doors, const ReadSignals& signals) {
   const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, command, 0)));
   std::vector<pollfd> waiting;
@@ -123,7 +125,7 @@ int WaitFor(pid_t command, ConnectDoors& doors, const ReadSignals& signals) {
   return status;
 }
 
-/// False: nobody can ask any more.
+/// False: no process can ask any more.
 bool ServeOnce(ConnectDoors& doors, int wait_ms) {
   std::vector<pollfd> waiting;
   doors.AddTo(waiting);
@@ -136,7 +138,8 @@ bool ServeOnce(ConnectDoors& doors, int wait_ms) {
   return !waiting.empty();
 }
 
-/// For what the command left running: a process of its own, which holds nothing that we were given.
+/// Leaves a process that serves the doors of background processes of the command, without any of our
+/// inherited descriptors.
 void LeaveDoors(ConnectDoors& doors, const std::vector<int>& inherited, const ReadSignals& signals) {
   if (!ServeOnce(doors, 0) || fork() != 0) return;
   setsid();

@@ -70,7 +70,7 @@ TEST(RunLedCommand, LeavesTheCommandItsDescriptors) {
   EXPECT_EQ(read(reading.get(), text.data(), text.size()), 5);
 }
 
-/// A listener of this machine, with a door that leads to it.
+/// A listener on this machine, with a door that redirects to it.
 class LedConnection : public testing::Test {
  protected:
   LedConnection() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -43,7 +43,7 @@ Status TryView(Isolation isolation, const FileView& view) {
   return {};
 }
 
-/// With the best namespaces that there are.
+/// Tries the view with the best namespaces that work here.
 Status TryView(const FileView& view) {
   Status tried;
   for (const Isolation isolation :
@@ -63,7 +63,7 @@ sockaddr_in Loopback(std::uint16_t port) {
   return address;
 }
 
-/// A listener on any port; -1 with errno.
+/// Opens a listener on any port; -1 with errno.
 UniqueFd Listen(std::uint16_t& port) {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = Loopback(0);
@@ -76,7 +76,7 @@ UniqueFd Listen(std::uint16_t& port) {
   return socket;
 }
 
-/// The program that goes through the door: 0, or the errno of its connection.
+/// The test program, which connects through the door: 0, or the errno of its connection.
 int ConnectThrough(ConnectDoors& doors, std::uint16_t port) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
   doors.Install();
@@ -85,7 +85,7 @@ int ConnectThrough(ConnectDoors& doors, std::uint16_t port) {
   return connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 ? 0 : errno;
 }
 
-/// In a process of its own; 0, or errno.
+/// Runs in a child process; 0, or errno.
 int TryDoors() {
   std::uint16_t port = 0;
   const UniqueFd listener = Listen(port);

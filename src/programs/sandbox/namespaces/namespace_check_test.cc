@@ -30,7 +30,7 @@ TEST(NamespaceSettings, AreTheMachines) {
   EXPECT_GE(ReadNamespaceSettings().count_max.value_or(-1), 0) << "every kernel has this one";
 }
 
-/// What the check says is what a sandbox then gets.
+/// The check's result must agree with what a sandbox then gets.
 TEST(Namespaces, AreTriedOut) {
   const Status can = CheckUserNamespaces();
   if (!can) {

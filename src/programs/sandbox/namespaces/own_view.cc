@@ -25,10 +25,11 @@ namespace {
 using Failure = std::optional<ViewFailure>;
 
 constexpr const char* kHostsFile = "/etc/hosts";
-/// Any directory that every machine has: files are made in it, in a memory of our own, before the view is.
+/// A directory that every machine has: a private file system in memory is mounted there for files that are
+/// made before the view.
 constexpr const char* kPlace = "/tmp";
 
-/// No trace of a file that was there for the process alone.
+/// Removes all traces of a file that existed only for this process.
 struct HostsTree {
   UniqueFd tree;
   Failure failure;
@@ -75,7 +76,7 @@ Status MapOneself(uid_t uid, gid_t gid) {
   return write("/proc/self/gid_map", map(gid));
 }
 
-/// The namespaces; an error is the reason alone.
+/// Enters the namespaces; an error contains the reason only.
 Result<OwnView> Unshare() {
   if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0) return OwnView::kMounts;
   const uid_t uid = geteuid();

@@ -10,7 +10,7 @@
 namespace trainyard::replica {
 namespace {
 
-/// What a process in a view of its own finds, as its exit code.
+/// Runs `look` in a process with a private view; returns its exit code.
 int InOwnView(const FileView& view, const std::string& hosts, int (*look)()) {
   const pid_t child = fork();
   if (child == 0) _exit(EnterOwnView(view, hosts) ? look() : 99);

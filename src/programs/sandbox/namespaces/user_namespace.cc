@@ -21,7 +21,7 @@ namespace trainyard::replica {
 
 namespace {
 
-/// A process that holds a new namespace for as long as we hold the pipe's end, or live.
+/// A process that keeps a new namespace alive until we close the pipe's end, or end.
 class Holder {
  public:
   Holder() {
@@ -45,7 +45,7 @@ class Holder {
     while (pid_ > 0 && waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  /// Negative: there is none, for errno's reason.
+  /// Negative: there is none; errno says why.
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
  private:

@@ -16,8 +16,8 @@ namespace trainyard::replica {
 
 namespace {
 
-// Of arch/x86/entry/syscalls/syscall_32.tbl and linux/net.h: the headers have these names for our own
-// numbers.
+// i386's numbers, from arch/x86/entry/syscalls/syscall_32.tbl and linux/net.h: the headers only have those of
+// this architecture.
 constexpr std::uint32_t kSocketcall32 = 102;
 constexpr std::uint32_t kConnect32 = 362;
 constexpr std::uint32_t kConnectOfSocketcall = 3;

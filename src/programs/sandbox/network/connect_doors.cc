@@ -31,8 +31,8 @@ namespace trainyard::replica {
 
 namespace {
 
-/// The kernel may know more of a question and of an answer than our headers: it reads and writes its own
-/// size.
+/// The kernel's structures for questions and answers may be larger than our headers': it reads and writes its
+/// own size.
 constexpr std::size_t kMessageMax = 512;
 union Question {
   seccomp_notif asked;
@@ -43,7 +43,7 @@ union Answer {
   std::array<char, kMessageMax> room;
 };
 
-/// As many as one program leaves behind by signals, if it ever does.
+/// More interrupted connections than one program ever leaves.
 constexpr std::size_t kUntoldMax = 64;
 constexpr int kConnectArguments = 3;
 
@@ -53,12 +53,13 @@ bool FitsMessages() {
          sizes.seccomp_notif <= kMessageMax && sizes.seccomp_notif_resp <= kMessageMax;
 }
 
-/// The kernel's questions about this process; -1 with errno.
+/// Installs the filter and returns the descriptor of the kernel's questions about this process; -1 with
+/// errno.
 int InstallFilter() {
   std::vector<sock_filter> filter = MakeConnectFilter();
   const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
-  // Without the first, a signal between question and answer (Go's runtime sends them all the time) makes the
-  // call begin anew. Without the second, all of the program is slower: see confinement.cc.
+  // Without the first, a signal between question and answer (Go's runtime sends them all the time) restarts
+  // the call. Without the second, the whole program is slower: see confinement.cc.
   for (const unsigned long more : {SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
                                    SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0UL}) {
     const long listener =
@@ -73,7 +74,7 @@ void SendDescriptor(int to, int error, int descriptor) {
   static_cast<void>(SendWithDescriptor(to, std::as_bytes(std::span(&error, 1)), descriptor));
 }
 
-/// The errno that was sent, or one of receiving it.
+/// Returns the errno that was sent, or that of receiving it.
 int ReceiveDescriptor(int from, UniqueFd& descriptor) {
   int error = 0;
   const auto size = ReceiveWithDescriptor(from, std::as_writable_bytes(std::span(&error, 1)), descriptor);
@@ -91,7 +92,7 @@ std::vector<std::byte> ReadMemory(pid_t thread, std::uint64_t at, std::size_t si
   return bytes;
 }
 
-/// connect(2)'s own arguments, however it was called.
+/// connect(2)'s arguments, whichever system call was used.
 struct ConnectCall {
   int socket = -1;
   std::uint64_t address = 0;
@@ -110,7 +111,7 @@ std::optional<ConnectCall> CallOf(const seccomp_notif& asked) {
   return ConnectCall{static_cast<int>(words[0]), words[1], words[2]};
 }
 
-/// The process that the thread is of; -1: it is not known.
+/// The process of the thread; -1: not known.
 pid_t ProcessOf(int proc, pid_t thread) {
   constexpr std::string_view kKey = "\nTgid:\t";
   std::array<char, 1024> text{};  // it is the fourth line
@@ -127,12 +128,12 @@ pid_t ProcessOf(int proc, pid_t thread) {
 UniqueFd OpenProcess(int proc, pid_t thread) {
   UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, thread, 0)));
   if (process) return process;
-  const pid_t leader = ProcessOf(proc, thread);  // a pidfd is of a whole process
+  const pid_t leader = ProcessOf(proc, thread);  // a pidfd refers to a whole process
   return leader > 0 && leader != thread ? UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, leader, 0)))
                                         : UniqueFd();
 }
 
-/// The thread's own socket, if it is one of TCP.
+/// A duplicate of the thread's socket, if it is a TCP socket.
 UniqueFd TakeSocket(int proc, pid_t thread, int number) {
   const UniqueFd process = OpenProcess(proc, thread);
   if (!process) return {};
@@ -208,15 +209,16 @@ void ConnectDoors::Serve(const std::vector<pollfd>& waiting) {
   if (!listener_) return;
   const short seen = ready(listener_.get());
   if ((seen & POLLIN) != 0) return TakeQuestion();
-  if (seen != 0) listener_.Reset();  // all that could ask have ended
+  if (seen != 0) listener_.Reset();  // all processes that could ask have ended
 }
 
 void ConnectDoors::TakeQuestion() {
   Question question{.room = {}};  // the kernel refuses one that is not empty
-  if (ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &question) != 0) return;  // who asked has ended
+  if (ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &question) != 0)
+    return;  // the asking process has ended
   const auto thread = static_cast<pid_t>(question.asked.pid);
-  // A thread asks one thing at a time: what it asked before was interrupted by a signal. Its socket, which
-  // may be another one now, gets its flags back.
+  // A thread asks one question at a time, so a signal has interrupted its previous one. The flags of that
+  // question's socket are restored.
   std::erase_if(pending_, [thread](Pending& one) {
     if (one.thread != thread) return false;
     fcntl(one.socket.get(), F_SETFL, one.flags);
@@ -244,7 +246,7 @@ void ConnectDoors::Decide(const seccomp_notif& asked) {
   if (!LeadElsewhere(doors_, address)) return go_on();
   UniqueFd socket = TakeSocket(proc_.get(), thread, call->socket);
   if (!socket) return go_on();
-  // Only now is it known that all of it was that thread's, and not of one that got its number.
+  // Only now is it certain that all of this belongs to that thread, and not to one that reused its id.
   if (ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &asked.id) != 0) return;
   Connect(asked, std::move(socket), address);
 }
@@ -270,7 +272,7 @@ void ConnectDoors::Connect(const seccomp_notif& asked, UniqueFd socket,
   if (blocks && (error == EINPROGRESS || error == EALREADY)) {
     Pending made{asked.id, thread, std::move(socket), flags};
     if (IsOver(made.socket.get()))
-      return Finish(made);  // as it nearly always is, with a listener of this machine
+      return Finish(made);  // nearly always, since the listener is on this machine
     pending_.push_back(std::move(made));
     return;
   }

@@ -51,7 +51,7 @@ std::uint16_t PeerPort(int socket) {
                                                                              : std::uint16_t{0};
 }
 
-/// A server behind a door, and a program that knows nothing of it.
+/// A server behind a door, and a program that does not know about it.
 class ConnectDoorsTest : public testing::Test {
  protected:
   ConnectDoorsTest() : server_(Socket()) {
@@ -84,7 +84,7 @@ class ConnectDoorsTest : public testing::Test {
     pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, program_, 0)));
     ASSERT_EQ(doors.Receive(), 0);
   }
-  /// Waits once, and answers; false: the program has ended.
+  /// Waits once and answers; false: the program has ended.
   bool ServeOnce(ConnectDoors& doors) {
     std::vector<pollfd> ready = {{.fd = pidfd_.get(), .events = POLLIN, .revents = 0}};
     doors.AddTo(ready);
@@ -98,7 +98,7 @@ class ConnectDoorsTest : public testing::Test {
     program_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  /// What the program returns behind doors.
+  /// Runs the program behind doors and returns its result.
   int Run(const std::function<int()>& program) {
     ConnectDoors doors = Doors();
     Start(doors, program);
@@ -234,7 +234,7 @@ TEST_F(ConnectDoorsTest, LeadAProgramThatIsInterruptedAllTheTime) {
 }
 
 TEST_F(ConnectDoorsTest, WaitForAServerThatIsSlow) {
-  Listen(0);  // room for one: the next waits
+  Listen(0);  // a backlog of one: the next connection waits
   ConnectDoors doors = Doors();
   Start(doors, [] {
     const UniqueFd first = Socket();

@@ -62,7 +62,7 @@ std::optional<ConnectPlace> PlaceOf(const sockaddr* address) {
   return PlaceOf(std::as_bytes(std::span(reinterpret_cast<const char*>(address), size)));
 }
 
-/// The port behind the host; 0: there is none.
+/// The port after the host; 0: there is none.
 std::uint16_t PortOf(std::string_view name) {
   const std::size_t colon = name.rfind(':');
   const std::size_t bracket = name.rfind(']');
@@ -90,7 +90,7 @@ void Allow(ConnectRule& rule, const std::string& name) {
   }
 }
 
-/// "http://user@host:3128/": the operator's own proxy, which decides itself what it reaches.
+/// Allows the operator's proxy, "http://user@host:3128/", which itself decides where it connects.
 void AllowProxy(ConnectRule& rule, std::string_view text) {
   if (const std::size_t scheme = text.find("://"); scheme != std::string_view::npos)
     text.remove_prefix(scheme + 3);

@@ -146,7 +146,7 @@ Status RemoveLink(const std::string& name) {
   request.Add(ifinfomsg{});
   request.AddText(IFLA_IFNAME, name);
   const Status removed = request.Send("remove the link " + name);
-  if (!removed && if_nametoindex(name.c_str()) == 0) return {};  // it went by itself meanwhile
+  if (!removed && if_nametoindex(name.c_str()) == 0) return {};  // it was removed meanwhile
   return removed;
 }
 

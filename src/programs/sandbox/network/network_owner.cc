@@ -25,7 +25,7 @@ namespace trainyard::replica {
 
 namespace {
 
-/// What a child says: one packet, with the network's descriptor if there is one.
+/// A child's reply: one packet, with the network's descriptor if there is one.
 struct Packet {
   bool done = false;
   Code code = Code::kInternal;
@@ -56,7 +56,7 @@ Result<ChildReply> Receive(int socket) {
   return reply;
 }
 
-/// Root of the namespace: of a new one once our parent has mapped its ids.
+/// Becomes root of the namespace; for a new one, once our parent has mapped its ids.
 Status BecomeOwner(int owner, int parent) {
   if (owner == kNoOwner) return {};
   if (owner == kNewOwner) {
@@ -73,7 +73,7 @@ Status BecomeOwner(int owner, int parent) {
 [[noreturn]] void RunChild(int owner, int parent, pid_t parent_pid,
                            const std::function<Result<ChildReply>()>& function) {
   const Status became = BecomeOwner(owner, parent);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // not before: a change of rights may clear it
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // not earlier: a change of credentials may clear it
   if (getppid() != parent_pid) _exit(1);
   const bool said = Send(parent, became ? function() : Result<ChildReply>(std::unexpected(became.error())));
   _exit(said ? 0 : 1);

@@ -17,17 +17,17 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 64 << 10;
 
-/// One direction of a connection. Reads only when everything before is written.
+/// One direction of a connection. Reads only when everything read before is written.
 struct Way {
   std::string pending;
-  bool ended = false;  ///< nothing more comes, and the other side was told
+  bool ended = false;  ///< nothing more comes, and the other side was closed
 
   [[nodiscard]] bool Reads() const { return !ended && pending.empty(); }
   [[nodiscard]] bool Writes() const { return !pending.empty(); }
 };
 
 struct Connection {
-  std::array<UniqueFd, 2> sides;  ///< the replica's, the server's
+  std::array<UniqueFd, 2> sides;  ///< first the replica's, then the server's
   std::array<Way, 2> ways;        ///< from the side of that number to the other
 
   [[nodiscard]] short EventsOf(std::size_t side) const {
@@ -57,7 +57,7 @@ bool Read(Way& way, int from, int to) {
   return true;
 }
 
-/// False when the connection is broken. `events`: what poll said of either side.
+/// False when the connection is broken. `events`: poll's result for each side.
 bool Step(Connection& connection, const std::array<short, 2>& events) {
   for (const std::size_t side : {0U, 1U}) {
     Way& way = connection.ways[side];
@@ -66,7 +66,7 @@ bool Step(Connection& connection, const std::array<short, 2>& events) {
     if ((events[1 - side] & POLLOUT) != 0 && way.Writes() && !Write(way, to)) return false;
     if ((events[side] & (POLLIN | POLLHUP | POLLERR)) != 0 && way.Reads() && !Read(way, from, to))
       return false;
-    // Nobody will read what is to be written.
+    // Nobody will read the remaining bytes.
     if ((events[1 - side] & (POLLHUP | POLLERR)) != 0 && way.Writes() && !Write(way, to)) return false;
     if ((events[side] & POLLERR) != 0) return false;
   }
@@ -97,7 +97,7 @@ void RunRelay(const std::vector<RelayDoor>& doors) {
       ready.push_back({.fd = room ? door.listener.get() : -1, .events = POLLIN, .revents = 0});
     for (const Connection& connection : connections) {
       for (const std::size_t side : {0U, 1U}) {
-        // A side of which nothing is wanted is left out: poll would tell of its hang-up again and again.
+        // A side without wanted events is left out: poll would report its hang-up again and again.
         const short events = connection.EventsOf(side);
         ready.push_back(
             {.fd = events != 0 ? connection.sides[side].get() : -1, .events = events, .revents = 0});

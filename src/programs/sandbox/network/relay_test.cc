@@ -16,7 +16,7 @@
 namespace trainyard::replica {
 namespace {
 
-/// A relay in a process of its own between a TCP port and a Unix socket, both ends held by the test.
+/// A relay in a child process between a TCP port and a Unix socket; the test has both ends.
 class RelayTest : public testing::Test {
  protected:
   RelayTest() {

@@ -51,26 +51,27 @@ class NetworkReturn {
   UniqueFd home_;
 };
 
-/// The thread is in it afterwards.
+/// Makes a network namespace; the thread is in it afterwards.
 Result<UniqueFd> MakeNetwork() {
   if (unshare(CLONE_NEWNET) != 0) return std::unexpected(ErrnoError(errno, "make a network namespace"));
   TY_RETURN_IF_ERROR(SetUp("lo"));
   return OpenFile(kOwnNetwork, O_RDONLY);
 }
 
-/// The network of a process that works in the attempt's directory: its relay. Nothing if it is gone.
+/// The network of the attempt's relay, which is recognised by its working directory, the attempt's. Empty if
+/// it is gone.
 UniqueFd NetworkOfRelay(const AttemptDir& dir) {
   const auto text = ReadFile(dir.Relay());
   if (!text) return {};
   const std::string process = "/proc/" + text->substr(0, text->find('\n'));
   auto network = OpenFile(process + "/ns/net", O_RDONLY);
-  std::error_code error;  // after the open: then the process was this one
+  std::error_code error;  // checked after the open, so the network belongs to this process
   const auto folder = std::filesystem::read_symlink(process + "/cwd", error);
   if (!network || error || !std::filesystem::equivalent(folder, dir.path, error) || error) return {};
   return std::move(*network);
 }
 
-/// The job's switch if one of its replicas has it. Under the lock of the attempts' directory.
+/// The job's switch if one of its replicas keeps it. Call it with the lock of the attempts' directory.
 UniqueFd FindSwitch(const std::filesystem::path& attempts, std::int64_t job_uid) {
   const std::string prefix = std::to_string(job_uid) + "-";
   std::error_code error;
@@ -102,7 +103,7 @@ Result<UniqueFd> ListenOnLoopback(int port) {
   return listener;
 }
 
-/// On the loopback of the network that the thread is in.
+/// Opens listeners on the loopback of the thread's network.
 Result<std::vector<RelayDoor>> OpenDoors(const std::vector<ReplicaNetwork::Door>& doors) {
   std::vector<RelayDoor> open;
   for (const ReplicaNetwork::Door& door : doors) {
@@ -112,7 +113,7 @@ Result<std::vector<RelayDoor>> OpenDoors(const std::vector<ReplicaNetwork::Door>
   return open;
 }
 
-/// Pipes, locks and connections of the supervisor are not the relay's.
+/// The relay must not keep pipes, locks and connections of the supervisor.
 void CloseAllBut(std::vector<int> kept) {
   std::ranges::sort(kept);
   unsigned next = 3;
@@ -124,9 +125,9 @@ void CloseAllBut(std::vector<int> kept) {
   close_range(next, ~0U, 0);
 }
 
-/// The thread is in the switch's network, and so is the child. Returns once the child works in the attempt's
-/// directory: by that NetworkOfRelay knows it. `supervisor`: we, or our parent, which is the relay's then,
-/// too.
+/// Call it with the thread in the switch's network; the child stays there. Returns once the child's working
+/// directory is the attempt's, by which NetworkOfRelay recognises it. `supervisor`: this process, or our
+/// parent, which then is also the relay's.
 Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwork::Plan& plan,
                          pid_t supervisor) {
   int ends[2];
@@ -165,8 +166,9 @@ Status SetUpLink(int network, std::uint32_t address) {
   return {};
 }
 
-/// Connects the namespace `network` with the switch that the thread is in. The attempt before may have its
-/// network still: closed connections keep it for a minute, until the other side has closed them as well.
+/// Connects the namespace `network` with the switch that the thread is in. The network of the previous
+/// attempt may still exist: closed connections keep it for a minute, until the other side has closed them as
+/// well.
 Status PlugIn(int network, std::uint32_t address) {
   const std::string port = "port" + std::to_string(address & 0xFFFF);
   TY_RETURN_IF_ERROR(RemoveLink(port));
@@ -219,7 +221,7 @@ Result<Attempts> LockAttempts(const AttemptDir& dir) {
   return Attempts{path, std::move(lock)};
 }
 
-/// What to do about it, to be followed by another way.
+/// What the operator can do; an alternative follows this text.
 std::string Advice(const std::string& reason, bool is_root) {
   if (reason.ends_with(std::strerror(EOPNOTSUPP)))
     return "the kernel lacks bridges or veth (as root: modprobe -a bridge veth); or ";

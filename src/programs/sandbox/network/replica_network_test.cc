@@ -36,7 +36,7 @@ UniqueFd Listen(const std::string& address, int port) {
   return listener;
 }
 
-/// 0 or why not, within two seconds.
+/// Connects: 0, or the errno, within two seconds.
 int ConnectError(const std::string& address, int port) {
   const UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in to{};

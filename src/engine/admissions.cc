@@ -65,7 +65,7 @@ Admissions::Reservation* Admissions::Find(ReservationKey key) {
   return found == reservations_.end() || found->second.request.key != key ? nullptr : &found->second;
 }
 
-// --- who asks
+// --- callers
 
 std::variant<Grant, Pending> Admissions::Reserve(ReservationRequest request, ReservationEvents events) {
   const ReservationKey key = request.key;

@@ -20,9 +20,9 @@
 /// - std::vector<Admissions::Options::Room> Rooms(): the engine, and its quotas;
 /// - boost::asio::any_io_executor executor(): of its loop;
 /// - void Settle(const WantedRoom& wanted): everything that is ready happens;
-/// - int room(): so many replicas of MakeGang have room at once, an even number;
+/// - int room(): how many replicas of MakeGang can run at once, an even number;
 /// - void Restart(): the server is killed, and a new one asks the same engine;
-/// - bool has_own_networks(): each gang has a network of its own, with the same addresses.
+/// - bool has_own_networks(): each gang has a separate network, with the same addresses.
 namespace trainyard::engine {
 
 /// Makes a gang of replicas with one CPU each.
@@ -131,7 +131,7 @@ TYPED_TEST_P(EngineConformance, NoTwoSlotsAreTheSamePlace) {
   this->Reserve(this->Small(2), told);
   this->Settle();
   ASSERT_EQ(told.grants.size(), 2U);
-  if (this->world_.has_own_networks()) return;  // each gang has a network of its own
+  if (this->world_.has_own_networks()) return;  // each gang has a separate network
   std::set<std::tuple<std::string, std::string, int>> places;
   for (const Grant& grant : told.grants) {
     for (const Slot& slot : grant.slots()) places.insert({slot.node(), slot.address(), slot.port()});

@@ -52,7 +52,7 @@ class BuildClaim {
 };
 
 /// Watches another builder's claim, and removes it once that builder must be dead. The caller must hold the
-/// flock(2), so the builder is on another machine. One thread.
+/// flock(2), so a builder on this machine cannot be alive. One thread.
 class ClaimWatch {
  public:
   ClaimWatch(std::filesystem::path path, std::string machine, ClaimLimits limits)

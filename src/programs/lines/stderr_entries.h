@@ -40,7 +40,7 @@ class StderrEntries {
   template <class Sink>
   void Release(Sink&& sink) {
     if (!holds()) return;
-    while (held_.ends_with('\n')) held_.pop_back();  // the beginning of a chain that did not go on
+    while (held_.ends_with('\n')) held_.pop_back();  // the beginning of a chain that did not continue
     state_ = State::kNone;
     sink(std::string_view(held_));
   }

@@ -16,8 +16,7 @@
 namespace trainyard::replica {
 namespace {
 
-/// An attempt: a supervisor with its lock, and below it a program with a socket of its own. They end with the
-/// object.
+/// An attempt: a supervisor with its lock, and its child, a program with a socket. They end with the object.
 class Attempt {
  public:
   Attempt(const std::string& attempts_dir, const std::string& id) {

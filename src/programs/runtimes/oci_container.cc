@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The largest file of an image that is read, and the longest text of the runtime's log.
+/// The most bytes that are read of an image's file.
 constexpr std::size_t kImageFileMax = std::size_t{1} << 20;
 constexpr std::size_t kRuntimeLogMax = std::size_t{1} << 20;
 constexpr const char* kContainerId = "replica";

@@ -212,9 +212,9 @@ Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   return Attach(folder[0], path);
 }
 
-/// The machine may later mount another disk above the directory, over the mount that hides it: so further
-/// mounts below the first directory of its path are kept out. Existing mounts there stay until the replica
-/// ends.
+/// The machine may later mount another disk above the directory, over the mount that hides it or over the
+/// place of its disk: so further mounts below the first directory of its path are kept out. Existing mounts
+/// there stay until the replica ends.
 Failure CloseAbove(const std::string& folder) {
   if (folder == kServiceRunFolder) return {};  // not on a disk; many mounts are next to it
   const std::string first = folder.substr(0, folder.find('/', 1));

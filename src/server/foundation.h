@@ -35,8 +35,7 @@ struct Foundation {
   SystemClock clock;
   engine::ContainerSupport containers;
   boost::asio::thread_pool files;
-  boost::asio::thread_pool
-      who_asks;  ///< inspects this machine's processes while programs wait for the result
+  boost::asio::thread_pool who_asks;  ///< inspects this machine's processes, which programs wait for
   boost::asio::thread_pool image_lookups;
   boost::asio::thread_pool runtime_lists{1};  ///< requests for the list of runtimes queue here
   boost::asio::thread_pool queued_lookups;    ///< for jobs that wait for a registry, which takes long

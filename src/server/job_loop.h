@@ -29,8 +29,7 @@ struct JobLoop {
 
   Stores& stores;
   Engines& engines;
-  std::shared_ptr<environment::PythonInventory>
-      pythons;  ///< shared with the pools' tasks that look for Pythons
+  std::shared_ptr<environment::PythonInventory> pythons;  ///< shared with tasks on pools
   environment::Catalogue catalogue;
   store::Journal journal;
   control::UseKeeper use_keeper;

@@ -21,8 +21,8 @@ struct FakeScript {
   Status start;                           ///< what AttemptHost::Start returns; an error starts nothing
   std::optional<ExitRecord> preparation;  ///< if set, it ends with this before it is READY
   std::vector<std::string> lines;         ///< output, written when it runs
-  std::optional<ExitRecord> exit = ExitRecord{};  ///< it ends with this after its lines (no cause: exit code
-                                                  ///< 0); empty: it runs until it is told to end
+  std::optional<ExitRecord> exit =
+      ExitRecord{};  ///< its end after its lines (no cause: exit code 0); empty: runs until told to end
 };
 
 /// Simulates replicas behind the same AttemptHost and ReplicaLinkObserver as real ones: for tests of code

@@ -47,9 +47,8 @@ struct AgentDesk {
 struct AgentConnection {
   std::unique_ptr<http::Transport> transport;  ///< has done its handshake
   boost::asio::ip::address from;               ///< the other end; unspecified: not known
-  http::ConnectionBudget* budget =
-      nullptr;           ///< outlives it, and has one connection left; null: it is not counted
-  http::PeerKey peer{};  ///< the client that it is counted for
+  http::ConnectionBudget* budget = nullptr;    ///< outlives it; has one left; null: not counted
+  http::PeerKey peer{};                        ///< the client that it is counted for
   /// Released once the agent has its slot: until then the connection may be anybody's.
   std::shared_ptr<void> unproven = nullptr;
 };

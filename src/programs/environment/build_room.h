@@ -23,8 +23,7 @@ class BuildRoom {
     const Layout& layout;  ///< outlives this object, as do the hooks
     const PreparationHooks& hooks;
     std::filesystem::path folder;  ///< must exist
-    int lock;  ///< the build lock's descriptor, which tools inherit: it is locked while any of their
-               ///< processes runs
+    int lock;  ///< the build lock's descriptor; tools inherit it, so it is locked while any of them runs
     ToolCache cache = ToolCache::kNone;
     std::vector<std::string> read_only;  ///< further paths that tools see: interpreters, a runtime
   };

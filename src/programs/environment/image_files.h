@@ -22,9 +22,8 @@ class ImageFiles {
   explicit ImageFiles(std::vector<std::filesystem::path> layers) : layers_(std::move(layers)) {}
 
   struct Found {
-    std::filesystem::path inside;  ///< "/usr/local/bin/python3.7": absolute, without links
-    std::filesystem::path
-        outside;  ///< its path on this machine; for a directory: in the highest layer that has it
+    std::filesystem::path inside;   ///< "/usr/local/bin/python3.7": absolute, without links
+    std::filesystem::path outside;  ///< its path here; for a directory: in the highest layer that has it
     bool is_directory = false;
   };
   /// Empty if the path does not exist, or is neither a file nor a directory.

@@ -40,8 +40,7 @@ struct Sources {
       mapped;                         ///< --image-map: pattern (jobs::MatchesImage) and reference
   std::string auth_file;              ///< Docker's config.json form; empty: as FindAuthFile looks for it
   std::vector<std::string> insecure;  ///< registries contacted without TLS, in addition to loopback ones
-  std::string
-      registries_dir;  ///< DATA/registries: directory of the credentials from `registries login`; empty: none
+  std::string registries_dir;         ///< DATA/registries: credentials of `registries login`; empty: none
   /// Users who name images have fewer rights than this process, so registries must not lead to addresses of
   /// this machine or to addresses that only this machine can reach, unless `mapped`, `insecure` or the
   /// credentials name the registry.

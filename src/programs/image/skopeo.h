@@ -36,8 +36,7 @@ struct RegistryAccess {
   std::string auth_file;  ///< empty: without credentials
   bool guarded =
       false;  ///< Sources::guarded: connections are watched (programs/sandbox/network/connect_guard.h)
-  std::vector<std::string>
-      named{};  ///< registries, "HOST[:PORT]", that are allowed on this machine all the same
+  std::vector<std::string> named{};  ///< registries, "HOST[:PORT]", that may be on this machine
   friend bool operator==(const RegistryAccess&, const RegistryAccess&) = default;
 };
 

@@ -41,9 +41,8 @@ struct ServeOptions {
   std::string tls_key;          ///< file of its private key
   bool auth = false;            ///< requests need a token; policies decide what they may do
   AccessOptions access;
-  std::optional<access::UidRange>
-      job_uids;                       ///< the range of users for jobs; empty: jobs run as the server's user
-  std::string project = "trainyard";  ///< what the metadata server tells clients that do not name one
+  std::optional<access::UidRange> job_uids;  ///< users for jobs; empty: the server's user
+  std::string project = "trainyard";         ///< what the metadata server tells clients that do not name one
   std::string default_runtime = "2.15";
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   std::vector<control::ImageRuntime> images;

@@ -22,9 +22,8 @@ struct CgroupLimits {
 
 /// The place in which cgroups of attempts are created, as the server found it (installation_group.h).
 struct CgroupHome {
-  int version = 0;  ///< 0: nowhere
-  std::string
-      group;  ///< version 2: the installation's group; version 1: unused, groups are below the process's own
+  int version = 0;    ///< 0: nowhere
+  std::string group;  ///< version 2: the installation's; version 1: empty, groups are below the process's own
 };
 
 /// A cgroup for one replica: limits what all its processes use, and counts their memory. With version 2 it is

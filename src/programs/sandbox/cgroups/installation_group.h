@@ -29,9 +29,8 @@ struct MissingLimit {
 
 /// Which limits this machine can set for a replica.
 struct LimitSupport {
-  int version = 0;  ///< of cgroups; 0: we cannot use any
-  std::string
-      group;  ///< version 2: the installation's group; version 1: empty, groups are below each supervisor's
+  int version = 0;    ///< of cgroups; 0: we cannot use any
+  std::string group;  ///< version 2: the installation's; version 1: empty, they are below each supervisor's
   std::vector<MissingLimit> missing;
   friend bool operator==(const LimitSupport&, const LimitSupport&) = default;
 };

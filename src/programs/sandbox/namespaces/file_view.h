@@ -26,12 +26,10 @@ struct FileView {
   std::vector<std::string> kept;       ///< directories below `hidden`
   std::vector<std::string> read_only;  ///< directories that cannot be written
   std::vector<Bind> binds;
-  std::vector<std::string>
-      forbidden;  ///< device files that cannot be opened; those that do not exist are ignored
-  std::vector<std::string>
-      emptied;                 ///< directories that appear empty; those that cannot be reached are ignored
-  bool proc = false;           ///< /proc of the current PID namespace, without the machine's settings
-  bool shared_memory = false;  ///< a private /dev/shm
+  std::vector<std::string> forbidden;  ///< device files that cannot be opened; missing ones are ignored
+  std::vector<std::string> emptied;    ///< directories that appear empty; unreachable ones are ignored
+  bool proc = false;                   ///< /proc of the current PID namespace, without the machine's settings
+  bool shared_memory = false;          ///< a private /dev/shm
   int users = -1;  ///< user namespace to whose ids the binds are mapped (user_namespace.h); -1: not mapped
 };
 

@@ -10,8 +10,7 @@ namespace trainyard::replica {
 /// The namespaces of a process that has entered a private view.
 enum class OwnView {
   kMounts,         ///< a mount namespace: it was root
-  kUserNamespace,  ///< a mount namespace inside a user namespace, in which it keeps its ids, with all
-                   ///< capabilities until its exec
+  kUserNamespace,  ///< the same in a user namespace; it keeps its ids, and has all rights until its exec
 };
 
 /// Gives the calling process, which must have one thread, the view and `hosts` as the text of /etc/hosts, in

@@ -13,10 +13,9 @@ namespace trainyard::replica {
 
 /// The other end of a bridge's port.
 struct PortPeer {
-  int network;       ///< descriptor of a network namespace
-  std::string name;  ///< of the link there
-  std::uint32_t
-      address;  ///< IPv4, host byte order: determines the hardware address, so that it stays the same
+  int network;            ///< descriptor of a network namespace
+  std::string name;       ///< of the link there
+  std::uint32_t address;  ///< IPv4, host byte order: determines the hardware address, which so stays the same
 };
 /// Makes a veth pair: one end `name` in the bridge and up, the other in the peer's namespace and down. It is
 /// removed when either namespace ends.

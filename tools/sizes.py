@@ -36,7 +36,8 @@ def is_production(path):
 
 
 STRUCT = re.compile(r"^[ \t]*struct (\w+)(?: final)? \{", re.MULTILINE)
-BORROWED = re.compile(r"(?!\s*(?:const )?char\b)[^()]*[\w>][&*] \w+(?: = nullptr)?|\s*(?:const )?std::(?:move_only_)?function<.*> \w+(?: = \w+)?", re.DOTALL)
+BORROWED = re.compile(r"(?!\s*(?:const )?char\b)[^()]*[\w>][&*] \w+(?: = nullptr)?"
+                      r"|\s*(?:const )?std::(?:move_only_)?function<.*> \w+(?: = \w+)?", re.DOTALL)
 
 
 def bags(text):

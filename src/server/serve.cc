@@ -18,8 +18,8 @@
 
 #include "base/async/diagnostics.h"
 #include "base/sqlite/full_disk.h"
-#include "base/systemd/service_notices.h"
 #include "base/systemd/notify_socket.h"
+#include "base/systemd/service_notices.h"
 #include "control/upkeep/disk_advice.h"
 #include "engine/local/machine.h"
 #include "engine/local/machine_checks.h"

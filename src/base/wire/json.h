@@ -31,8 +31,8 @@ namespace trainyard::wire {
                                std::string_view root = {});
 
 /// camelCase, unset and zero fields left out, maps by key, two spaces a level, newline at the end. Never
-/// fails: values that the mapping cannot express are printed as Printable (json.cc) says; bytes of a string that
-/// are not UTF-8 are left out.
+/// fails: values that the mapping cannot express are printed as Printable (json.cc) says; bytes of a string
+/// that are not UTF-8 are left out.
 [[nodiscard]] std::string PrintJson(const google::protobuf::Message& message);
 
 /// The same as one line without spaces and without a newline.

@@ -25,8 +25,8 @@ struct Peer {
   /// until ServerOptions::admit has looked it up.
   std::optional<std::uint32_t> uid;
   std::int32_t pid = 0;  ///< Unix: who connected; TCP: a process that was found to have it; 0: not known
-  /// The attempt whose program connected, once somebody has looked for it (api/iam/authority.h); empty: nobody
-  /// has, or there is none.
+  /// The attempt whose program connected, once somebody has looked for it (api/iam/authority.h); empty:
+  /// nobody has, or there is none.
   std::string attempt{};
 };
 

@@ -8,21 +8,21 @@
 
 namespace trainyard::access {
 
-/// One decision, as the audit log keeps it.
+/// One access decision, as it is written to the audit log.
 struct AuditLine {
   iam::AuditKind kind = iam::AuditKind::kNone;
-  std::string principal;    ///< empty: nobody that is known
+  std::string principal;    ///< empty: unknown
   std::string credential;   ///< iam::Login
-  std::string address;      ///< of the client, without its port; "local": a Unix socket
+  std::string address;      ///< the client's, without its port; "local": a Unix socket
   std::string agent;        ///< its User-Agent
-  std::string method_name;  ///< iam::MethodRule; the route where it has none
+  std::string method_name;  ///< iam::MethodRule; the route if the rule has no name
   std::string permission;
   iam::Resource resource;
   bool is_granted = false;
-  int status = 0;  ///< HTTP, of the answer
+  int status = 0;  ///< the response's HTTP status
 };
 
-/// Takes lines; null: nothing is kept.
+/// Receives the lines; null: nothing is logged.
 using AuditSink = std::function<void(AuditLine line)>;
 
 }  // namespace trainyard::access

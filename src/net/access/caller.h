@@ -11,26 +11,26 @@
 
 namespace trainyard::access {
 
-/// Who asks, as the door found out (Request::caller), and what they may. Loop thread. Lives as long as its
-/// request and what the request's answer streams.
+/// The authenticated caller of a request (Request::caller), set by the Door, and its permissions. Loop
+/// thread. Lives as long as its request and the stream of the response.
 class Caller {
  public:
   virtual ~Caller() = default;
 
-  /// What was shown, or the connection proves.
+  /// The login that the credential or the connection proves.
   [[nodiscard]] virtual const iam::Login& login() const noexcept = 0;
   /// "user:ann@example.com".
   [[nodiscard]] const std::string& principal() const noexcept { return login().principal; }
-  /// Success, or the refusal that is the answer: iam::Refusal.
+  /// Succeeds if the caller has the permission on the resource; else the error to respond with: iam::Refusal.
   virtual boost::asio::awaitable<Status> Require(std::string permission, iam::Resource resource) const = 0;
-  /// Whether the login still holds, and all that was given would be given now.
+  /// Whether the login is still valid and every permission that was granted so far would be granted now.
   virtual boost::asio::awaitable<bool> StillMay() const = 0;
 };
 
-/// As Caller::Require of who asks. Success where nobody was asked who they are: authentication is off.
+/// Caller::Require of the request's caller. Success if authentication is off.
 [[nodiscard]] boost::asio::awaitable<Status> Require(const http::Request& request, std::string permission,
                                                      iam::Resource resource);
-/// Empty: nobody was asked.
+/// The caller's principal; empty if authentication is off.
 [[nodiscard]] std::string PrincipalOf(const http::Request& request);
 
 }  // namespace trainyard::access

@@ -105,7 +105,7 @@ bool ShowsTokenInQuery(const Request& request) {
   return request.HasQuery("access_token") || request.HasQuery("oauth_token");
 }
 
-/// Who was not let in is told into what. Source: google/api/error_reason.proto.
+/// Names the service and method in an authentication error. Source: google/api/error_reason.proto.
 void AddMethod(const MethodRule& rule, Error& error) {
   if (error.code != Code::kUnauthenticated || !error.info || rule.method_name.empty()) return;
   error.info->metadata.emplace_back("service", iam::ServiceName(rule.permission, rule.method_name));
@@ -199,7 +199,7 @@ void Door::Audit(const MethodRule& rule, const Request& request, const Decision&
   if (!options_.audit) return;
   // Handlers refuse, too: what a body names.
   const bool is_granted = decision.status.has_value() && status != kUnauthorized && status != kForbidden;
-  // Who only reads, and may, leaves no line: there would be nothing else.
+  // Granted reads are not logged: they would be nearly all of the log.
   if (is_granted && (rule.audit == iam::AuditKind::kNone || rule.audit == iam::AuditKind::kDataRead)) return;
   AuditLine line{.kind = rule.audit,
                  .address = AddressOf(request),

@@ -18,58 +18,60 @@
 
 namespace trainyard::access {
 
-/// What the door asks of those who know: who it is, and what they hold. Loop thread only.
+/// Answers the door's questions: who the caller is, and which permissions it has. Loop thread only.
 class Authority {
  public:
   virtual ~Authority() = default;
 
-  /// By the token that the request shows, else by its connection where connections say it. kUnauthenticated:
-  /// nobody, or nobody that is known (iam::NotLoggedIn, iam::BadToken).
+  /// Finds the caller by the request's token, or else by its connection if connections identify callers.
+  /// kUnauthenticated: there is no credential, or it is not valid (iam::NotLoggedIn, iam::BadToken).
   virtual boost::asio::awaitable<Result<iam::Login>> WhoAsks(const http::Request& request) = 0;
 
-  /// Whether what the login proves still holds: it has not expired, its token is not revoked, its attempt has
-  /// not ended. From memory.
+  /// Whether the login is still valid: it has not expired, its token is not revoked, its attempt has not
+  /// ended. Reads memory only.
   virtual boost::asio::awaitable<bool> StillHolds(iam::Login login) const = 0;
 
-  /// What a principal has on a resource.
+  /// A principal's access to a resource.
   struct Standing {
-    bool is_granted = false;  ///< the permission
-    bool is_seen = false;     ///< it has some role there, so that a refusal may say that it is there
+    bool is_granted = false;  ///< it has the permission
+    bool is_seen = false;     ///< it has some role there, so a refusal may reveal that the resource exists
   };
   virtual boost::asio::awaitable<Standing> StandingOf(std::string principal, std::string permission,
                                                       iam::Resource resource) = 0;
 };
 
-// The WWW-Authenticate field of a 401. It has a realm, because httplib2 refuses a field without a parameter.
-// Source: RFC 6750 section 3.
+// Values of the WWW-Authenticate field of a 401. They have a realm because httplib2 refuses a field without
+// parameters. Source: RFC 6750 section 3.
 
-inline constexpr std::string_view kChallenge = R"(Bearer realm="trainyard")";  ///< nothing was shown
+inline constexpr std::string_view kChallenge = R"(Bearer realm="trainyard")";  ///< no credential was sent
 inline constexpr std::string_view kInvalidTokenChallenge =
     R"(Bearer realm="trainyard", error="invalid_token")";
 
-/// The one place that every request passes after it was routed: who asks, what the route wants, the decision,
-/// its line in the audit log. What a body names is asked for by handlers, through Request::caller. Loop
-/// thread only. Outlives the routers that it guards.
+/// Checks every request after routing: identifies the caller, looks up the permission that the route needs,
+/// decides, and writes the audit line. Handlers check the resources that a body names themselves, through
+/// Request::caller. Loop thread only. Outlives the routers that it guards.
 class Door {
  public:
   struct Options {
     const iam::MethodTable& methods;  ///< the rules of all routes; outlives the door
-    std::string default_project;      ///< of routes whose query names none
-    AuditSink audit{};                ///< null: nothing is kept
-    /// How a refusal looks to the clients of the route ("GET /storage/v1/b"). Null: an Error as always.
+    std::string default_project;      ///< used if the query of a route names none
+    AuditSink audit{};                ///< null: nothing is logged
+    /// Prints a refusal in the form that clients of the route ("GET /storage/v1/b") expect. Null: as any
+    /// other Error.
     std::function<http::Response(std::string_view route, const Error& error)> print_refusal{};
   };
-  /// `authority` and `clock` outlive it.
+  /// `authority` and `clock` outlive the door.
   Door(Authority& authority, const Clock& clock, Options options);
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
 
-  /// All handlers that the router has now run only for those who may. A CHECK: a route without a row in
-  /// Options::methods.
+  /// Wraps all handlers that the router has now: they run only if access is granted. A CHECK fails if a route
+  /// has no row in Options::methods.
   void Guard(http::Router& router);
 
-  /// The decision alone, for what is passed on to elsewhere: `route` is the one that the request would have
-  /// here, whose parameters it has. Sets request.caller. Audits refusals.
+  /// Decides without running a handler, for requests that are forwarded to another server. `route` is the
+  /// route that the request would have here; the request has the parameters of this route. Sets
+  /// request.caller. Audits refusals.
   boost::asio::awaitable<Status> Check(http::Request& request, std::string_view route);
 
  private:
@@ -86,7 +88,8 @@ class Door {
   FailedLogins failed_logins_;
 };
 
-/// "192.0.2.7", behind a trusted proxy that of its client; "local" for a Unix socket; empty: not known.
+/// The client's address ("192.0.2.7"), also behind a trusted proxy; "local" for a Unix socket; empty if
+/// unknown.
 [[nodiscard]] std::string AddressOf(const http::Request& request);
 
 }  // namespace trainyard::access

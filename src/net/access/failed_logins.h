@@ -10,18 +10,18 @@
 
 namespace trainyard::access {
 
-/// How long the refusal of a bad token is held back, so that nobody tries tokens quickly. Only failures are
-/// slowed, and only those of an address that has had kFree of them within kWindow: who shows a valid token
-/// never waits. A value; loop thread or any one thread. Source: shared decisions, "Who is asking".
+/// Computes how long the refusal of a bad token is delayed, so that tokens cannot be guessed quickly. Only
+/// failures are delayed, and only for addresses with more than kFree failures within kWindow; requests with a
+/// valid token never wait. A value; loop thread or any one thread. Source: shared decisions, "Who is asking".
 class FailedLogins {
  public:
   static constexpr int kFree = 20;
   static constexpr std::chrono::seconds kWindow{60};
-  static constexpr std::chrono::milliseconds kPause{500};  ///< of the first that is slowed; then twice
+  static constexpr std::chrono::milliseconds kPause{500};  ///< delay of the first one; doubles each time
   static constexpr std::chrono::milliseconds kPauseMax{8'000};
   static constexpr std::size_t kAddressesMax = 10'000;  ///< remembered; then the oldest is forgotten
 
-  /// One more failure from the address. Returns how long its answer is to wait.
+  /// Records a failure from the address. Returns the delay of its response.
   [[nodiscard]] std::chrono::milliseconds Add(const std::string& address, SysTime now);
 
  private:
@@ -33,7 +33,7 @@ class FailedLogins {
   std::map<std::string, Count> by_address_;
 };
 
-/// One more failure from the address: returns when its refusal may be sent.
+/// Records a failure from the address and returns once its refusal may be sent.
 [[nodiscard]] boost::asio::awaitable<void> SlowDown(FailedLogins& failed, std::string address, SysTime now);
 
 }  // namespace trainyard::access

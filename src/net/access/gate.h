@@ -22,25 +22,24 @@ namespace trainyard::access {
 struct BodyFacts {
   std::string_view path;          ///< raw
   std::string_view content_type;  ///< the Content-Type field; empty: none
-  bool has_body = false;          ///< a length above 0, or chunks
+  bool has_body = false;          ///< its length is above 0, or it is chunked
   bool overrides_get = false;     ///< a POST with X-HTTP-Method-Override: GET: the body is a form
-  bool is_xml_storage = false;    ///< below the host name of storage: paths are objects of the XML API
+  bool is_xml_storage = false;    ///< the host is storage's: paths are objects of the XML API
 };
 
 /// Whether the body may be of any type: uploads, batches (multipart/mixed), grants of tokens (a form).
 [[nodiscard]] bool TakesAnyBody(const BodyFacts& facts) noexcept;
 
-/// A body of any other method must be declared as JSON, or as YAML where a job is only looked at: a form of
-/// another site can send text/plain, and neither of these.
-/// kInvalidArgument, naming Content-Type.
+/// A body of any other method must be declared as JSON, or as YAML if the method only checks a job: an HTML
+/// form of another site can send text/plain, but neither of these. kInvalidArgument, naming Content-Type.
 [[nodiscard]] Status CheckBodyType(const BodyFacts& facts);
 
 /// Paths of the metadata server need `Metadata-Flavor: Google`, as with Google's own: neither a redirect nor
 /// a page can add it. kPermissionDenied.
 [[nodiscard]] Status CheckMetadataFlavor(std::string_view path, std::string_view flavor);
 
-// What web pages may ask. Pure: any thread. Sources: RFC 6454 (Origin), W3C "Fetch Metadata Request
-// Headers".
+// Which requests web pages may send. Pure: any thread. Sources: RFC 6454 (Origin), W3C "Fetch Metadata
+// Request Headers".
 
 /// What a request's header says about the page that made it. Programs send none of these fields.
 struct PageFacts {
@@ -52,18 +51,17 @@ struct PageFacts {
   std::string_view sec_fetch_site;  ///< "same-origin", "same-site", "cross-site", "none"; empty: not sent
 };
 
-/// Whether a page of another origin made the request. The same site with another port is another origin: any
-/// account may serve "localhost:3000". The scheme does not count: a proxy before the server may end TLS.
+/// Whether a page of another origin made the request. The same host with another port is another origin: any
+/// account may serve "localhost:3000". The scheme is ignored: a proxy before the server may terminate TLS.
 [[nodiscard]] bool IsForeignPage(const PageFacts& facts);
 
-/// What everybody may read: the descriptions of the APIs, whether the server is up, the console's files, and
-/// "/".
+/// Whether anyone may read the path: the API descriptions, the health check, the console's files, and "/".
 [[nodiscard]] bool IsPublicPath(std::string_view path) noexcept;
 
 /// A page of another origin may read what is public; anything else is kPermissionDenied.
 [[nodiscard]] Status CheckPage(const PageFacts& facts);
 
-// Under which names a server answers. Pure: any thread.
+// Which host names a server accepts. Pure: any thread.
 
 /// Names of this machine itself (wire::IsLoopbackName) are always accepted and need not be listed.
 struct AllowedHosts {
@@ -73,32 +71,31 @@ struct AllowedHosts {
   std::vector<std::string> suffixes;
 };
 
-/// Refuses what a page reaches by DNS rebinding: a Host field that is missing or names another host. The port
-/// does not matter. kPermissionDenied, naming the flag that allows the name.
+/// Protects against DNS rebinding: refuses a Host field that is missing or names another host. The port does
+/// not matter. kPermissionDenied, naming the flag that allows the name.
 [[nodiscard]] Status CheckHost(std::string_view host_field, const AllowedHosts& allowed);
 
 /// Whether a running attempt uses this account, for example as its container's USER. Called only for accounts
 /// that no other rule accepts.
 using IsAttemptUid = std::function<boost::asio::awaitable<bool>(std::uint32_t uid)>;
 
-/// Whether a living process has the other end of the connection. Called only for accounts that are answered.
+/// Whether a living process owns the other end of the connection. Called only for accounts that are accepted.
 using HasOwner = std::function<boost::asio::awaitable<bool>(http::Peer& peer)>;
 
 /// What one gate accepts.
 struct GateOptions {
   AllowedHosts hosts;
-  bool asks_tokens = false;  ///< who asks is asked for a token behind the gate: accounts do not count
+  bool asks_tokens = false;  ///< a token is required behind the gate; accounts are not checked
   AllowedAccounts accounts;
-  TrustedProxies proxies{};               ///< what they pass on is no account's of this machine
-  IsAttemptUid is_attempt_uid = nullptr;  ///< only where replicas ask; null: no account is an attempt's
-  HasOwner has_owner = nullptr;           ///< null: where a connection alone gives no right, nobody looks
-  std::string xml_storage_host;  ///< below this name paths are objects of storage's XML API; empty: nowhere
+  TrustedProxies proxies{};               ///< their requests belong to no account of this machine
+  IsAttemptUid is_attempt_uid = nullptr;  ///< set only for replicas; null: no account is an attempt's
+  HasOwner has_owner = nullptr;  ///< null: not checked, for gates where a connection alone grants nothing
+  std::string xml_storage_host;  ///< on this host paths are objects of storage's XML API; empty: on none
 };
 
-/// Decides for one purpose (administration; replicas and the front) whether a request may be asked: by
-/// account, host, page and body, in this order. What a proxy passed on is no account's. On a Unix socket any
-/// Host is accepted. Loop thread only.
-/// Outlives the servers that use its Admit().
+/// Decides for one purpose (administration; replicas and the front) whether a request is accepted. Checks
+/// account, host, page and body, in this order. A request that a proxy forwarded belongs to no account. On a
+/// Unix socket any Host is accepted. Loop thread only. Outlives the servers that use its Admit().
 class Gate {
  public:
   /// `uids` outlives the gate.

@@ -7,17 +7,17 @@
 
 namespace trainyard::access {
 
-/// Whether who asked may still have what streams.
+/// Whether the caller still has access to the stream.
 using StillMay = std::function<boost::asio::awaitable<bool>()>;
 
-/// Makes a stream or an upgraded connection end once `still_may` says no: a stream before its next part (a
-/// silent tail has one every 15 s), an upgraded connection within kStreamRecheck. Other answers stay as they
-/// are. Loop thread.
+/// Ends a stream or an upgraded connection once `still_may` returns false: a stream before its next part (an
+/// idle one sends a part every 15 s), an upgraded connection within kStreamRecheck. Other responses are not
+/// changed. Loop thread.
 void KeepOnlyWhile(StillMay still_may, http::Response& response);
 inline constexpr std::chrono::seconds kStreamRecheck{2};
 
-/// The body of a request that was let in by its header: nothing of it is taken once `holds` says no. Loop
-/// thread. As long as the handler.
+/// The body of a request that was accepted by its header; reading fails once `holds` returns false. Loop
+/// thread. Lives as long as the handler runs.
 class KeptBody final : public http::BodyReader {
  public:
   KeptBody(http::Request& request, StillMay holds)
@@ -27,7 +27,7 @@ class KeptBody final : public http::BodyReader {
   ~KeptBody() override { request_.body = body_; }
   KeptBody(const KeptBody&) = delete;
   KeptBody& operator=(const KeptBody&) = delete;
-  /// As the body; kUnauthenticated: `holds` says no.
+  /// Reads from the original body; kUnauthenticated if `holds` returns false.
   boost::asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override;
 
  private:

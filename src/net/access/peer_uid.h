@@ -12,8 +12,8 @@ namespace trainyard::access {
 
 /// The socket at the other end of a connection.
 struct OwnedSocket {
-  std::uint32_t uid = 0;     ///< of the account that made it
-  std::uint32_t number = 0;  ///< as /proc/PID/fd of the process that has it shows it
+  std::uint32_t uid = 0;     ///< the account that created it
+  std::uint32_t number = 0;  ///< its inode number, as in /proc/PID/fd of its process
   friend bool operator==(const OwnedSocket&, const OwnedSocket&) = default;
 };
 
@@ -27,8 +27,9 @@ class SocketDiag {
 
   /// The peer's socket, with the uid as this namespace sees it, even of an account of another user namespace.
   /// Nothing: there is no such socket any more, or it was closed. For one that was closed while bytes are
-  /// still on their way the kernel reports root; that counts as nothing too. One that is there may still be
-  /// in no process: on its way in a message between two (net/sockets/socket_owners.h). Errors: the kernel's.
+  /// still on their way the kernel reports root; that counts as nothing too. A socket that exists may still
+  /// belong to no process while it is in a message between two (net/sockets/socket_owners.h). Errors: the
+  /// kernel's.
   [[nodiscard]] Result<std::optional<OwnedSocket>> Find(const http::Peer& peer) const;
 
  private:
@@ -37,10 +38,10 @@ class SocketDiag {
   UniqueFd socket_;
 };
 
-// What SocketDiag finds, read from /proc/net/tcp and tcp6 where there is no sock_diag (gVisor, old kernels).
-// Each call reads all sockets of the machine.
+// The same information as from SocketDiag, read from /proc/net/tcp and tcp6 if there is no sock_diag (gVisor,
+// old kernels). Each call reads all sockets of the machine.
 
-/// Finds the peer's socket in the text of such a file. Nothing: it is not in it, or no process has it. Pure:
+/// Finds the peer's socket in the text of such a file. Nullopt: it is not listed, or no process has it. Pure:
 /// any thread. Source: Documentation/networking/proc_net_tcp.rst.
 [[nodiscard]] std::optional<OwnedSocket> FindInTable(std::string_view text, const http::Peer& peer);
 
@@ -54,11 +55,12 @@ class PeerUids {
   /// Finds out what the kernel offers, and logs it once if only the slow way is left.
   PeerUids();
 
-  /// For a Unix socket it is known already; for TCP the kernel is asked. Nothing: the kernel does not know,
-  /// because the peer is gone or on another machine; the caller then refuses the request.
+  /// The account of the peer. For a Unix socket it is known already; for TCP this asks the kernel. Nullopt:
+  /// the kernel does not know, because the peer is gone or on another machine; the caller then refuses the
+  /// request.
   [[nodiscard]] std::optional<std::uint32_t> Find(const http::Peer& peer) const;
 
-  /// The number of the socket at the other end of a TCP connection. Nothing: as Find.
+  /// The number of the socket at the other end of a TCP connection. Nullopt: as for Find.
   [[nodiscard]] std::optional<std::uint32_t> SocketOf(const http::Peer& peer) const;
 
  private:

@@ -11,26 +11,26 @@
 /// makes it send. Pure: any thread. Source: RFC 6265bis; shared decisions, "Console".
 namespace trainyard::access {
 
-/// Requests by cookie that change something have the session's secret in this field. Cookies know no ports:
-/// a server of the same host name that the user opens is sent the cookie, but never told the secret, which
-/// pages of this origin keep. Also no page of another origin can send the field without being asked first
-/// whether it may (Fetch standard, "CORS-preflight").
+/// Requests with the cookie that change something must have the session's secret in this field. Cookies know
+/// no ports: a browser also sends the cookie to other servers of the same host name, but only pages of this
+/// origin know the secret. Also a page of another origin cannot send the field without a preflight request
+/// (Fetch standard, "CORS-preflight").
 inline constexpr std::string_view kConsoleField = "X-Trainyard-Console";
 
-/// The token in the request's session cookie; empty: there is none. Cookies do not know ports, so the name
-/// has the port: servers on one machine keep apart. Where pages are asked for by https it begins with
-/// "__Host-": no page by http, and none of a subdomain, can set it (RFC 6265bis section 4.1.3.2).
-/// kUnauthenticated: there are two, so another server of the host name, or a path, has set one.
+/// The token in the request's session cookie; empty: there is none. Cookies ignore ports, so the cookie's
+/// name contains the port and servers on one machine do not share cookies. With https the name begins with
+/// "__Host-": no page over http or of a subdomain can set it (RFC 6265bis section 4.1.3.2). kUnauthenticated:
+/// there are two such cookies, so another server of the host name, or a path, has set one.
 [[nodiscard]] Result<std::string> SessionToken(const http::Request& request);
 
-/// Whether the cookie is enough for this request: it reads. One that asks for another protocol (a shell's
-/// WebSocket) does more than that.
+/// Whether the cookie alone is enough for this request, because it only reads. An upgrade to another protocol
+/// (a shell's WebSocket) is not a plain read.
 [[nodiscard]] bool IsPlainRead(const http::Request& request);
 
-/// A Set-Cookie field that lets the token be sent back for so long.
+/// A Set-Cookie field that sets the token with this lifetime.
 [[nodiscard]] std::string PrintSessionCookie(const http::Request& request, std::string_view token,
                                              std::chrono::seconds life);
-/// A Set-Cookie field that takes it away.
+/// A Set-Cookie field that deletes the cookie.
 [[nodiscard]] std::string PrintNoSessionCookie(const http::Request& request);
 
 }  // namespace trainyard::access

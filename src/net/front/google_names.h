@@ -3,23 +3,23 @@
 #include <array>
 #include <string_view>
 
-/// Google's host names that mean this installation inside a replica. Pure: any thread. Source: spec
+/// Google's host names that resolve to this installation inside a replica. Pure: any thread. Source: spec
 /// environment.md section 11.
 namespace trainyard::front {
 
-/// What answers under a host name.
+/// The service that a host name leads to.
 enum class Service {
   kStorage,   ///< Cloud Storage: the JSON API and the XML API's object paths
-  kApi,       ///< those of the JSON APIs that replicas may use
+  kApi,       ///< the JSON APIs that replicas may use
   kMetadata,  ///< the metadata server and the token endpoint
 };
 
 inline constexpr std::string_view kStorageHost = "storage.googleapis.com";
 
-/// Where clients of studies look: the address that the API description within tensorflow_cloud names.
+/// The host that clients of studies use, from the API description within tensorflow_cloud.
 inline constexpr std::string_view kStudiesHost = "us-central1-ml.googleapis.com";
 
-/// Where TPUClusterResolver looks up the TPU of its job.
+/// The host that TPUClusterResolver asks about the TPU of its job.
 inline constexpr std::string_view kTpuHost = "tpu.googleapis.com";
 
 /// The names that the front's certificate has.
@@ -32,7 +32,7 @@ inline constexpr std::array<std::string_view, 7> kTlsHosts = {kStorageHost,
                                                               kTpuHost};
 
 /// @param host  a Host field; port and case are ignored. Any other name is the metadata server's: each
-/// replica has a name of its own for it.
+/// replica has its own name for it.
 [[nodiscard]] Service ServiceOf(std::string_view host) noexcept;
 
 }  // namespace trainyard::front

@@ -20,9 +20,9 @@ namespace trainyard::http {
 
 using Duration = std::chrono::steady_clock::duration;
 
-/// A transport with a read buffer and a deadline on every wait: bytes that were read too early stay
-/// for the next caller. Loop thread only; one read and one write at a time. Errors: kDeadlineExceeded (the
-/// peer was too slow; any progress starts the wait again), kUnavailable (the connection is lost).
+/// A transport with a read buffer and a deadline on every wait: bytes that were read ahead are kept for the
+/// next caller. Loop thread only; one read and one write at a time. Errors: kDeadlineExceeded (the peer was
+/// too slow; any progress starts the wait again), kUnavailable (the connection is lost).
 class Channel {
  public:
   Channel(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport);
@@ -33,24 +33,25 @@ class Channel {
     return {buffer_.data() + begin_, end_ - begin_};
   }
   void Consume(std::size_t count) noexcept { begin_ += count; }
-  /// Reads more after what is buffered; 0 at the end of the stream. The buffer grows: the caller bounds it.
+  /// Reads more bytes and appends them to the buffer; 0 at the end of the stream. The buffer grows without
+  /// limit: the caller has to bound it.
   asio::awaitable<Result<std::size_t>> Fill(Duration wait_max);
-  /// What is buffered, else straight from the transport; 0 at the end of the stream.
+  /// Reads buffered bytes if there are any, else directly from the transport; 0 at the end of the stream.
   asio::awaitable<Result<std::size_t>> Read(std::span<std::byte> buffer, Duration wait_max);
 
-  /// All of `first`, then all of `second`.
+  /// Writes all of `first`, then all of `second`.
   asio::awaitable<Status> Write(std::string_view first, std::string_view second, Duration wait_max);
-  /// kDataLoss: the file is shorter than that.
+  /// Sends `length` bytes of the file from `offset` on. kDataLoss: the file is shorter than that.
   asio::awaitable<Status> SendFile(int descriptor, std::uint64_t offset, std::uint64_t length,
                                    Duration wait_max);
 
   /// Ends the connection so that the last response reaches a peer that is still sending: closes our side,
-  /// then reads and drops for a bounded time.
+  /// then reads and discards bytes for a bounded time.
   asio::awaitable<void> CloseGently(Duration wait_max);
   /// Ends pending operations and all later ones with an error.
   void Close() { transport_->Close(); }
   [[nodiscard]] std::string_view scheme() const noexcept { return transport_->scheme(); }
-  /// Who is at the other end.
+  /// The peer of the connection.
   [[nodiscard]] Peer& peer() noexcept { return peer_; }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace trainyard::http {
 
-/// Takes `Transfer-Encoding: chunked` apart, however the bytes are cut. Extensions and trailer fields are
-/// checked for their line ends and dropped. Pure: one object per body. Source: RFC 9112 section 7.1.
+/// Decodes `Transfer-Encoding: chunked` from pieces of any size. Extensions and trailer fields are checked
+/// for correct line ends and discarded. Pure: one object per body. Source: RFC 9112 section 7.1.
 class ChunkDecoder {
  public:
   struct Step {
@@ -22,7 +22,7 @@ class ChunkDecoder {
   [[nodiscard]] Result<Step> Decode(std::string_view in, std::span<std::byte> out);
   [[nodiscard]] bool done() const noexcept { return state_ == State::kDone; }
 
-  static constexpr std::size_t kChunkOverheadMax = 16384;  ///< per body, beyond sizes and line ends
+  static constexpr std::size_t kChunkOverheadMax = 16384;  ///< per body, without sizes and line ends
 
  private:
   enum class State {

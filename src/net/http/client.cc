@@ -20,7 +20,7 @@ constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 bool IsIdempotent(Method method) { return method != Method::kPost && method != Method::kPatch; }
 
-/// Where a response's body goes.
+/// Receives a response's body.
 class BodySink {
  public:
   BodySink(const ClientRequest& request, ClientResponse& response)

@@ -22,8 +22,8 @@ struct ClientResponse {
 /// the next request. One thread at a time.
 ///
 /// Errors: kUnavailable (cannot connect, connection lost), kDeadlineExceeded, kOutOfRange (body beyond
-/// response_bytes_max), kDataLoss (the answer is cut or malformed), kUnauthenticated (the server's
-/// certificate is not trusted), or those of the files. An HTTP status, whatever it is, is not an error.
+/// response_bytes_max), kDataLoss (the response is truncated or malformed), kUnauthenticated (the server's
+/// certificate is not trusted), or those of the files. No HTTP status is an error.
 class Client {
  public:
   explicit Client(Endpoint endpoint);
@@ -31,18 +31,18 @@ class Client {
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
 
-  /// GET, HEAD, PUT and DELETE are sent a second time if the kept connection turns out to be dead; POST and
-  /// PATCH never.
+  /// Sends the request and reads the response. If the kept connection turns out to be dead, GET, HEAD, PUT
+  /// and DELETE are sent once more; POST and PATCH are not.
   [[nodiscard]] Result<ClientResponse> Send(ClientRequest request);
 
-  /// An upgraded connection; TCP and Unix only. The caller owns the descriptor (blocking) and reads `early`
-  /// first.
+  /// An upgraded connection; TCP and Unix only. The caller owns the descriptor, which is blocking, and must
+  /// read `early` first.
   struct Upgraded {
     UniqueFd descriptor;
     std::string early;
   };
-  /// GET with `Upgrade: protocol` and more fields. kFailedPrecondition: the server answered something else,
-  /// with its status and text.
+  /// Sends a GET with `Upgrade: protocol` and `headers`. kFailedPrecondition: the server did not upgrade; the
+  /// message has its status and text.
   [[nodiscard]] Result<Upgraded> Upgrade(std::string target, std::string protocol,
                                          std::chrono::milliseconds wait_max, Headers headers = {});
 

@@ -14,7 +14,7 @@
 
 namespace trainyard::http {
 
-/// Where a server is.
+/// The address of a server.
 struct Endpoint {
   enum class Transport { kTcp, kTls, kUnix };
   Transport transport = Transport::kTcp;
@@ -23,15 +23,15 @@ struct Endpoint {
   std::filesystem::path socket_path;  ///< kUnix
   std::filesystem::path ca_file;      ///< kTls: the authorities to trust; empty: the system's
 
-  /// "http://host[:port]", "https://host[:port]" or "unix:/path". A path after the host is refused.
+  /// "http://host[:port]", "https://host[:port]" or "unix:/path". A path after the host is an error.
   [[nodiscard]] static Result<Endpoint> Parse(std::string_view url);
-  /// "host:port", without the scheme's own port.
+  /// "host:port"; the scheme's default port is left out.
   [[nodiscard]] std::string Authority() const;
 };
 
 /// A body sent from a file while it is read.
 struct UploadBody {
-  int descriptor = -1;  ///< the caller's; read with pread
+  int descriptor = -1;  ///< owned by the caller; read with pread
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::function<void(std::uint64_t sent)> progress;  ///< after each block; may be empty
@@ -46,10 +46,10 @@ struct ClientRequest {
   std::function<void(std::uint64_t received)> progress;
   std::size_t response_bytes_max = std::size_t{64} << 20;  ///< of ClientResponse::body
   std::chrono::milliseconds wait_max{
-      60'000};  ///< for each wait: for the answer, the next bytes, room to write
+      60'000};  ///< for each wait: for the response, for the next bytes, until more can be written
 };
 
-/// Whether the request can be sent as it is: kInvalidArgument names what cannot be sent.
+/// Checks that the request can be sent. kInvalidArgument names the part that cannot.
 [[nodiscard]] Status CheckRequest(const ClientRequest& request);
 
 /// The request's head as bytes, with Host and Content-Length.

@@ -26,11 +26,11 @@ class ClientSocket {
   [[nodiscard]] Result<std::size_t> ReadSome(std::span<char> buffer, std::chrono::milliseconds wait_max);
   [[nodiscard]] Status Write(std::string_view bytes, std::chrono::milliseconds wait_max);
   /// Whether bytes or the end of the stream have arrived. Between two requests this means that the kept
-  /// connection is dead, during an upload that the server answers early.
+  /// connection is dead; during an upload, that the server responds early.
   [[nodiscard]] bool HasInput();
-  /// For poll; this object still owns it.
+  /// For poll; this object keeps ownership.
   [[nodiscard]] int descriptor() const noexcept;
-  /// The plain socket itself, blocking again.
+  /// Releases the plain socket, set to blocking mode.
   [[nodiscard]] UniqueFd Release();
 
  private:

@@ -8,12 +8,12 @@
 
 namespace trainyard::http {
 
-/// An answer whose body is read while the server makes it (server-sent events), on a connection of its own.
+/// A response whose body is read while the server produces it (server-sent events), on a separate connection.
 /// Synchronous, one thread at a time; the destructor closes the connection.
 class ClientStream {
  public:
-  /// Connects, sends the request and reads the answer's head, whatever its status; the request's body is a
-  /// text. Errors: those of Client::Send.
+  /// Connects, sends the request and reads the response's head, whatever its status. The request's body must
+  /// be a string. Errors: those of Client::Send.
   [[nodiscard]] static Result<ClientStream> Open(const Endpoint& endpoint, const ClientRequest& request);
   ~ClientStream();
   ClientStream(ClientStream&&) noexcept;
@@ -22,11 +22,13 @@ class ClientStream {
   [[nodiscard]] int status() const noexcept;
   [[nodiscard]] const Headers& headers() const noexcept;
 
-  /// The part of the body that has arrived, empty at its end. kDeadlineExceeded: nothing came in time, the
-  /// stream can still be read; kDataLoss: cut; kUnavailable: the connection is lost.
+  /// Returns the part of the body that has arrived; empty at its end. kDeadlineExceeded: nothing arrived in
+  /// time, but the stream can still be read; kDataLoss: the body is truncated; kUnavailable: the connection
+  /// is lost.
   [[nodiscard]] Result<std::string> Read(std::chrono::milliseconds wait_max);
 
-  /// Readable when more may have come, after a Read() that waited for nothing and found nothing.
+  /// A descriptor to poll: it becomes readable when more may have arrived. Valid after a Read() with a wait
+  /// of zero that returned kDeadlineExceeded.
   [[nodiscard]] int descriptor() const noexcept;
 
  private:

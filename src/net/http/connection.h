@@ -18,16 +18,16 @@
 
 namespace trainyard::http {
 
-/// What all connections of a server share. Outlives them.
+/// State that all connections of a server share. Outlives them.
 struct ConnectionContext {
   const Router& router;
   const ServerOptions& options;
-  std::function<std::string_view()> date;  ///< the Date field's value, good until the next call
-  const bool& stopping;                    ///< each connection ends with its present answer
-  const bool& idle_over;                   ///< and no further request is waited for
+  std::function<std::string_view()> date;  ///< the Date field's value, valid until the next call
+  const bool& stopping;                    ///< each connection ends after its current response
+  const bool& idle_over;                   ///< connections do not wait for another request
 };
 
-/// One client's connection: requests are answered one after the other, in order. Loop thread only.
+/// One client's connection: requests are handled one at a time, in order. Loop thread only.
 ///
 ///   waiting for a request <--> answering it --> upgraded, or closed
 class Connection {
@@ -37,19 +37,19 @@ class Connection {
 
   /// Runs until the client, an error, a deadline or Stop ends it. The object lives until this returns.
   asio::awaitable<void> Run();
-  /// The server stops: closes at once while waiting for a request, streaming or upgraded, else after the
-  /// present answer.
+  /// Called when the server stops. Closes at once if it is waiting for a request, streaming or upgraded, else
+  /// after the current response.
   void Stop();
-  /// For a request, or for its client to notice the end of a refused one.
+  /// Whether it waits for a request, or for the client to notice that a refused request is over.
   [[nodiscard]] bool IsWaiting() const;
-  /// Closes it in any state.
+  /// Closes the connection in any state.
   void Close() { channel_->Close(); }
 
  private:
   enum class After { kKeep, kClose, kCloseGently };
   using HeadResult = std::expected<RequestHead, HeadError>;
 
-  /// Nothing: the connection ended between two requests.
+  /// Nullopt: the connection ended between two requests.
   asio::awaitable<std::optional<HeadResult>> ReadHead();
   asio::awaitable<After> ServeOne();
   asio::awaitable<After> Answer(RequestHead head, Framing framing);

@@ -14,15 +14,15 @@
 
 namespace trainyard::http {
 
-/// The first 64 bits of an IPv6 address, which is what one customer gets at least; an IPv4 address as
-/// ::ffff:A.B.C.D, whole.
+/// The first 64 bits of an IPv6 address, because one customer gets at least a /64; or a whole IPv4 address as
+/// ::ffff:A.B.C.D.
 using NetworkPrefix = std::array<std::uint8_t, 16>;
 
-/// Who a connection belongs to: an account of this machine, else the address of another machine. Addresses
-/// mean nothing on loopback: connections from there whose account is not known are all one peer.
+/// The owner of a connection: an account of this machine, or else the address of another machine. Loopback
+/// addresses do not identify anyone: all connections from there whose account is unknown count as one peer.
 struct PeerKey {
   std::optional<std::uint32_t> uid;
-  std::optional<NetworkPrefix> network;  ///< only where there is no uid
+  std::optional<NetworkPrefix> network;  ///< set only if there is no uid
   [[nodiscard]] bool is_known() const noexcept { return uid || network; }
   friend auto operator<=>(const PeerKey&, const PeerKey&) = default;
 };
@@ -32,23 +32,24 @@ struct PeerKey {
 
 class ConnectionBudget;
 
-/// What a connection is doing, in the order in which connections are closed when there are too many.
+/// The state of a connection. Connections are closed in this order when there are too many.
 enum class ConnectionPhase : std::uint8_t {
-  kUnproven,  ///< has not sent a whole request: a handshake, a slow head, nothing at all
+  kUnproven,  ///< has not sent a complete request: it is in the handshake, sends its head slowly, or has sent
+              ///< nothing
   kIdle,      ///< waits for its next request
-  kStream,    ///< follows a stream, which its client can resume
+  kStream,    ///< receives a stream, which its client can resume
   kBusy,      ///< a request is in flight: never closed
   kKept,      ///< upgraded: never closed
 };
 
-/// One connection's place in a budget; the destructor leaves it. Loop thread only; the budget outlives it.
+/// One connection's seat in a budget; the destructor frees it. Loop thread only; the budget outlives it.
 class ConnectionSeat {
  public:
   ~ConnectionSeat();
   ConnectionSeat(const ConnectionSeat&) = delete;
   ConnectionSeat& operator=(const ConnectionSeat&) = delete;
 
-  /// A seat whose connection was closed stays without one.
+  /// Records what the connection is doing. No effect if the budget has closed it.
   void SetPhase(ConnectionPhase phase);
 
  private:
@@ -69,15 +70,16 @@ class ConnectionSeat {
   List::iterator in_peer_;
 };
 
-/// How many connections there may be, for all servers of a process that share it. A new one is accepted as
-/// long as another can be closed for it: see ConnectionPhase; within a phase the oldest first. A peer at its
-/// limit loses one of its own. Each call takes O(log peers). Loop thread only.
+/// Limits the connections of all servers of a process that share it. At the limit, a new connection is
+/// accepted if another one can be closed: see ConnectionPhase for the order; within a phase the oldest is
+/// closed first. If the peer is at its own limit, one of its own connections is closed. Each call takes O(log
+/// peers). Loop thread only.
 class ConnectionBudget {
  public:
   struct Limits {
     std::size_t connections_max = 10'000;
     std::size_t known_peer_max =
-        7'500;  ///< of one account or address; of all others together: connections_max
+        7'500;  ///< for one account or address; unknown peers together: connections_max
   };
 
   explicit ConnectionBudget(Limits limits);
@@ -85,16 +87,16 @@ class ConnectionBudget {
   ConnectionBudget(const ConnectionBudget&) = delete;
   ConnectionBudget& operator=(const ConnectionBudget&) = delete;
 
-  /// Closes a connection if one more needs that; false: all connections have a request in flight.
+  /// Closes a connection if that is needed for a new one; false: all connections have a request in flight.
   [[nodiscard]] bool MakeRoom(const PeerKey& peer);
-  /// Closes one in any case (there are no descriptors left); false: none can be closed.
+  /// Closes one unconditionally, because there are no descriptors left; false: none can be closed.
   bool CloseOne();
-  /// A place for a connection for which there is room. `close` ends the connection at once; it is called at
-  /// most once, within a call of this class, and must not call it.
+  /// A seat for a new connection; call MakeRoom() first. `close` must end the connection at once. It is
+  /// called at most once, from inside a method of this class, and must not call this class.
   [[nodiscard]] std::unique_ptr<ConnectionSeat> Take(const PeerKey& peer, std::function<void()> close);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// How many connections were closed for others, and how many were refused.
+  /// The number of connections that were closed to make room, and of those that were refused.
   [[nodiscard]] std::int64_t closed() const noexcept { return closed_; }
   [[nodiscard]] std::int64_t refused() const noexcept { return refused_; }
 
@@ -114,10 +116,10 @@ class ConnectionBudget {
   std::int64_t refused_ = 0;
 };
 
-/// What a process with so many descriptors can serve. Pure.
+/// How many connections a process with this limit of descriptors can serve. Pure.
 struct DescriptorPlan {
-  std::size_t clients;      ///< connections, each with a file of its own
-  std::size_t supervisors;  ///< kept free for them, whatever clients do
+  std::size_t clients;      ///< connections, each with one open file
+  std::size_t supervisors;  ///< reserved for supervisors
 };
 [[nodiscard]] DescriptorPlan PlanDescriptors(std::uint64_t descriptors_max);
 

@@ -9,8 +9,8 @@ namespace trainyard::http {
 
 namespace asio = boost::asio;
 
-/// A connection's one deadline, set again for every wait. Moving it later costs nothing: the timer checks
-/// when it fires. Loop thread only. After the destructor nothing is called.
+/// The deadline of a connection's current wait. Extending it is cheap: the timer is only checked when it
+/// fires. Loop thread only. `on_expiry` is not called after the destructor.
 class Deadline {
  public:
   Deadline(const asio::any_io_executor& executor, std::function<void()> on_expiry);
@@ -18,16 +18,16 @@ class Deadline {
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
 
-  /// From now on; clears expired().
+  /// Starts a deadline `wait_max` from now; clears expired().
   void Set(std::chrono::steady_clock::duration wait_max);
   void Clear() noexcept;
-  /// Whether the deadline that was set last passed before Clear().
+  /// Whether the latest deadline passed before Clear().
   [[nodiscard]] bool expired() const noexcept;
 
  private:
   struct State;
   static void Arm(const std::shared_ptr<State>& state);
-  std::shared_ptr<State> state_;  // shared: the timer's handler may run after us
+  std::shared_ptr<State> state_;  // shared: the timer's handler may run after the destructor
 };
 
 }  // namespace trainyard::http

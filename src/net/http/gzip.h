@@ -10,10 +10,11 @@
 
 namespace trainyard::http {
 
-/// One gzip member, compressed fast rather than small. Any thread; about 1 ms per 300 KiB of JSON.
+/// Compresses text into one gzip member, with a fast compression level. Any thread; about 1 ms per 300 KiB of
+/// JSON.
 [[nodiscard]] std::string GzipCompress(std::string_view text);
 
-/// Takes one gzip member apart as its bytes arrive. One body, one object (about 48 KiB of state).
+/// Decompresses one gzip member as its bytes arrive. Use one object per body (about 48 KiB of state).
 class GzipDecoder {
  public:
   GzipDecoder();
@@ -28,7 +29,7 @@ class GzipDecoder {
   /// Stops when `in` or `out` is used up or the member has ended. kInvalidArgument: not gzip, or its checksum
   /// is wrong.
   [[nodiscard]] Result<Step> Decode(std::string_view in, std::span<std::byte> out);
-  /// The whole member including its checksum was seen.
+  /// Whether the whole member including its checksum was decoded.
   [[nodiscard]] bool done() const noexcept;
 
  private:

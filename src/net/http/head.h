@@ -9,28 +9,27 @@
 #include "base/result.h"
 #include "net/http/headers.h"
 
-/// The head of an HTTP/1 message: start line and header fields, from bytes and nothing else. Pure; any
-/// thread.
+/// The head of an HTTP/1 message: start line and header fields. Pure; any thread.
 ///
 /// Stricter than RFC 9112 where lenient parsing allows request smuggling: lines end in CRLF, no folded
 /// fields, no space before a colon, no second Host or differing Content-Length, no transfer coding but
 /// chunked.
 namespace trainyard::http {
 
-/// Why a message was refused, with the status to answer: 400, 417, 431, 501, 505.
+/// Why a message was refused, with the status of the response: 400, 417, 431, 501, 505.
 struct HeadError {
   int status = 400;
   std::string reason;
   friend bool operator==(const HeadError&, const HeadError&) = default;
 };
 
-/// Finds the end of the head; asked again as bytes arrive.
+/// Finds the end of the head; call it again as bytes arrive.
 class HeadScanner {
  public:
-  /// The head's size including the empty line; nothing while it is incomplete; 400 for a line that does not
-  /// end in CRLF. `bytes` begins at the start line and has grown since the last call.
+  /// The head's size including the empty line; nullopt while it is incomplete; 400 for a line that does not
+  /// end in CRLF. `bytes` begins at the start line and must have grown since the last call.
   [[nodiscard]] std::expected<std::optional<std::size_t>, HeadError> Scan(std::string_view bytes);
-  /// Before the next message.
+  /// Call it before the next message.
   void Reset() noexcept { scanned_ = 0; }
 
  private:

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-/// What requests and answers begin with, as values. Pure; any thread.
+/// Methods and header fields of requests and responses. Pure; any thread.
 namespace trainyard::http {
 
 enum class Method { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions };
 
-/// Header fields in order; names compare without case.
+/// Header fields in order; names are case-insensitive.
 class Headers {
  public:
   void Add(std::string name, std::string value);
@@ -27,10 +27,10 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-/// Makes contents that anybody may have written harmless where a browser opens them: they run no script, are
-/// what their type says, and no other site's page can include them. Replaces fields of those names. Source:
-/// the Fetch standard, "X-Content-Type-Options" and "Cross-Origin-Resource-Policy"; Content Security Policy
-/// Level 3, "sandbox".
+/// Makes content from untrusted users safe to open in a browser: it runs no script, its declared type is not
+/// second-guessed, and no other site's page can include it. Replaces fields of those names. Source: the Fetch
+/// standard, "X-Content-Type-Options" and "Cross-Origin-Resource-Policy"; Content Security Policy Level 3,
+/// "sandbox".
 void ConfineContent(Headers& headers);
 
 }  // namespace trainyard::http

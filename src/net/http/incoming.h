@@ -15,13 +15,13 @@ namespace trainyard::http {
 /// 400: the query is malformed; 501: the method is unknown. `scheme` is the transport's.
 [[nodiscard]] std::expected<Request, HeadError> MakeRequest(RequestHead head, std::string_view scheme);
 
-/// The decompressing reader that Content-Encoding asks for; empty for none; 415 for an unknown coding. `raw`
-/// outlives it.
+/// The decompressing reader for the request's Content-Encoding; null if there is none; 415 for an unknown
+/// coding. `raw` outlives it.
 [[nodiscard]] std::expected<std::unique_ptr<BodyReader>, HeadError> DecodeBody(const Request& request,
                                                                                BodyReader& raw);
 
-/// `X-HTTP-Method-Override` in a POST: Google's clients send it for a GET whose URL would be too long. The
-/// body is then the query (application/x-www-form-urlencoded).
+/// Applies `X-HTTP-Method-Override` in a POST: Google's clients send it for a GET whose URL would be too
+/// long. The body is then the query (application/x-www-form-urlencoded).
 asio::awaitable<Status> ApplyMethodOverride(Request& request);
 
 }  // namespace trainyard::http

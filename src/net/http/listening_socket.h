@@ -22,7 +22,7 @@ struct ListeningSocket {
 /// See Server::ListenUnix.
 [[nodiscard]] Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path);
 
-/// Whether it is an address of this machine, its loopback among them. Any thread.
+/// Whether it is an address of this machine, including the loopback. Any thread.
 [[nodiscard]] bool IsOwnAddress(const boost::asio::ip::address& address);
 
 }  // namespace trainyard::http

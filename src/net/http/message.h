@@ -21,7 +21,7 @@ namespace trainyard::access {
 class Caller;
 }  // namespace trainyard::access
 
-/// HTTP as handlers see it: values and two interfaces of bodies, without the transport.
+/// HTTP as handlers see it: values and two interfaces for bodies, without the transport.
 namespace trainyard::http {
 
 namespace asio = boost::asio;
@@ -35,7 +35,7 @@ class BodyReader {
   /// Fills the front of `buffer`; 0 at the end of the body. kUnavailable: the client went away or was too
   /// slow; kInvalidArgument: the body is cut or malformed.
   virtual asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) = 0;
-  /// The rest as one string; kOutOfRange (answered as 413) beyond `bytes_max`.
+  /// The rest of the body as one string; kOutOfRange (sent as 413) beyond `bytes_max`.
   asio::awaitable<Result<std::string>> ReadAll(std::size_t bytes_max);
 };
 
@@ -43,19 +43,20 @@ class BodyReader {
 /// "a/b" that came as a%2Fb is one parameter.
 struct Request {
   Method method = Method::kGet;
-  std::string target;  ///< as it came: raw path and query
+  std::string target;  ///< as received: raw path and query
   std::string path;    ///< raw path, still percent-encoded
-  std::string scheme;  ///< "http" or "https": as the client sees it, behind a trusted proxy too
+  std::string scheme;  ///< "http" or "https": as the client sees it, also behind a trusted proxy
   std::string host;    ///< Host header, with port
   Headers headers;
   std::vector<std::pair<std::string, std::string>> query;       ///< decoded, in order
   std::vector<std::pair<std::string, std::string>> parameters;  ///< from the route's pattern, decoded
   std::optional<std::uint64_t> content_length;                  ///< as announced (before decompression)
   BodyReader* body = nullptr;                                   ///< lives as long as the request
-  Peer* peer = nullptr;  ///< of its connection, which it outlives; null where there is none (tests)
-  /// Who is behind a trusted proxy (ServerOptions::look_behind_proxy): "192.0.2.7". Empty: the peer itself.
+  Peer* peer = nullptr;  ///< of its connection; outlives the request; null if there is no connection (tests)
+  /// The client behind a trusted proxy (ServerOptions::look_behind_proxy): "192.0.2.7". Empty: the peer
+  /// itself.
   std::string client_address{};
-  /// Who asks, as the door found out (net/access/door.h); null: nobody was asked who they are.
+  /// The authenticated caller, set by the door (net/access/door.h); null: authentication is off.
   std::shared_ptr<const access::Caller> caller{};
 
   /// A path parameter that the route's pattern names; a CHECK if it does not.
@@ -63,11 +64,11 @@ struct Request {
   /// The first query parameter of that name; empty if there is none.
   [[nodiscard]] std::string_view Query(std::string_view name) const noexcept;
   [[nodiscard]] bool HasQuery(std::string_view name) const noexcept;
-  /// "http://HOST": what upload locations and media links are built from.
+  /// "http://HOST": the prefix of upload locations and media links.
   [[nodiscard]] std::string Origin() const { return scheme + "://" + host; }
 };
 
-/// A part of an open file, sent with sendfile where the transport allows it. Owns the descriptor.
+/// A part of an open file, sent with sendfile if the transport allows it. Owns the descriptor.
 struct FileBody {
   std::shared_ptr<const int> descriptor;  ///< shared: a response may be copied; closed with the last one
   std::uint64_t offset = 0;
@@ -89,7 +90,7 @@ struct StreamPart {
   [[nodiscard]] std::string Joined() const { return text + (shared != nullptr ? *shared : "") + after; }
 };
 
-/// A body made while it is sent (server-sent events). Called until it returns an empty part.
+/// A body produced while it is sent (server-sent events). `next` is called until it returns an empty part.
 struct StreamBody {
   std::function<asio::awaitable<Result<StreamPart>>()> next;
 };
@@ -101,14 +102,14 @@ class ByteStream {
   virtual ~ByteStream() = default;
   /// 0 at the end of the stream.
   virtual asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) = 0;
-  /// All of it. One write at a time: callers queue.
+  /// Writes all of it. One write at a time: callers must queue.
   virtual asio::awaitable<Status> Write(std::string bytes) = 0;
   /// Ends pending reads and writes with an error.
   virtual void Close() = 0;
 };
 
-/// Answers 101 with `Upgrade: PROTOCOL` and hands the connection over; `run` ends when the connection is no
-/// longer needed.
+/// Responds 101 with `Upgrade: PROTOCOL` and passes the connection to `run`, which returns when the
+/// connection is no longer needed.
 struct UpgradeBody {
   std::string protocol;
   std::function<asio::awaitable<void>(std::shared_ptr<ByteStream> stream)>
@@ -125,9 +126,10 @@ struct Response {
   [[nodiscard]] static Response Empty(int status = 204);
 };
 
-/// Parse, call one use case, print. An Error becomes a google.rpc.Status body with the status of the one
-/// table. A named coroutine taking its parameters by value or by a reference that outlives the request; never
-/// a capturing lambda that is itself a coroutine (bind the owner in a plain lambda that calls the coroutine).
+/// Handles a request: parse, call one use case, print. An Error becomes a google.rpc.Status body with the
+/// HTTP status for its code. A named coroutine taking its parameters by value or by a reference that outlives
+/// the request; never a capturing lambda that is itself a coroutine (bind the owner in a plain lambda that
+/// calls the coroutine).
 using Handler = std::function<asio::awaitable<Result<Response>>(Request& request)>;
 
 }  // namespace trainyard::http

@@ -5,16 +5,16 @@
 
 namespace trainyard::http {
 
-/// The rate that a sender must keep, on average over windows of time spent waiting for it. The time that the
+/// The minimum rate of a sender, on average over windows of time spent waiting for it. The time that the
 /// reader needs does not count. Pure; one thread.
 class RateFloor {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  /// `bytes_min`: in a window. 0: any rate is accepted.
+  /// `bytes_min`: per window. 0: any rate is accepted.
   RateFloor(std::uint64_t bytes_min, Duration window) : bytes_min_(bytes_min), window_(window) {}
 
-  /// Records bytes that came and how long they were waited for; false: too slow.
+  /// Records the bytes that arrived and how long the reader waited for them; false: too slow.
   [[nodiscard]] bool Came(std::uint64_t bytes, Duration waited) noexcept {
     bytes_ += bytes;
     waited_ += waited;

@@ -11,7 +11,7 @@
 
 namespace trainyard::http {
 
-/// How large a body may be, and how fast it must come: see ServerOptions.
+/// Limits of a body's size and speed: see ServerOptions.
 struct BodyLimits {
   std::uint64_t bytes_max;
   Duration wait_max;
@@ -27,7 +27,7 @@ class RequestBody final : public BodyReader {
 
   asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override;
 
-  /// Reads and drops the rest, up to `bytes_max`; whether the body's end was reached.
+  /// Reads and discards the rest, up to `bytes_max`. Returns whether the body's end was reached.
   asio::awaitable<bool> Drain(std::uint64_t bytes_max);
 
   [[nodiscard]] bool finished() const noexcept { return finished_; }
@@ -47,7 +47,7 @@ class RequestBody final : public BodyReader {
   ChunkDecoder chunks_;
   bool chunked_;
   std::uint64_t left_;        ///< counted bodies
-  std::uint64_t bytes_left_;  ///< of the limit
+  std::uint64_t bytes_left_;  ///< until the limit of the body's size
   Duration wait_max_;
   RateFloor rate_;
   bool continue_pending_;
@@ -56,8 +56,8 @@ class RequestBody final : public BodyReader {
   bool timed_out_ = false;
 };
 
-/// Decompresses a gzip body, bounded: kOutOfRange when it exceeds kInflateRatioMax times its compressed size,
-/// once there are more than kInflateFreeBytes. (Deflate's own maximum is 1032; real logs and JSON stay below
+/// Decompresses a gzip body with a limit: kOutOfRange if the result is larger than kInflateFreeBytes and than
+/// kInflateRatioMax times the compressed size. (Deflate's own maximum is 1032; real logs and JSON stay below
 /// 100.)
 [[nodiscard]] std::unique_ptr<BodyReader> InflateBody(BodyReader& compressed);
 

@@ -13,33 +13,33 @@
 
 namespace trainyard::http {
 
-/// Takes one HTTP/1 answer apart as its bytes arrive, however they are cut: its head, then its body without
-/// the framing. Interim answers (100 Continue and its like) are skipped; 101 is an answer without a body, and
-/// what comes behind it belongs to the other protocol. No input or output: one object per answer, any
-/// thread. Source: RFC 9112 sections 6 and 7.
+/// Parses one HTTP/1 response as its bytes arrive, in pieces of any size: its head, then its body without the
+/// framing. Interim responses (such as 100 Continue) are skipped; 101 is a response without a body, and bytes
+/// after it belong to the new protocol. No input or output; use one object per response; any thread. Source:
+/// RFC 9112 sections 6 and 7.
 class ResponseReader {
  public:
-  /// Takes a piece of the body; an error of its own ends Feed(). The head is there when it is called.
+  /// Receives a piece of the body; its error ends Feed(). head() is set when it is called.
   using Sink = std::function<Status(std::string_view)>;
 
   static constexpr std::size_t kHeadBytesMax = std::size_t{256} << 10;
 
-  /// @param to_head  the answer is one to HEAD: it has no body
+  /// @param to_head  the response answers a HEAD request and has no body
   explicit ResponseReader(bool to_head = false) : to_head_(to_head) {}
 
-  /// Takes the bytes that belong to this answer; returns how many. kDataLoss: malformed, or a head beyond
-  /// kHeadBytesMax. Not to be called again after an error.
+  /// Consumes the bytes that belong to this response and returns how many. kDataLoss: malformed, or a head
+  /// beyond kHeadBytesMax. Not to be called again after an error.
   [[nodiscard]] Result<std::size_t> Feed(std::string_view bytes, const Sink& sink);
 
   /// The connection has ended: a body of unknown length is complete now. kUnavailable: it ended before the
-  /// first byte of an answer; kDataLoss: in the middle of one.
+  /// first byte of a response; kDataLoss: in the middle of one.
   [[nodiscard]] Status End();
 
   [[nodiscard]] bool has_head() const noexcept { return state_ != State::kHead; }
   [[nodiscard]] bool done() const noexcept { return state_ == State::kDone; }
   /// Empty until has_head().
   [[nodiscard]] const ResponseHead& head() const noexcept { return head_; }
-  /// Whether the connection may be used for another request once this answer is done.
+  /// Whether the connection may be used for another request once this response is done.
   [[nodiscard]] bool keep_alive() const noexcept { return framing_.keep_alive; }
 
  private:

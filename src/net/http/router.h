@@ -14,7 +14,7 @@ namespace trainyard::http {
 ///
 /// Patterns: "/v1/projects/{project}/jobs/{job}", with a custom verb
 /// "/v1/projects/{project}/jobs/{job}:cancel" (split at the last ':' of the last segment), and "{rest=**}" as
-/// last segment for all that remains. Literal segments win over parameters.
+/// last segment for the rest of the path. Literal segments win over parameters.
 class Router {
  public:
   Router();
@@ -23,31 +23,31 @@ class Router {
   Router& operator=(Router&&) noexcept;
 
   void Add(Method method, std::string_view pattern, Handler handler);
-  /// The same by the route's name: "POST /v1/projects/{project}/jobs".
+  /// Adds a route by its name: "POST /v1/projects/{project}/jobs".
   void Add(std::string_view route, Handler handler);
-  /// The same for a handler that only says that there is no such thing here.
+  /// Adds a route whose handler only reports that this is not supported here.
   void AddRefusal(std::string_view route, Handler handler);
 
-  /// One route, as Wrap and Visit show it.
+  /// One route, as passed to the callbacks of Wrap and Visit.
   struct RouteInfo {
     std::string_view name;    ///< "POST /v1/projects/{project}/jobs"
     bool is_refusal = false;  ///< AddRefusal
   };
 
-  /// Replaces each handler that was added so far by what `around` makes of it.
+  /// Replaces each handler that was added so far by the one that `around` makes of it.
   void Wrap(const std::function<Handler(const RouteInfo& route, Handler)>& around);
   /// All routes that were added so far, in no order.
   void Visit(const std::function<void(const RouteInfo& route)>& visit) const;
 
-  /// The handler, with request.parameters filled in; names the turn of the loop after it (NameLoopTask).
-  /// kNotFound: no such path; kUnimplemented (answered as
-  /// 405): the path exists for other methods.
+  /// Finds the handler and fills in request.parameters; names the loop's current turn after the route
+  /// (NameLoopTask). kNotFound: no such path; kUnimplemented (sent as 405): the path exists for other
+  /// methods.
   [[nodiscard]] Result<const Handler*> Find(Request& request) const;
 
-  /// The route of the request alone; fills in request.parameters, too. Errors as Find.
+  /// Finds only the route of the request; fills in request.parameters, too. Errors as for Find.
   [[nodiscard]] Result<RouteInfo> FindRoute(Request& request) const;
 
-  /// "GET, HEAD, PATCH": the methods that the request's path has; empty if there is no such path.
+  /// "GET, HEAD, PATCH": the methods of the request's path; empty if there is no such path.
   [[nodiscard]] std::string Allowed(const Request& request) const;
 
  private:

@@ -24,9 +24,10 @@ namespace trainyard::http {
 
 /// Serves a router over TCP, TLS and Unix sockets on one loop. Loop thread only.
 ///
-/// Lifecycle: Listen*, then the loop runs; Stop() lets it run out. The router, everything that its handlers
-/// use and the loop outlive the server. Destroy it when the loop does not run (it joins its connections by
-/// running it). Ignores SIGPIPE for the whole process: sendfile(2) has no flag for that.
+/// Lifecycle: call Listen*, then run the loop; after Stop() the loop runs out of work. The router, everything
+/// that its handlers use and the loop outlive the server. Destroy it when the loop is not running: the
+/// destructor runs the loop to end its connections. Ignores SIGPIPE for the whole process: sendfile(2) has no
+/// flag for that.
 class Server {
  public:
   using Options = ServerOptions;
@@ -44,28 +45,28 @@ class Server {
   Result<std::uint16_t> ListenTls(const std::string& host, std::uint16_t port,
                                   const tls::TlsIdentity& identity,
                                   FramingRules rules = FramingRules::kStrict);
-  /// The same on a socket that listens already (listening_socket.h).
+  /// Serves a socket that listens already (listening_socket.h).
   void ListenTcp(ListeningSocket socket, FramingRules rules = FramingRules::kStrict);
   Status ListenTls(ListeningSocket socket, const tls::TlsIdentity& identity,
                    FramingRules rules = FramingRules::kStrict);
-  /// Connections that come from now on to ports with TLS get the new certificate; those that are there keep
-  /// theirs. kInvalidArgument: it cannot be used, and the old one stays.
+  /// Uses the new certificate for new connections to ports with TLS; open connections keep the old one.
+  /// kInvalidArgument: it cannot be used, and the old one stays in use.
   Status UseIdentity(const tls::TlsIdentity& identity);
-  /// Mode 0600. A socket file that nobody listens on is replaced; kAlreadyExists when somebody does. Any path
-  /// length.
+  /// Listens on a socket file with mode 0600. Replaces a socket file that no process listens on;
+  /// kAlreadyExists if one does. The path may have any length.
   Status ListenUnix(const std::filesystem::path& path, FramingRules rules = FramingRules::kStrict);
-  /// The same with TLS: for relays that connect TCP clients to the socket.
+  /// Like ListenUnix, with TLS: for relays that connect TCP clients to the socket.
   Status ListenUnixTls(const std::filesystem::path& path, const tls::TlsIdentity& identity,
                        FramingRules rules = FramingRules::kStrict);
 
-  /// Serves a connected stream socket as the first listener without (with) TLS does what it accepts; `peer`
-  /// is who is at its other end, as far as the caller knows. For connections that a relay brings from another
-  /// machine. False: there is no such listener, or no room for a connection; the socket is closed.
+  /// Serves a connected stream socket as if the first listener without (with) TLS had accepted it; `peer` is
+  /// its other end, as far as the caller knows. For connections that a relay brings from another machine.
+  /// False: there is no such listener, or too many connections; the socket is closed.
   bool Adopt(UniqueFd socket, Peer peer, bool with_tls);
 
-  /// Stops listening and closes upgraded connections at once, idle ones after `idle_wait`: what was sent
-  /// before its client could know is answered. Requests in flight are answered, with `Connection: close`;
-  /// what is left after Options::stop_wait_max is cancelled.
+  /// Stops listening and closes upgraded connections at once, idle ones after `idle_wait`, so that requests
+  /// sent before the client could notice are still answered. Requests in flight are answered, with
+  /// `Connection: close`; those left after Options::stop_wait_max are cancelled.
   void Stop(std::chrono::milliseconds idle_wait = std::chrono::milliseconds(0));
   [[nodiscard]] std::size_t connection_count() const noexcept;
 

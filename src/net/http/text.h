@@ -12,19 +12,19 @@ namespace trainyard::http {
 
 using trainyard::EqualsIgnoringCase;
 
-/// Letters, digits and !#$%&'*+-.^_`|~, at least one.
+/// Whether it has at least one character and only letters, digits and !#$%&'*+-.^_`|~.
 [[nodiscard]] bool IsToken(std::string_view text) noexcept;
 
-/// No control characters but tab; bytes above 0x7f pass.
+/// Whether there are no control characters except tab; bytes above 0x7f are allowed.
 [[nodiscard]] bool IsFieldValue(std::string_view text) noexcept;
 
-/// Without the spaces and tabs around it.
+/// The text without leading and trailing spaces and tabs.
 [[nodiscard]] std::string_view Trim(std::string_view text) noexcept;
 
 /// Calls `visit` with each trimmed, non-empty element of a comma-separated list.
 void ForEachElement(std::string_view list, const std::function<void(std::string_view)>& visit);
 
-/// Digits only, no sign, no space; nothing when it does not fit.
+/// Parses digits without sign or space; nullopt for anything else and if it does not fit.
 [[nodiscard]] std::optional<std::uint64_t> ParseDecimal(std::string_view text) noexcept;
 
 /// Whether an Accept-Encoding field allows gzip (q=0 forbids it). Source: RFC 9110 section 12.5.3.

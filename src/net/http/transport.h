@@ -28,11 +28,11 @@ using StreamSocket = asio::generic::stream_protocol::socket;
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// Called before anything else.
+  /// Must be called before anything else.
   virtual asio::awaitable<Status> Handshake() = 0;
   /// 0 at the end of the stream.
   virtual asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) = 0;
-  /// Writes some of `first`, then of `second`; at least one byte of what is not empty.
+  /// Writes some of `first`, then of `second`; at least one byte unless both are empty.
   virtual asio::awaitable<Result<std::size_t>> WriteSome(std::string_view first, std::string_view second) = 0;
   /// Sends some bytes of a file, at most `count`; 0: the file is shorter than that.
   virtual asio::awaitable<Result<std::size_t>> SendFileSome(int descriptor, std::uint64_t offset,
@@ -41,7 +41,7 @@ class Transport {
   virtual asio::awaitable<void> ShutdownWrite() = 0;
   /// Ends pending operations with an error.
   virtual void Cancel() = 0;
-  /// The same, also for all later ones.
+  /// Like Cancel, also for all later operations.
   virtual void Close() = 0;
   /// "http" or "https".
   [[nodiscard]] virtual std::string_view scheme() const noexcept = 0;
@@ -50,9 +50,10 @@ class Transport {
 [[nodiscard]] std::unique_ptr<Transport> MakePlainTransport(StreamSocket socket);
 /// `context` outlives the transport.
 [[nodiscard]] std::unique_ptr<Transport> MakeTlsTransport(StreamSocket socket, asio::ssl::context& context);
-/// What a listener presents; TLS 1.2 or newer. kInvalidArgument: the certificate or its key cannot be used.
+/// The TLS context of a listener; TLS 1.2 or newer. kInvalidArgument: the certificate or its key cannot be
+/// used.
 [[nodiscard]] Result<asio::ssl::context> MakeServerTls(const tls::TlsIdentity& identity);
-/// The same for the side that connected: what the other one has to prove is the context's to say.
+/// The transport for the side that connected: the context decides what the server has to prove.
 [[nodiscard]] std::unique_ptr<Transport> MakeTlsClientTransport(StreamSocket socket,
                                                                 asio::ssl::context& context);
 

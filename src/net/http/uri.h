@@ -11,7 +11,7 @@
 /// write it.
 namespace trainyard::http {
 
-/// As text::PercentDecode. kInvalidArgument for what that refuses.
+/// Like text::PercentDecode, with kInvalidArgument for malformed text.
 [[nodiscard]] Result<std::string> PercentDecode(std::string_view text);
 
 /// "a=1&b=%20&c" in order; '+' is a space, a name without '=' has an empty value.
@@ -21,7 +21,7 @@ namespace trainyard::http {
 struct Target {
   std::string_view path;
   std::string_view query;
-  std::string_view authority{};  ///< of the absolute form, http://AUTHORITY/path; else empty
+  std::string_view authority{};  ///< set for the absolute form, http://AUTHORITY/path; else empty
 };
 [[nodiscard]] Target SplitTarget(std::string_view target) noexcept;
 

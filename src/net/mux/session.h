@@ -17,11 +17,11 @@ namespace trainyard::mux {
 
 namespace asio = boost::asio;
 
-/// Of what a stream's reader has not taken yet, and of what waits to be sent.
+/// Limit of a stream's unread bytes, and of its bytes waiting to be sent.
 inline constexpr std::size_t kStreamWindowBytes = std::size_t{256} << 10;
 /// Streams that are open at once; a further one is refused.
 inline constexpr int kStreamsMax = 1024;
-/// A path is no longer.
+/// The longest path of a stream.
 inline constexpr std::size_t kPathBytesMax = 1024;
 
 /// One stream of bytes in both directions. It ends with its session. Loop thread only; one read and one write
@@ -29,37 +29,38 @@ inline constexpr std::size_t kPathBytesMax = 1024;
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// At least one byte; 0: the other side has closed its direction. kUnavailable: the stream is reset or the
-  /// connection lost.
+  /// Reads at least one byte; 0: the other side has closed its direction. kUnavailable: the stream is reset
+  /// or the connection lost.
   virtual asio::awaitable<Result<std::size_t>> Read(std::span<char> buffer) = 0;
-  /// Returns once all of it is on its way, or waits in no more than kStreamWindowBytes. kUnavailable as
+  /// Returns once all bytes are sent or at most kStreamWindowBytes are waiting to be sent. kUnavailable as
   /// above.
   virtual asio::awaitable<Status> Write(std::string_view bytes) = 0;
-  /// Nothing more is written. Reading goes on.
+  /// Ends the direction that is written. Reading is still possible.
   virtual void CloseWrite() = 0;
-  /// Both directions end at once, and whoever waits here is told so.
+  /// Ends both directions at once; pending reads and writes fail.
   virtual void Reset() = 0;
 };
 
-/// Why a connection is over.
+/// Why a connection ended.
 enum class Ending {
   kClosed,  ///< by either side
-  kSilent,  ///< the other side said nothing for Options::silence_max: its network may be cut
-  kBroken,  ///< what came was no HTTP/2
+  kSilent,  ///< nothing arrived for Options::silence_max: the network may be down
+  kBroken,  ///< what arrived was not HTTP/2
 };
 
-/// One connection. Loop thread only. The destructor closes it; Run has returned by then.
+/// One connection. Loop thread only. The destructor closes it; Run must have returned by then.
 class Session {
  public:
   enum class Side { kOpens, kIsOpened };
   struct Options {
-    std::chrono::milliseconds ping_pause{5'000};  ///< a question while nothing comes
+    std::chrono::milliseconds ping_pause{5'000};  ///< between pings while nothing arrives
     std::chrono::milliseconds silence_max{20'000};
-    /// Of kIsOpened: the other side opened a stream. A turn of its own for each is not promised.
+    /// kIsOpened only: called when the other side opened a stream. May be called several times in one turn of
+    /// the loop.
     std::function<void(std::string path, std::shared_ptr<Stream> stream)> on_stream{};
   };
 
-  /// The transport has done its handshake.
+  /// The transport's handshake must be complete.
   Session(asio::any_io_executor executor, std::unique_ptr<http::Transport> transport, Side side,
           Options options);
   ~Session();
@@ -68,7 +69,7 @@ class Session {
 
   /// Serves the connection until it ends; all streams have ended then.
   asio::awaitable<Ending> Run();
-  /// Of kOpens, while Run runs. Null: the connection is over, or has kStreamsMax.
+  /// Opens a stream. kOpens only, while Run runs. Null: the connection has ended, or has kStreamsMax streams.
   [[nodiscard]] std::shared_ptr<Stream> Open(std::string_view path);
   /// Ends the connection; Run returns soon.
   void Close();

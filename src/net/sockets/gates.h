@@ -15,21 +15,21 @@
 
 namespace trainyard::sockets {
 
-/// Who may ask where: one gate for each purpose of a listener. Loop thread. Outlives the servers that have
+/// The access rules of each listener: one gate for each purpose. Loop thread. Outlives the servers that use
 /// its gates.
 class Gates {
  public:
   struct Options {
     std::string host;                     ///< where the server listens
-    std::vector<std::string> host_names;  ///< further names that it answers under
-    bool local_users = false;             ///< every account of this machine may ask
-    bool auth = false;                    ///< who asks has to log in
+    std::vector<std::string> host_names;  ///< further names that it accepts
+    bool local_users = false;             ///< every account of this machine has access
+    bool auth = false;                    ///< clients have to log in
     access::TrustedProxies proxies;
-    std::optional<access::UidRange> job_uids;  ///< those that jobs run as
-    /// Whether a living attempt runs as the account. Outlives the gates.
+    std::optional<access::UidRange> job_uids;  ///< the uids that jobs run as
+    /// Whether a live attempt runs as the account. Outlives the gates.
     std::function<boost::asio::awaitable<bool>(std::uint32_t uid)> is_attempt_uid;
   };
-  /// `pool` outlives it. Says in a line when the server is open to all accounts.
+  /// `pool` outlives it. Logs a line if the server is open to all accounts.
   Gates(const Options& options, boost::asio::any_io_executor loop, boost::asio::thread_pool& pool);
 
   /// For http::ServerOptions::uid_of.

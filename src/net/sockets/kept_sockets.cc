@@ -33,7 +33,7 @@ std::string Canonical(const std::string& host) {
   return ::inet_ntop(AF_INET6, &v6, text.data(), text.size());
 }
 
-/// Of a TCP socket that listens; nothing: it is none.
+/// The address of a listening TCP socket; nullopt: it is not one.
 std::optional<Address> AddressOf(int descriptor) {
   int listens = 0;
   socklen_t listens_size = sizeof(listens);

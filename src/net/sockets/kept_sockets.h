@@ -13,16 +13,16 @@
 
 namespace trainyard::sockets {
 
-/// Listening sockets that the service manager keeps while no server runs: who connects during a restart waits
-/// in the kernel's queue and is not refused. They are given to its descriptor store at the start, and come
-/// back to the next server (sd_notify(3), FDSTORE). Without a manager every socket is a new one, and none is
-/// kept. Blocking only for the system calls; before the loop runs, one thread.
+/// Listening sockets that the service manager keeps while no server runs: clients that connect during a
+/// restart wait in the kernel's queue and are not refused. The server stores them in the manager's descriptor
+/// store, and the next server receives them (sd_notify(3), FDSTORE). Without a manager every socket is new,
+/// and none is kept. Blocks only for the system calls; one thread, before the loop runs.
 class KeptSockets {
  public:
-  /// `keeps`: there is a manager. `waiting`: what it kept.
+  /// `keeps`: whether there is a manager. `waiting`: the descriptors that it kept.
   KeptSockets(bool keeps, std::vector<systemd::KeptDescriptor> waiting)
       : keeps_(keeps), waiting_(std::move(waiting)) {}
-  /// Those of this process. Before there are threads, or programs started by it.
+  /// Takes the descriptors that this process received. Call it before starting threads or programs.
   [[nodiscard]] static KeptSockets Take();
   KeptSockets(KeptSockets&&) = default;
   KeptSockets& operator=(KeptSockets&&) = delete;
@@ -31,31 +31,34 @@ class KeptSockets {
   /// Whether there is a manager that keeps sockets.
   [[nodiscard]] bool keeps() const noexcept { return keeps_; }
 
-  /// The kept socket that listens there, or a new one. A kept one that stands in its way (the same port of
-  /// all addresses, say) is closed. Errors: those of http::ListenOnTcp.
+  /// The kept socket that listens there, or a new one. Closes a kept socket that conflicts with it (such as
+  /// the same port on all addresses). Errors: those of http::ListenOnTcp.
   [[nodiscard]] Result<http::ListeningSocket> ListenOnTcp(const std::string& host, std::uint16_t port);
-  /// The same at the first port that can be had. 0 stands for "none" but at the end: there for any.
+  /// The same on the first port that is available. A port 0 is skipped, except as the last one: then it means
+  /// any port.
   [[nodiscard]] Result<http::ListeningSocket> ListenOnFirst(const std::string& host,
                                                             const std::vector<std::uint16_t>& ports);
-  /// The same at a file, and the manager keeps it. Errors: those of http::ListenOnUnix. Only if keeps().
+  /// The same for a Unix socket at `path`, which the manager then keeps. Errors: those of http::ListenOnUnix.
+  /// Only if keeps().
   [[nodiscard]] Result<http::ListeningSocket> ListenOnUnix(const std::filesystem::path& path);
 
-  /// Gives a TCP socket to the manager, if it has not got it yet. A manager that cannot be told is said to
-  /// the operator, and no error.
+  /// Stores a TCP socket in the manager, unless it has it already. If the manager cannot be reached, this
+  /// logs a line and is not an error.
   void Keep(const http::ListeningSocket& socket);
 
-  /// Closes what nobody asked for, here and in the manager's store: nothing listens there any more.
+  /// Closes the kept sockets that were not used, here and in the manager's store: nothing listens there any
+  /// more.
   void CloseTheRest();
 
  private:
   void Give(const std::string& name, int descriptor);
   void Close(const systemd::KeptDescriptor& kept);
-  /// Those of that port, whatever the address.
+  /// Closes the kept sockets of that port, whatever their address.
   bool ClosePort(std::uint16_t port);
 
   bool keeps_;
-  std::vector<systemd::KeptDescriptor> waiting_;  ///< not asked for yet
-  std::set<std::string> given_;                   ///< names of those that the manager has
+  std::vector<systemd::KeptDescriptor> waiting_;  ///< not used yet
+  std::set<std::string> given_;                   ///< names of the sockets that the manager has
 };
 
 }  // namespace trainyard::sockets

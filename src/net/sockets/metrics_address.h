@@ -7,7 +7,7 @@
 
 namespace trainyard::sockets {
 
-/// Where --metrics-listen says to listen.
+/// The value of --metrics-listen.
 struct MetricsAddress {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;

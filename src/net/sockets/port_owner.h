@@ -10,15 +10,15 @@
 
 #include "base/result.h"
 
-/// Who has a TCP port that this server would listen on, for a message that says how to go on.
+/// Finds the process that uses a TCP port that this server wants, for an error message that says what to do.
 namespace trainyard::sockets {
 
-/// As far as this account may see it.
+/// The owner of a port, as far as this account may see it.
 struct PortOwner {
-  pid_t pid = 0;         ///< 0: another account's processes are not ours to look into
+  pid_t pid = 0;         ///< 0: unknown: we may not inspect another account's processes
   std::string program;   ///< its command line's first words
   std::string user;      ///< name, or number
-  std::string data_dir;  ///< of a Trainyard server; empty: it is none
+  std::string data_dir;  ///< of a Trainyard server; empty: it is another program
   friend bool operator==(const PortOwner&, const PortOwner&) = default;
 };
 
@@ -29,22 +29,24 @@ struct ListeningEntry {
   friend bool operator==(const ListeningEntry&, const ListeningEntry&) = default;
 };
 
-/// As the kernel prints them: the local addresses with which a listener keeps this one from being bound,
-/// itself and the wildcards (that of IPv6 has IPv4's connections too). None of what is no address; nothing of
-/// a wildcard: every address is in its way. Pure.
+/// The local addresses, as the kernel prints them, that conflict with listening on `host` if another socket
+/// listens on them: `host` itself and the wildcards (that of IPv6 accepts IPv4 connections too). Empty if
+/// `host` is not an address; nullopt if it is a wildcard, which conflicts with every address. Pure.
 [[nodiscard]] std::optional<std::vector<std::string>> AddressesInTheWay(const std::string& host);
 
-/// The first that listens on the port at one of the addresses, or at any. Pure. Source: proc_net_tcp.rst.
+/// The first entry that listens on the port at one of the addresses, or at any if that is nullopt. Pure.
+/// Source: proc_net_tcp.rst.
 [[nodiscard]] std::optional<ListeningEntry> FindListening(
     std::string_view table, const std::optional<std::vector<std::string>>& addresses, std::uint16_t port);
 
-/// Who keeps a server from listening there. Reads /proc. Nothing: nobody of this network namespace any more.
-/// @param host  a numeric address, or "localhost" as http::ListenOnTcp has it
+/// Finds the process that keeps a server from listening there. Reads /proc. Nullopt: no process in this
+/// network namespace does (any more).
+/// @param host  a numeric address, or "localhost", as for http::ListenOnTcp
 [[nodiscard]] std::optional<PortOwner> FindPortOwner(const std::string& host, std::uint16_t port);
 
-/// What is said of a used port. Pure.
+/// The error for a port that is in use. Pure.
 /// @param place  "127.0.0.1:8470"
-/// @param data_dir  of the server that wants it
+/// @param data_dir  of the server that wants the port
 [[nodiscard]] Error PortInUse(const std::string& place, const std::optional<PortOwner>& owner,
                               const std::string& data_dir);
 

@@ -18,7 +18,8 @@ bool IsTcp(const http::Peer& peer) {
 
 /// Peer::pid of a process that this one may not look at.
 constexpr pid_t kUnseen = -1;
-/// Who has connected is likely to connect again, and is looked at first: as many processes are remembered.
+/// How many processes are remembered: a process that has connected is likely to connect again and is checked
+/// first.
 constexpr std::size_t kRecentMax = 8;
 
 }  // namespace

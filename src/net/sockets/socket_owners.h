@@ -14,10 +14,10 @@
 
 namespace trainyard::sockets {
 
-/// Whether a process has the other end of a connection. The kernel knows the account of a socket that no
-/// process has, too: a program may send it in a message that nobody receives and close its own, and what it
-/// wrote before is sent all the same. Loop thread only; looking at the machine's processes is a pool's work,
-/// one look for all who ask meanwhile. Outlives who asks.
+/// Finds out whether a live process owns the other end of a connection. The kernel also reports an account
+/// for a socket without a process: a program may send the socket in a message that nobody receives and close
+/// its own copy, and the bytes it wrote before are still delivered. Loop thread only; the machine's processes
+/// are read on the pool, once for all questions that arrive meanwhile. Outlives its callers.
 class SocketOwners {
  public:
   /// `pool` and `peers` outlive it.
@@ -25,16 +25,16 @@ class SocketOwners {
                const access::PeerUids& peers)
       : pool_(pool), peers_(peers), ended_(std::move(loop)) {}
 
-  /// Asked once for each connection: the process is noted in `peer`, which lives until the answer. Who passes
-  /// an open connection on afterwards acts for whoever uses it, as if it forwarded their requests. True for
-  /// Unix sockets, and where the account has a process that this one may not look at: to a server that is not
-  /// root, other accounts' are so, and sshd's of a tunnel.
+  /// Call it once per connection: the process is stored in `peer`, which must live until this returns. A
+  /// process that gives an open connection away afterwards acts for its new owner, as if it forwarded the
+  /// requests. True for Unix sockets, and if the account has a process that this server may not inspect:
+  /// without root these are processes of other accounts, and sshd's for a tunnel.
   boost::asio::awaitable<bool> Has(http::Peer& peer);
 
  private:
   struct Question {
     std::uint32_t socket = 0;
-    std::optional<std::uint32_t> uid{};  ///< who made it
+    std::optional<std::uint32_t> uid{};  ///< who created the socket
     std::int32_t owner = 0;              ///< a process; 0: there is none
     bool is_answered = false;
   };
@@ -42,8 +42,8 @@ class SocketOwners {
 
   boost::asio::thread_pool& pool_;
   const access::PeerUids& peers_;
-  std::vector<std::shared_ptr<Question>> questions_;  ///< shared: who asked may be gone before the answer
-  std::vector<std::int32_t> recent_;  ///< processes that had a connection lately, the last one first
+  std::vector<std::shared_ptr<Question>> questions_;  ///< shared: the caller may be gone before the answer
+  std::vector<std::int32_t> recent_;  ///< processes that had a connection recently, the latest first
   bool looking_ = false;
   Event ended_;  ///< a look
 };

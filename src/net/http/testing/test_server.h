@@ -12,15 +12,14 @@
 #include "base/async/unique_fd.h"
 #include "net/http/server.h"
 
-/// For this folder's tests: a server on a thread of its own, and a client that sends bytes as they are.
+/// For this folder's tests: a server on its own thread, and a client that sends raw bytes.
 namespace trainyard::http {
 
-/// Routes: GET /hello "hello"; GET /empty 204; POST /echo the body (at most 16 MiB); POST /length how long
-/// the body was; POST /ignore answers without reading; GET /throw throws; GET /error/{code}; GET
-/// /json/{size}; GET /file/{size} 'f' * size by FileBody; GET /stream three parts; GET /endless one
-/// part, then none until it is cancelled; GET /events the same as text/event-stream; GET /upgrade echoes; GET
-/// /query the method and query as text; GET /header/{value} as a field's value; GET /slow answers once
-/// Release() was called.
+/// Routes: GET /hello "hello"; GET /empty 204; POST /echo the body (at most 16 MiB); POST /length the body's
+/// length; POST /ignore answers without reading; GET /throw throws; GET /error/{code}; GET /json/{size}; GET
+/// /file/{size} 'f' * size by FileBody; GET /stream three parts; GET /endless one part, then none until it is
+/// cancelled; GET /events the same as text/event-stream; GET /upgrade echoes; GET /query the method and query
+/// as text; GET /header/{value} as a field's value; GET /slow answers once Release() was called.
 [[nodiscard]] Router MakeTestRouter();
 /// Lets every GET /slow that waits, of any server, be answered. Any thread.
 void ReleaseSlow(boost::asio::io_context& loop);
@@ -35,12 +34,12 @@ class TestServer {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] std::string Url() const { return "http://127.0.0.1:" + std::to_string(port_); }
   [[nodiscard]] std::filesystem::path folder() const { return folder_.path(); }
-  /// Runs it on the loop and waits for its end.
+  /// Runs `function` on the loop and waits until it returns.
   void OnLoop(const std::function<void(Server&)>& function);
   /// Starts a TLS listener; returns its port.
   std::uint16_t ListenTls(const tls::TlsIdentity& identity);
   boost::asio::io_context& loop() { return loop_; }
-  /// Stop, and the loop has run out.
+  /// Stops the server and waits until the loop has no more work.
   void StopAndJoin();
 
  private:
@@ -59,11 +58,10 @@ class RawClient {
   /// The other end of a connected stream socket.
   explicit RawClient(UniqueFd socket);
   void Send(std::string_view bytes);
-  /// Everything until the server closes, with the fields taken out that every response has (Date,
-  /// X-Content-Type-Options). "(reset)" is appended if it ends in a
-  /// reset, "(timeout)" if it does not end.
+  /// Reads until the server closes; the fields that every response has (Date, X-Content-Type-Options) are
+  /// removed. "(reset)" is appended if it ends in a reset, "(timeout)" if it does not end.
   std::string ReadToEnd();
-  /// Until `text` has arrived; what came.
+  /// Reads until `text` has arrived; returns everything that was read.
   std::string ReadUntil(std::string_view text);
   void ShutdownWrite();
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// Letters and blanks of ASCII, whatever the locale is; other bytes stay as they are. Pure: any thread.
+/// Letters and blanks of ASCII, independent of the locale; other bytes are not changed. Pure: any thread.
 namespace trainyard {
 
 [[nodiscard]] constexpr char ToLower(char c) noexcept {
@@ -21,7 +21,7 @@ namespace trainyard {
   return std::ranges::equal(a, b, [](char x, char y) { return ToLower(x) == ToLower(y); });
 }
 
-/// Without the blanks and line ends around it.
+/// The text without leading and trailing blanks and line ends.
 [[nodiscard]] constexpr std::string_view TrimSpace(std::string_view text) noexcept {
   constexpr std::string_view kSpace = " \t\n\v\f\r";
   const std::size_t first = text.find_first_not_of(kSpace);

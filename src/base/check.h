@@ -2,8 +2,8 @@
 
 namespace trainyard {
 
-/// Prints the broken condition with its place to stderr and aborts. For bugs only: user input never gets
-/// here.
+/// Prints the broken condition with its source location to stderr and aborts. For bugs only: user input must
+/// never cause this.
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line) noexcept;
 
 }  // namespace trainyard

@@ -7,7 +7,7 @@ namespace trainyard {
 /// Wall-clock time as the API shows it: UTC, nanoseconds.
 using SysTime = std::chrono::sys_time<std::chrono::nanoseconds>;
 
-/// The only way to learn the time. Pure code takes `now` as an argument; code at the edge reads the injected
+/// The only way to read the time. Pure code takes `now` as an argument; code at the edge reads the injected
 /// clock. Any thread.
 class Clock {
  public:

@@ -38,7 +38,7 @@ struct FieldViolation {
   friend bool operator==(const FieldViolation&, const FieldViolation&) = default;
 };
 
-/// A reason that programs tell apart (google.rpc.ErrorInfo): "IAM_PERMISSION_DENIED" of "iam.googleapis.com".
+/// A machine-readable reason (google.rpc.ErrorInfo): "IAM_PERMISSION_DENIED" of "iam.googleapis.com".
 struct ErrorInfo {
   std::string reason;
   std::string domain;
@@ -46,14 +46,15 @@ struct ErrorInfo {
   friend bool operator==(const ErrorInfo&, const ErrorInfo&) = default;
 };
 
-/// Why an operation failed. Values, compared with == in tests.
+/// Why an operation failed. A value; tests compare it with ==.
 struct Error {
   Code code = Code::kUnknown;
   std::string message;  ///< the reason only; whoever adds context owns that context
   std::string field;    ///< path in the request as the API prints it ("runtime_version"); empty if none
-  /// Only from the JSON mapping, which reports all at once: `message` is then complete and `field` empty.
+  /// Set only by the JSON mapping, which reports all mistakes at once: `message` is then complete and `field`
+  /// empty.
   std::vector<FieldViolation> violations = {};
-  std::optional<ErrorInfo> info = {};  ///< of refusals: what was missing
+  std::optional<ErrorInfo> info = {};  ///< set if access was refused: what was missing
   friend bool operator==(const Error&, const Error&) = default;
 };
 
@@ -63,8 +64,8 @@ struct Error {
 [[nodiscard]] Error Unavailable(std::string message);
 [[nodiscard]] Error Internal(std::string message);
 
-/// kInternal, kUnavailable or kResourceExhausted from an errno of a failed system call: "open /a/b: No space
-/// left on device".
+/// The error for the errno of a failed system call, with code kInternal, kUnavailable or kResourceExhausted:
+/// "open /a/b: No space left on device".
 [[nodiscard]] Error ErrnoError(int error_number, std::string_view what);
 
 }  // namespace trainyard

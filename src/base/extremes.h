@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-/// Which values of a long series a chart needs: the one rule for whatever we draw. Pure: any thread.
+/// Decides which values of a long series a chart needs. All our charts use this rule. Pure: any thread.
 namespace trainyard {
 
-/// Fewer values than this cannot be asked for.
+/// The minimum of values_max.
 inline constexpr std::size_t kExtremesMin = 8;
 
 /// Positions within a series, `end` excluded.
@@ -21,9 +21,9 @@ struct Slice {
   return {.begin = size * k / parts, .end = size * (k + 1) / parts};
 }
 
-/// The positions of the values that stay, in order: at most `values_max` (at least kExtremesMin). All where
-/// there is room; else the first, the last, and of each of equal parts between them the smallest, the largest
-/// and a NaN if there is one, so that no peak is lost however few are drawn.
+/// The positions of the values to draw, in order: at most `values_max` (which is at least kExtremesMin). All
+/// values if they fit; else the first, the last, and for each of the equal parts between them the smallest,
+/// the largest and a NaN if there is one, so that no peak is lost.
 [[nodiscard]] std::vector<std::size_t> ExtremesOf(std::span<const double> values, std::size_t values_max);
 
 }  // namespace trainyard

@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// FNV-1a, 64 bits: the same number for a text on every machine and in every version. Not cryptographic.
+/// FNV-1a, 64 bits: the same text has the same hash on every machine and in every version. Not cryptographic.
 /// Pure: any thread. Source: Fowler, Noll, Vo; draft-eastlake-fnv section 2.
 [[nodiscard]] constexpr std::uint64_t Fnv1a(std::string_view text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;

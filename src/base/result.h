@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// A value or the reason why there is none.
+/// A value, or the error why there is none.
 template <class T>
 using Result = std::expected<T, Error>;
 /// Success is `return {};`.
@@ -21,7 +21,7 @@ using Status = Result<void>;
 /// `TY_TRY(JobId id, JobId::Parse(text));` declares id, or returns the error to the caller.
 #define TY_TRY(declaration, ...) \
   TY_TRY_IMPL(TY_CONCAT(ty_result_, __COUNTER__), return, declaration, __VA_ARGS__)
-/// The same inside a coroutine; the expression usually begins with co_await.
+/// TY_TRY inside a coroutine; the expression usually begins with co_await.
 #define TY_CO_TRY(declaration, ...) \
   TY_TRY_IMPL(TY_CONCAT(ty_result_, __COUNTER__), co_return, declaration, __VA_ARGS__)
 #define TY_TRY_IMPL(name, leave, declaration, ...)           \

@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// A value with a name: no implicit conversion in either direction.
+/// A distinct type for a value, without implicit conversion in either direction.
 template <class Tag, class Rep>
 class Strong {
  public:

@@ -38,7 +38,7 @@ bool IsJournal() {
   return std::to_string(own.st_dev) + ":" + std::to_string(own.st_ino) == told;
 }
 
-/// Of the journal; sd-daemon(3).
+/// The journal's prefix for the level: sd-daemon(3).
 std::string_view PriorityPrefix(DiagnosticLevel level) {
   switch (level) {
     case DiagnosticLevel::kDebug: return "<7>";

@@ -4,9 +4,9 @@
 
 namespace trainyard {
 
-/// What the operator reads on the server's stderr: one line per event, "2026-11-20T18:02:37.123Z WARNING
-/// text"; in systemd's journal "<4>WARNING text", since it has the time and reads the priority. Nothing that
-/// belongs to one job's user goes here alone: that is in the job's log.
+/// The server's log for the operator, on stderr: one line per event, "2026-11-20T18:02:37.123Z WARNING text";
+/// in systemd's journal "<4>WARNING text", because the journal adds the time and reads the priority.
+/// Information for a job's user must also go to the job's log.
 enum class DiagnosticLevel { kDebug, kInfo, kWarning, kError };
 
 /// Writes one line, whole, even when several threads write. Line ends in `text` are escaped, and control

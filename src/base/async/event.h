@@ -24,7 +24,7 @@ class Event {
   [[nodiscard]] bool IsSet() const noexcept;
   /// Returns at once if the flag is set.
   asio::awaitable<void> Wait();
-  /// False when the time passed without the flag being set.
+  /// Waits for at most `duration_max`. False: the flag was not set in that time.
   asio::awaitable<bool> WaitFor(std::chrono::steady_clock::duration duration_max);
 
  private:

@@ -11,8 +11,9 @@
 #include "base/async/unique_fd.h"
 #include "base/result.h"
 
-/// Small blocking file operations. Any thread, but on the loop only for files that are small and local.
-/// Errors carry the path and the system's words; a full disk is kResourceExhausted, a missing file kNotFound.
+/// Small blocking file operations. Any thread, but on the loop only for files that are small and local. Error
+/// messages contain the path and the system's message; a full disk is kResourceExhausted, a missing file
+/// kNotFound.
 
 namespace trainyard {
 
@@ -25,41 +26,42 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 [[nodiscard]] Result<std::string> ReadFile(const std::filesystem::path& path,
                                            std::size_t bytes_max = kReadFileMax);
 
-/// Writes all of it, in as many calls as it takes.
+/// Writes all bytes, with as many calls of write(2) as needed.
 [[nodiscard]] Status WriteAll(int descriptor, std::string_view bytes);
 
-/// Replaces the file so that after a crash at any point it holds either the old or the new contents, and
-/// after success the new ones: temporary file beside it, fsync, rename, fsync of the folder. Leaves no
-/// temporary file on error.
+/// Replaces the file atomically and durably: after a crash at any point it has either the old or the new
+/// contents, and after success the new ones. Writes a temporary file in the same directory, calls fsync,
+/// renames it, and calls fsync for the directory. Leaves no temporary file on error.
 [[nodiscard]] Status WriteFileAtomically(const std::filesystem::path& path, std::string_view contents,
                                          mode_t mode = 0644);
 
-/// The same without fsync: whoever reads sees the old or the new contents, but after a loss of power the file
-/// may be empty. For what is made again then.
+/// Like WriteFileAtomically, without fsync: readers see the old or the new contents, but after a loss of
+/// power the file may be empty. For files that can be created again.
 [[nodiscard]] Status ReplaceFile(const std::filesystem::path& path, std::string_view contents,
                                  mode_t mode = 0644);
 
-/// The path without links, as mounts need it; the path itself if there is no such file.
+/// The path with symbolic links resolved, as mounts need it; `path` itself if there is no such file.
 [[nodiscard]] std::string RealPath(const std::string& path);
 
-/// The kernel's name of this start of the machine, without a newline. Empty: it cannot be read.
+/// The kernel's boot id, without a newline; it changes at every boot. Empty: it cannot be read.
 [[nodiscard]] const std::string& BootId();
 
-/// mkdir -p: makes a directory and what is missing above it, with `mode` less the umask. Directories that are
-/// there stay as they are.
+/// mkdir -p: makes a directory and its missing parents, with `mode` minus the umask. Existing directories are
+/// not changed.
 [[nodiscard]] Status MakeFolders(const std::filesystem::path& path, mode_t mode = 0777);
 
-/// The same with mode 0700; a directory that is there becomes its owner's alone.
+/// Like MakeFolders with mode 0700; an existing directory also gets this mode.
 [[nodiscard]] Status MakePrivateFolder(const std::filesystem::path& path);
 
-/// fsync of a folder: makes the names in it durable.
+/// fsync of a directory: makes the names in it durable.
 [[nodiscard]] Status SyncDirectory(const std::filesystem::path& path);
 
-/// Between a fork and its exec, a child has its parent's descriptors, and with them its locks, even if the
-/// parent was killed meanwhile: a lock that is free again within this time was nobody's.
+/// Between fork and exec, a child has its parent's descriptors and so its locks, even if the parent was
+/// killed meanwhile. A lock that becomes free within this time had no real owner.
 inline constexpr std::chrono::milliseconds kForkWindowMax{2'000};
 
-/// flock(2), exclusive, of an open file. Blocks for `wait_max` at most. False: somebody has it all the time.
+/// Takes an exclusive flock(2) on an open file. Blocks for at most `wait_max`. False: another process kept
+/// the lock for that time.
 [[nodiscard]] Result<bool> TakeLock(int descriptor, std::chrono::milliseconds wait_max = kForkWindowMax);
 
 }  // namespace trainyard

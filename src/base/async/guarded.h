@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// A value inside its lock: With() is the only way to it, so it cannot be read without holding the lock. Any
-/// thread. The function must not block, co_await or call With() of the same object.
+/// A value protected by a mutex: With() is the only way to access it, so it cannot be read without the lock.
+/// Any thread. The function must not block, co_await or call With() of the same object.
 template <class T>
 class Guarded {
  public:

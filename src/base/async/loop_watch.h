@@ -10,10 +10,10 @@
 
 namespace trainyard {
 
-/// Names what blocks the loop: counts the turns (one handler, or one piece of a coroutine between two waits)
-/// that took longer than allowed, by what they were doing, and tells the operator's log. A turn is judged
-/// when it has ended. Only what runs on an executor of WatchLoop() is seen. Loop thread only; outlives what
-/// it watches.
+/// Finds out what blocks the loop: counts the turns (one handler, or one piece of a coroutine between two
+/// waits) that took longer than allowed, by cause, and logs them for the operator. A turn is measured when it
+/// has ended. Only turns on an executor of WatchLoop() are measured. Loop thread only; outlives these
+/// executors.
 class LoopWatch {
  public:
   using Duration = std::chrono::steady_clock::duration;
@@ -24,21 +24,21 @@ class LoopWatch {
     friend bool operator==(const Stalls&, const Stalls&) = default;
   };
 
-  /// How long a turn may take: other clients do not notice it.
+  /// The longest turn that is allowed: other clients do not notice it.
   static constexpr std::chrono::milliseconds kTurnMax{50};
-  /// How many causes are counted by name; the rest is "other".
+  /// The number of causes that are counted by name; the rest is counted as "other".
   static constexpr std::size_t kCausesMax = 200;
-  /// Between two lines about the same cause.
+  /// Minimum time between two log lines about the same cause.
   static constexpr std::chrono::seconds kSayPause{10};
 
   explicit LoopWatch(Duration turn_max = kTurnMax);
 
-  /// A turn that took this long and ended at `now`.
+  /// Records a turn that took this long and ended at `now`.
   void Took(std::string_view cause, Duration took, std::chrono::steady_clock::time_point now);
 
-  /// By cause; only those that stalled.
+  /// The stalls by cause; causes without a stall are not included.
   [[nodiscard]] const std::map<std::string, Stalls, std::less<>>& stalls() const noexcept { return stalls_; }
-  /// The longest turn of all, also one that was short enough.
+  /// The longest turn, even if it was not too long.
   [[nodiscard]] Duration longest() const noexcept { return longest_; }
 
  private:

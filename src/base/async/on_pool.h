@@ -15,11 +15,12 @@ namespace trainyard {
 
 namespace asio = boost::asio;
 
-/// Runs the work on the pool, then resumes the caller on its own executor, which it keeps busy meanwhile.
-/// What the work refers to may be in the caller's frame: that lives until the work is done.
+/// Runs the work on the pool, then resumes the caller on its own executor, whose run() does not return
+/// meanwhile. The work may refer to variables in the caller's frame, which lives until the work is done.
 asio::awaitable<void> RunOnPool(asio::thread_pool& pool, std::move_only_function<void()> work);
 
-/// OnPool for one type of value, so that the compiler sees one coroutine a type and none a lambda.
+/// OnPool for one type of value, so that the compiler instantiates one coroutine per type and not one per
+/// lambda.
 template <class Value>
 asio::awaitable<Value> ValueOnPool(asio::thread_pool& pool, std::move_only_function<Value()> work) {
   std::optional<Value> value;
@@ -31,9 +32,9 @@ extern template asio::awaitable<Status> ValueOnPool(asio::thread_pool&, std::mov
 extern template asio::awaitable<bool> ValueOnPool(asio::thread_pool&, std::move_only_function<bool()>);
 
 /// Runs blocking work on a named pool and resumes the caller on its own executor with what the work returned
-/// (an exception of a library is thrown again there). The work takes and returns values: it never touches
-/// loop state. Cancelling the caller does not interrupt the work: the caller resumes when the work is done
-/// and unwinds at its next co_await. The pool outlives the call.
+/// (an exception from a library is rethrown there). The work takes and returns values: it never touches loop
+/// state. Cancelling the caller does not interrupt the work: the caller resumes when the work is done and
+/// unwinds at its next co_await. The pool outlives the call.
 template <class F>
 asio::awaitable<std::invoke_result_t<F&>> OnPool(asio::thread_pool& pool, F work) {
   using Value = std::invoke_result_t<F&>;

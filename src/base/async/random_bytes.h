@@ -9,13 +9,13 @@
 
 namespace trainyard {
 
-/// Up to so many bytes getrandom(2) gives whole, whatever signals arrive.
+/// getrandom(2) returns requests of up to this size completely, even if signals arrive.
 inline constexpr std::size_t kRandomBytesMax = 256;
 
-/// An integer, or an array of integers, that nobody can guess: from the kernel. Any thread.
+/// A cryptographically secure random integer, or array of integers, from the kernel. Any thread.
 ///
-/// The one way to chance that is not repeatable: std::random_device of Debian's libstdc++ asks glibc's
-/// arc4random, which Ubuntu 22.04 lacks. Source: getrandom(2).
+/// Use this for all randomness that must not be repeatable: std::random_device of Debian's libstdc++ calls
+/// glibc's arc4random, which Ubuntu 22.04 lacks. Source: getrandom(2).
 template <class T>
   requires(std::has_unique_object_representations_v<T> && sizeof(T) <= kRandomBytesMax)
 [[nodiscard]] T RandomBytes() {

@@ -10,25 +10,24 @@
 #include "base/async/unique_fd.h"
 #include "base/result.h"
 
-/// Removing trees that user code made: any depth, any names, with two descriptors, memory per level and no
-/// recursion. Links are removed, never followed; another file system that is mounted inside is not entered.
+/// Removes directory trees that user code made: any depth, any names; needs two descriptors, memory per level
+/// and no recursion. Links are removed, never followed; a file system mounted inside the tree is not entered.
 namespace trainyard {
 
-/// Empties one folder in steps, so that other work can run in between. What others add meanwhile is
-/// removed too, or refused. Blocking; one thread at a time. The destructor leaves
-/// what is not removed yet.
+/// Empties one directory in steps, so that other work can run in between. Entries added meanwhile are removed
+/// too, or the work fails. Blocking; one thread at a time. The destructor leaves what is not removed yet.
 class TreeRemover {
  public:
   enum class What {
-    kEverything,   ///< folders closed to their owner are opened for it
-    kFoldersOnly,  ///< anything else is left and ends the work: kAborted, with its name
+    kEverything,   ///< directories without permissions for their owner get them first
+    kFoldersOnly,  ///< anything else is not removed and ends the work: kAborted, with its name
   };
   /// @param folder  stays open and is not removed itself.
   [[nodiscard]] static Result<TreeRemover> Below(int folder, What what);
 
-  /// Looks at about `entries_max` entries more. @return true: the folder is empty. kAborted: something else
-  /// than a folder is there, a folder was moved away meanwhile, or entries keep coming (more than
-  /// kEntriesMax); errors of the file system.
+  /// Processes about `entries_max` more entries. @return true: the directory is empty. kAborted: an entry is
+  /// not a directory (kFoldersOnly), a directory was moved away meanwhile, or entries keep being added (more
+  /// than kEntriesMax); errors of the file system.
   [[nodiscard]] Result<bool> Step(std::size_t entries_max);
   static constexpr std::size_t kEntriesMax = std::size_t{1} << 30;
 
@@ -36,7 +35,7 @@ class TreeRemover {
   struct Level {
     dev_t device = 0;
     ino_t inode = 0;
-    std::string name;                  ///< in the folder above; "" for the first
+    std::string name;                  ///< in the parent directory; "" for the first
     std::vector<std::string> folders;  ///< seen and not removed yet
   };
   TreeRemover(UniqueFd current, What what) : current_(std::move(current)), what_(what) {}
@@ -52,8 +51,8 @@ class TreeRemover {
   std::size_t seen_ = 0;
 };
 
-/// Removes a file, a link or a folder with all that is in it. Nothing there is no error. Whoever can write to
-/// the folders above `path` is trusted. Blocking.
+/// Removes a file, a link or a directory with its contents. A missing `path` is not an error. Everyone who
+/// can write to the directories above `path` is trusted. Blocking.
 [[nodiscard]] Status RemoveTree(const std::filesystem::path& path);
 
 }  // namespace trainyard

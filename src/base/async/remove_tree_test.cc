@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 class RemoveTreeTest : public testing::Test {
  protected:
   RemoveTreeTest() {
-    // Tens of thousands of folders: in memory where that can be had.
+    // Uses a file system in memory if there is one: the tests make tens of thousands of directories.
     const fs::path memory = "/dev/shm";
     const bool writable = ::access(memory.c_str(), W_OK) == 0;
     std::string name = (writable ? memory : fs::temp_directory_path()) / "remove-tree-XXXXXX";
@@ -121,7 +121,7 @@ TEST_F(RemoveTreeTest, AFolderThatIsMovedAwayIsNotLeftByItsNewParent) {
   const UniqueFd tree(::open((folder_ / "tree").c_str(), O_RDONLY | O_DIRECTORY));
   auto remover = TreeRemover::Below(tree.get(), TreeRemover::What::kEverything);
   ASSERT_TRUE(remover);
-  // One entry a step: it stands in "b" after the folders "a" and "b" were seen, entered and scanned.
+  // One entry per step: it is in "b" after the directories "a" and "b" were seen, entered and scanned.
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(remover->Step(1));
   fs::rename(folder_ / "tree" / "a" / "b", folder_ / "elsewhere" / "moved");
   Result<bool> done = false;

@@ -30,9 +30,9 @@ class TaskGroup {
 
   /// Starts a task. It may run up to its first wait before Spawn returns.
   void Spawn(asio::awaitable<void> task);
-  /// The same on another executor of the same loop (WatchLoop).
+  /// Starts a task on another executor of the same loop (WatchLoop).
   void Spawn(const asio::any_io_executor& executor, asio::awaitable<void> task);
-  /// Asks all tasks that run now to end; they do so at their next or present wait. The group stays usable.
+  /// Asks all running tasks to end; they do so at their current or next wait. The group stays usable.
   void Cancel();
   /// Returns when no task is left. A task of this group must not call it.
   asio::awaitable<void> Join();

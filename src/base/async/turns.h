@@ -13,8 +13,8 @@ namespace trainyard {
 
 namespace asio = boost::asio;
 
-/// Lets many waiters take turns on the loop a few at a time, in the order in which they asked, so that other
-/// users of the loop wait for those few and not for all. When a turn ends, the next one begins only after
+/// Lets many waiters take turns on the loop, a few at a time and in the order in which they asked, so that
+/// other users of the loop wait only for those few. When a turn ends, the next one begins only after
 /// everything else that is ready has run. Loop thread only; outlives its waiters.
 class Turns {
  public:
@@ -22,7 +22,7 @@ class Turns {
 
   Turns(asio::any_io_executor executor, std::size_t at_once);
 
-  /// Those who wait for a turn, and those who have one.
+  /// The number of waiters that wait for a turn, and of those that have one.
   [[nodiscard]] std::size_t queued() const noexcept;
   [[nodiscard]] std::size_t under_way() const noexcept;
 
@@ -39,10 +39,10 @@ class Turns::Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  /// Asks for a turn: for the next one, if it has one now. Asking again changes nothing.
+  /// Asks for a turn; for another one if it has a turn now. Asking again has no effect.
   void Want();
-  /// Waits for the turn that it asked for, or asks for meanwhile; false after `wait_max`: the request stands.
-  /// One call at a time; not with a turn.
+  /// Waits for the turn that was asked for before or is asked for meanwhile. False after `wait_max`: the
+  /// request remains. One call at a time; not while it has a turn.
   asio::awaitable<bool> WaitFor(std::chrono::steady_clock::duration wait_max);
   /// Ends the turn.
   void Done();
@@ -55,7 +55,7 @@ class Turns::Waiter {
   Event given_;
   std::list<Waiter*>::iterator position_;
   bool queued_ = false;
-  bool wanted_ = false;  ///< was passed over in the queue: nobody waited
+  bool wanted_ = false;  ///< was skipped in the queue because WaitFor was not running
   bool waiting_ = false;
   bool has_turn_ = false;
 };

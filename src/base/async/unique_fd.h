@@ -20,7 +20,7 @@ class UniqueFd {
 
   [[nodiscard]] int get() const noexcept { return descriptor_; }
   [[nodiscard]] explicit operator bool() const noexcept { return descriptor_ >= 0; }
-  /// Hands the descriptor over: the caller closes it.
+  /// Gives up ownership: the caller closes the descriptor.
   [[nodiscard]] int Release() noexcept { return std::exchange(descriptor_, -1); }
   void Reset(int descriptor = -1) noexcept {
     if (descriptor_ >= 0) ::close(descriptor_);

@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// The address of a socket's file. A path that is too long for sun_path (108 bytes) is reached through a
+/// The address of a socket file. If the path is too long for sun_path (108 bytes), the address uses a
 /// descriptor of its directory, which must stay open while the address is used.
 struct UnixAddress {
   UniqueFd directory;
@@ -24,20 +24,20 @@ struct UnixAddress {
   [[nodiscard]] static Result<UnixAddress> Make(const std::filesystem::path& path);
 };
 
-/// Connects to a Unix socket, whatever the length of its path. Blocks for as long as its listener's queue is
-/// full, unless `flags` has SOCK_NONBLOCK; any thread. kNotFound: there is no such file; kPermissionDenied;
-/// kUnavailable: nobody listens there (now).
+/// Connects to a Unix socket, whatever the length of its path. Blocks while the listener's queue is full,
+/// unless `flags` has SOCK_NONBLOCK; any thread. kNotFound: there is no such file; kPermissionDenied;
+/// kUnavailable: no process listens there (now).
 [[nodiscard]] Result<UniqueFd> ConnectUnix(const std::filesystem::path& path, int flags = 0);
 
-// A message with a descriptor over a Unix socket that keeps messages apart (SOCK_SEQPACKET). Blocking; any
-// thread; nothing is allocated, so that a child between fork and exec may call them. Source: unix(7),
-// cmsg(3).
+// Messages with a descriptor over a Unix socket that preserves message boundaries (SOCK_SEQPACKET). Blocking;
+// any thread. These functions allocate nothing, so a child may call them between fork and exec. Source:
+// unix(7), cmsg(3).
 
-/// The whole message, with a copy of the descriptor; -1: none. False with errno: it was not sent.
+/// Sends the whole message with a copy of the descriptor (-1: none). False, with errno set: it was not sent.
 bool SendWithDescriptor(int socket, std::span<const std::byte> message, int descriptor);
 
-/// How much came of a message; 0: the other side is gone; -1 with errno. `descriptor`: what came with it,
-/// closed on exec; empty: nothing did.
+/// Receives a message and returns its size; 0: the other side is gone; -1, with errno set: an error.
+/// `descriptor` becomes the descriptor that came with it (close-on-exec), or empty.
 [[nodiscard]] std::ptrdiff_t ReceiveWithDescriptor(int socket, std::span<std::byte> message,
                                                    UniqueFd& descriptor);
 

@@ -16,7 +16,7 @@ namespace trainyard {
 
 namespace asio = boost::asio;
 
-/// What runs on one watched executor, for instance a connection. Loop thread only.
+/// The task that runs on one watched executor, for instance a connection. Loop thread only.
 struct LoopTask {
   LoopWatch& watch;
   std::string_view name;  ///< what it is doing now; outlives the task
@@ -37,11 +37,11 @@ class LoopTurn {
   LoopTask& task_;
   LoopTurn* outer_;
   std::chrono::steady_clock::time_point begin_;
-  LoopWatch::Duration inner_{};  ///< of inner turns
+  LoopWatch::Duration inner_{};  ///< time of inner turns
 };
 
-/// Says what the task of the present turn does from here on; `name` outlives the task. Nothing where nobody
-/// watches. Any thread.
+/// Sets the name of what the current turn's task does from here on; `name` outlives the task. No effect
+/// without a LoopWatch. Any thread.
 void NameLoopTask(std::string_view name) noexcept;
 
 /// An executor of the loop whose handlers are turns of a task. A standard executor: forwards everything to
@@ -102,8 +102,8 @@ class WatchedExecutor {
   std::shared_ptr<LoopTask> task_;  // shared: handlers may be destroyed with the io_context, after everything
 };
 
-/// An executor of `loop` whose turns `watch` judges under `name` (which outlives them) until NameLoopTask
-/// says more. Where `watch` is null: the loop's own executor.
+/// An executor of `loop` whose turns `watch` measures under `name` (which outlives them) until NameLoopTask
+/// changes it. If `watch` is null: the loop's own executor.
 [[nodiscard]] asio::any_io_executor WatchLoop(asio::io_context& loop, LoopWatch* watch,
                                               std::string_view name);
 

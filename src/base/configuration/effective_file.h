@@ -9,7 +9,7 @@
 
 namespace trainyard::configuration {
 
-/// What holds for a key.
+/// The effective value of a key.
 struct Effective {
   Key key;
   std::vector<Value> values;
@@ -18,17 +18,17 @@ struct Effective {
   [[nodiscard]] bool is_set() const { return key.kind == Key::Kind::kList || !values.empty(); }
 };
 
-/// The settings as a file that says the same, with the source of each as a comment. A key without a value is
-/// a comment. Pure: any thread.
+/// Prints the settings as a configuration file with the same effect, with the source of each as a comment. A
+/// key without a value is commented out. Pure: any thread.
 [[nodiscard]] std::string PrintEffective(std::span<const Effective> settings);
 
 /// "KEY: VALUE\n", or a list on several lines; `comment` is put after the first. Pure: any thread.
 [[nodiscard]] std::string PrintSetting(const Key& key, std::span<const Value> values,
                                        std::string_view comment);
 
-/// A file to edit: `preamble` (lines of a comment), then every key with what it does, the form of its value
-/// and its default, as a comment. Keys in `active` stand without the comment sign, with that value. Pure: any
-/// thread.
+/// Prints a file to edit: `preamble` (comment lines), then every key with its description, the form of its
+/// value and its default, all commented out. Keys in `active` are not commented out and have that value.
+/// Pure: any thread.
 [[nodiscard]] std::string PrintCommented(std::string_view preamble, std::span<const Key> keys,
                                          std::span<const Setting> active);
 

@@ -123,7 +123,7 @@ void PutCentralHeader(const Member& member, std::string& out) {
   out += extra;
 }
 
-/// Where the list of entries is.
+/// Size and position of the list of entries.
 struct Directory {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Empty: the number has none. Reads the machine's accounts; any thread.
+/// The name of an account; empty if the uid has none. Reads the machine's accounts; any thread.
 [[nodiscard]] std::string AccountName(uid_t uid);
 
 }  // namespace trainyard

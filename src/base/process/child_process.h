@@ -27,29 +27,30 @@ struct ExitStatus {
 
 enum class ProcessGroup {
   kInherit,  ///< the parent's: a terminal's Ctrl-C reaches it
-  kNew,      ///< leads a process group of its own
-  kSession,  ///< leads a session of its own (setsid)
+  kNew,      ///< leads a new process group
+  kSession,  ///< leads a new session (setsid)
 };
 
 struct SpawnOptions {
   std::vector<std::string> argv;  ///< argv[0] with a '/' is a path; without, it is looked up in our PATH
   std::string program;            ///< the file to run, if argv[0] does not name it
-  std::vector<std::string> environment;  ///< "NAME=value"; nothing else is passed on
+  std::vector<std::string> environment;  ///< "NAME=value"; nothing else is inherited
   std::filesystem::path directory;       ///< working directory; empty: ours
-  /// (our descriptor, its number in the child). All others are closed in the child; 0, 1 and 2 that are not
-  /// named are /dev/null.
+  /// (our descriptor, its number in the child). All others are closed in the child; 0, 1 and 2 are /dev/null
+  /// unless they are listed.
   std::vector<std::pair<int, int>> descriptors;
   ProcessGroup group = ProcessGroup::kInherit;
-  /// It is killed (SIGKILL) when the thread that started it ends. Costs a fork instead of a vfork: not for
-  /// replicas.
+  /// Whether it is killed (SIGKILL) when the thread that started it ends. Needs fork instead of vfork, which
+  /// is slower: do not use it for replicas.
   bool dies_with_parent = false;
-  /// With dies_with_parent only: the child's signal mask; signals that we ignore, but SIGPIPE, stay ignored.
-  /// For a program that shares our terminal.
+  /// With dies_with_parent only: the child's signal mask; signals that we ignore stay ignored, except
+  /// SIGPIPE. For a program that shares our terminal.
   std::optional<sigset_t> signal_mask;
-  /// Directory of a cgroup of version 2 in which it begins; -1: ours. Costs a fork, as the next one does.
+  /// Descriptor of the directory of the cgroup (version 2) in which it starts; -1: ours. Needs fork, as the
+  /// next option does.
   int cgroup = -1;
-  /// Its oom_score_adj is 0, whatever ours is: who is protected from the kernel's OOM killer does not protect
-  /// what it starts.
+  /// Whether its oom_score_adj is 0, whatever ours is: our protection from the kernel's OOM killer is then
+  /// not inherited.
   bool usual_oom_score = false;
   std::string action = "start";  ///< an error begins with it: "start /bin/program: No such file or directory"
 };
@@ -80,19 +81,19 @@ class ChildProcess {
   /// Waits on the caller's executor until it has ended, and reaps it. Cancelling the caller leaves the
   /// process alone. The object must stay where it is meanwhile.
   asio::awaitable<Result<ExitStatus>> Wait();
-  /// The same, blocking the thread; kDeadlineExceeded if it still runs after `wait_max`.
+  /// Like Wait, but blocks the thread; kDeadlineExceeded if the process still runs after `wait_max`.
   [[nodiscard]] Result<ExitStatus> WaitFor(std::chrono::milliseconds wait_max);
 
-  /// kFailedPrecondition once it has been reaped.
+  /// Sends the signal. kFailedPrecondition if the process was reaped already.
   [[nodiscard]] Status Kill(int signal);
-  /// Gives it up: the caller owns its pidfd and reaps it, and the destructor leaves it alone.
+  /// Gives up ownership: the caller owns its pidfd and reaps it, and the destructor does not kill it.
   [[nodiscard]] UniqueFd Detach() &&;
 
  private:
   ChildProcess(pid_t pid, bool leads_group);
   Status OpenPidfd();
   void End() noexcept;
-  /// Nothing while it still runs.
+  /// Nullopt while it still runs.
   Result<std::optional<ExitStatus>> Reap();
 
   pid_t pid_ = -1;
@@ -101,9 +102,10 @@ class ChildProcess {
   std::optional<ExitStatus> ended_;
 };
 
-/// fork(2), with the child in the cgroup of version 2 of that directory's descriptor from its first moment:
-/// joining one later waits for every CPU. -1: in ours. A child that cannot be put there exits with 127. The
-/// caller is single-threaded, or its child makes only async-signal-safe calls. Source: clone3(2).
+/// fork(2), with the child in the cgroup (version 2) whose directory's descriptor is `cgroup` from the
+/// beginning: moving it later would wait for every CPU. -1: our cgroup. A child that cannot be put there
+/// exits with 127. The caller is single-threaded, or its child makes only async-signal-safe calls. Source:
+/// clone3(2).
 [[nodiscard]] pid_t ForkInGroup(int cgroup) noexcept;
 
 }  // namespace trainyard

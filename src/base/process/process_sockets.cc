@@ -26,7 +26,7 @@ std::optional<std::uint32_t> Number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Of "socket:[4711]", as a socket's link reads; a file's is its path.
+/// The inode number in "socket:[4711]", the link target of a socket; nullopt for the path of a file.
 std::optional<std::uint32_t> SocketOf(std::string_view link) {
   constexpr std::string_view kBegin = "socket:[";
   if (!link.starts_with(kBegin) || !link.ends_with(']')) return std::nullopt;

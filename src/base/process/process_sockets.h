@@ -7,21 +7,22 @@
 #include <set>
 #include <vector>
 
-/// Which processes have which sockets, by the sockets' numbers in /proc/PID/fd. Blocking; any thread.
+/// Finds which processes have which sockets, by the sockets' inode numbers in /proc/PID/fd. Blocking; any
+/// thread.
 namespace trainyard {
 
 [[nodiscard]] bool HasSocket(pid_t pid, std::uint32_t socket);
 
 struct FoundOwners {
-  std::map<std::uint32_t, pid_t> owners;  ///< which process has a socket: any one that does
-  /// Accounts with living processes that this one may not look at: others', and its own where a process has
-  /// changed its rights (sshd's, of a tunnel). Empty where all sockets were found.
+  std::map<std::uint32_t, pid_t> owners;  ///< socket to process; any one of the processes that have it
+  /// Accounts with living processes that this process may not inspect: other accounts, and its own if a
+  /// process has changed its privileges (sshd for a tunnel). Empty if all sockets were found.
   std::set<std::uint32_t> unseen_uids{};
 };
 
-/// A socket that is not found, and of none of these accounts, is in no process: it is closed, or on its way
-/// in a message between two. `first`: processes to look at before all others; if they have the sockets, a
-/// look costs a fraction.
+/// Finds the owners of the sockets. A socket that is not found and belongs to none of unseen_uids is in no
+/// process: it is closed, or in a message between two. `first`: processes to check before all others; if they
+/// have the sockets, the search is much cheaper.
 [[nodiscard]] FoundOwners FindSocketOwners(std::set<std::uint32_t> sockets,
                                            const std::vector<pid_t>& first = {});
 

@@ -10,20 +10,20 @@
 
 namespace trainyard {
 
-/// How a program that was run to its end ended, and what it printed.
+/// How a program ended, and what it printed.
 struct RunResult {
   ExitStatus status;
   std::string output;      ///< stdout and stderr, interleaved as written
-  bool truncated = false;  ///< the output was longer than asked for; the rest was read and dropped
+  bool truncated = false;  ///< the output was longer than allowed; the rest was read and discarded
 };
 
-/// Where PATH has an executable file of that name: an absolute path, empty if nowhere. Relative folders of
-/// PATH do not count: what is found must not depend on the working directory.
+/// Finds an executable file in PATH. Returns an absolute path; empty if there is none. Relative directories
+/// in PATH are ignored: the result must not depend on the working directory.
 [[nodiscard]] std::string FindProgram(std::string_view name);
 
-/// Runs a program to its end with stdin from /dev/null and collects its output. Blocks: a pool's or a
-/// command's thread. kDeadlineExceeded: it ran longer than `wait_max` and was killed with its whole group.
-/// `options.descriptors` and `options.group` are set by this function.
+/// Runs a program to its end with stdin from /dev/null and collects its output. Blocks: call it on a pool's
+/// or a command's thread. kDeadlineExceeded: it ran longer than `wait_max` and was killed with its process
+/// group. `options.descriptors` and `options.group` are set by this function.
 [[nodiscard]] Result<RunResult> RunProgram(SpawnOptions options, std::size_t output_bytes_max,
                                            std::chrono::milliseconds wait_max);
 

@@ -14,13 +14,14 @@ using VariableChanges = std::map<std::string, std::optional<std::string>>;
 /// thread, as long as none calls setenv.
 [[nodiscard]] std::vector<std::string> OwnVariables(const VariableChanges& changes = {});
 
-/// This process's environment by name; of a name that is there twice the first counts. As above.
+/// This process's environment by name; if a name is there twice, the first value is used. Thread rule as
+/// above.
 [[nodiscard]] std::map<std::string, std::string> ReadVariables();
 
-/// The changes alone, for a program that gets nothing of ours. Pure.
+/// Only the changes, for a program that gets none of our variables. Pure.
 [[nodiscard]] std::vector<std::string> PrintVariables(const VariableChanges& changes);
 
-/// The pointers that exec takes, ended by nullptr. Valid as long as `words` stays as it is.
+/// The pointers for exec, terminated by nullptr. Valid as long as `words` is not changed.
 [[nodiscard]] std::vector<char*> Pointers(std::vector<std::string>& words);
 
 }  // namespace trainyard

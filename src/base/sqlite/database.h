@@ -17,7 +17,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/// SQLite as values: connections, statements and transactions that clean up after themselves, errors as
+/// C++ classes over SQLite: connections, statements and transactions that release their resources, errors as
 /// Result. A connection and all that was made from it belong to one thread at a time.
 namespace trainyard::sqlite {
 
@@ -26,12 +26,11 @@ struct Blob {
   std::string_view bytes;
 };
 
-/// What a failed SQLite call means to a caller; the message begins with the name of the database's file.
+/// The error for a failed SQLite call; the message begins with the name of the database's file.
 /// kResourceExhausted: no space left (or over quota); kUnavailable: locked by another process, no memory, or
-/// an I/O error;
-/// kDataLoss: the file is damaged; kPermissionDenied: not writable; kAlreadyExists: a UNIQUE or PRIMARY KEY
-/// rule; kFailedPrecondition: any other constraint; kOutOfRange: a value beyond SQLite's limit; kInternal:
-/// the rest.
+/// an I/O error; kDataLoss: the file is damaged; kPermissionDenied: not writable; kAlreadyExists: a UNIQUE or
+/// PRIMARY KEY rule; kFailedPrecondition: any other constraint; kOutOfRange: a value beyond SQLite's limit;
+/// kInternal: the rest.
 [[nodiscard]] Error SqliteError(sqlite3* connection, int code);
 
 /// The rows of one execution. Resets its statement when destroyed, so no read transaction stays open by
@@ -46,7 +45,7 @@ class Cursor {
   /// True: there is a row.
   [[nodiscard]] Result<bool> Next();
 
-  /// Columns count from 0. NULL reads as 0 or empty.
+  /// Columns count from 0. NULL is read as 0 or empty.
   [[nodiscard]] std::int64_t Int(int column) const;
   [[nodiscard]] std::string_view Text(int column) const;
   [[nodiscard]] std::string_view Bytes(int column) const;
@@ -82,7 +81,7 @@ class Statement {
     ((bound = bound ? Bind(++index, values, false) : bound), ...);
     return Finish(std::move(bound));
   }
-  /// The same with the values of another connection's row, from this column on.
+  /// Executes it with the values of a row of another connection, from this column on.
   [[nodiscard]] Status RunWith(const Cursor& row, int first_column);
 
  private:
@@ -115,8 +114,8 @@ struct DatabaseOptions {
   std::string path;
   /// Stored in the file's header. A file with another id is refused (kFailedPrecondition).
   std::int32_t application_id = 0;
-  /// Statement i takes schema version i to i+1 (each may hold several SQL statements). Never edit one that
-  /// was released: append. A file with a higher version is refused (kFailedPrecondition) and left as it is.
+  /// Element i migrates schema version i to i+1 (it may have several SQL statements). Never edit one that was
+  /// released: append. A file with a higher version is refused (kFailedPrecondition) and not changed.
   std::span<const std::string_view> migrations;
   /// Reads only; the file must exist with the current schema. For the second connection of a store.
   bool read_only = false;
@@ -133,15 +132,15 @@ class Database {
   /// Opens the file, creates it if there is none, brings the schema up to date.
   [[nodiscard]] static Result<Database> Open(const DatabaseOptions& options);
 
-  /// The file as it is, for copies: no check of its kind, no migration, no setting changed. kNotFound: there
-  /// is none.
+  /// Opens the file for copying: does not check its kind, migrate it or change a setting. kNotFound: there is
+  /// no such file.
   [[nodiscard]] static Result<Database> OpenAsItIs(const std::string& path);
 
   /// kInternal for malformed SQL.
   [[nodiscard]] Result<Statement> Prepare(std::string_view sql);
-  /// Prepares each into the given statement; stops at the first error.
+  /// Prepares each text into its statement; stops at the first error.
   [[nodiscard]] Status PrepareAll(std::initializer_list<std::pair<Statement*, std::string_view>> statements);
-  /// The statements in the order of their texts; stops at the first error.
+  /// Prepares the texts and returns the statements in this order; stops at the first error.
   [[nodiscard]] Result<std::vector<Statement>> PrepareAll(std::span<const std::string_view> statements);
   /// Runs SQL statements without values and ignores rows.
   [[nodiscard]] Status Execute(const std::string& sql);
@@ -149,7 +148,7 @@ class Database {
   /// For tests: how SQLite would execute these statements, step by step, so that a missing index shows.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans(std::span<const std::string_view> statements);
 
-  /// Rows that the last INSERT, UPDATE or DELETE touched.
+  /// The number of rows that the last INSERT, UPDATE or DELETE changed.
   [[nodiscard]] std::int64_t Changes() const;
   [[nodiscard]] std::int64_t LastInsertRowId() const;
   /// False also when SQLite rolled back by itself (full disk, I/O error).
@@ -183,8 +182,8 @@ class Transaction {
 };
 
 /// Sets the connection's pragmas, checks that the file is of the wanted kind and version, and migrates it
-/// (each step in a transaction of its own, so a crash leaves one version or the next). What an older version
-/// wrote is copied first (schema_copies.h). Errors as Database::Open.
+/// (each step in its own transaction, so a crash leaves one version or the next). A file of an older version
+/// is copied first (schema_copies.h). Errors as Database::Open.
 [[nodiscard]] Status PrepareSchema(Database& database, const DatabaseOptions& options);
 
 }  // namespace trainyard::sqlite

@@ -2,16 +2,16 @@
 
 #include <functional>
 
-/// What SQLite does where a write meets a full disk.
+/// Handling of SQLite's writes to a full disk.
 namespace trainyard::sqlite {
 
-/// Makes a little room; false: it cannot. Any thread.
+/// Frees a little disk space; false: it cannot. Any thread.
 using MakeRoom = std::function<bool()>;
-/// Once, before there are other threads. It outlives all databases.
+/// Sets the function. Call it once, before there are other threads; the function outlives all databases.
 void SetMakeRoom(MakeRoom make_room);
 
-/// While it lives, its thread's writes to databases that meet a full disk ask for room and try again. For
-/// what ends a job or makes room itself; whatever fills the disk has to do without.
+/// While an object of this class lives, its thread's database writes that meet a full disk call MakeRoom and
+/// try again. For operations that end a job or free space; operations that fill the disk must not use it.
 class MayMakeRoom {
  public:
   MayMakeRoom();
@@ -20,9 +20,9 @@ class MayMakeRoom {
   ~MayMakeRoom();
 };
 
-/// Puts our write(2) in the place of SQLite's. Any thread, any number of times.
+/// Replaces SQLite's write(2) with ours. Any thread, any number of times.
 void WatchWrites();
-/// errno of this thread's last write that failed: SQLite calls every failed write an I/O error.
+/// errno of this thread's last failed write: SQLite reports every failed write as an I/O error.
 [[nodiscard]] int LastWriteError();
 
 }  // namespace trainyard::sqlite

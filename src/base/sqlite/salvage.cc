@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a table whose last row cannot be found, numbers from here on are not looked for.
+/// The number of row ids that are tried if a table's last row cannot be found.
 constexpr std::int64_t kRowsMax = std::int64_t{1} << 24;
 constexpr const char* kLogSuffix = "-wal";
 constexpr const char* kMemorySuffix = "-shm";

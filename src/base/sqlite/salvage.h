@@ -6,28 +6,28 @@
 
 #include "base/result.h"
 
-/// Damaged databases. Blocking; nobody else has them open.
+/// Damaged databases. Blocking; no other process or thread may have them open.
 namespace trainyard::sqlite {
 
-/// kDataLoss: something of the file cannot be read, with SQLite's first complaint. Reads all of it.
+/// Reads the whole file. kDataLoss: a part of it cannot be read; the message has SQLite's first complaint.
 [[nodiscard]] Status CheckWhole(const std::string& path);
 
-/// The same, but reads no more than the schema and the ends of each table, unless somebody has noted damage.
-/// A file that is not there is no error.
+/// Like CheckWhole, but reads only the schema and both ends of each table, unless NoteDamage was called for
+/// the file. A missing file is not an error.
 [[nodiscard]] Status CheckReadable(const std::string& path);
-/// Leaves a note beside the database: something of it could not be read or written. CheckReadable and
-/// SetAside take it away.
+/// Creates a note file next to the database: a part of it could not be read or written. CheckReadable and
+/// SetAside remove the note.
 [[nodiscard]] Status NoteDamage(const std::string& path);
 
 struct Salvaged {
   std::int64_t rows = 0;
-  std::vector<std::string> incomplete{};  ///< tables of which something could not be read
+  std::vector<std::string> incomplete{};  ///< tables that could not be read completely
 };
-/// Copies what can be read of a damaged database (and its write-ahead log) to a new file, row by row,
-/// durably. The damaged one is left as it is. kDataLoss: not even its schema can be read.
+/// Copies the readable rows of a damaged database (and its write-ahead log) to a new file, row by row,
+/// durably. The damaged one is not changed. kDataLoss: not even its schema can be read.
 [[nodiscard]] Result<Salvaged> Salvage(const std::string& damaged, const std::string& target);
 
-/// Gives the database and what belongs to it another name, "NAME.damaged-SECONDS". @return its path.
+/// Renames the database and its companion files to "NAME.damaged-SECONDS". @return the new path.
 [[nodiscard]] Result<std::string> SetAside(const std::string& path);
 
 }  // namespace trainyard::sqlite

@@ -11,32 +11,32 @@
 
 #include "base/result.h"
 
-/// Telling the service manager how we are, without libsystemd. Any thread. Source: sd_notify(3).
+/// Sends the service's state to the service manager, without libsystemd. Any thread. Source: sd_notify(3).
 
 namespace trainyard::systemd {
 
 inline constexpr std::string_view kNotifyReady = "READY=1";
 inline constexpr std::string_view kNotifyStopping = "STOPPING=1";
 inline constexpr std::string_view kNotifyWatchdog = "WATCHDOG=1";
-/// The present start or stop may take this much longer, counted from now.
+/// The current start or stop may take this much longer, counted from now.
 [[nodiscard]] std::string NotifyExtend(std::chrono::microseconds more);
-/// The descriptors that go with it are kept for the next start of this service, under that name.
+/// Asks the manager to keep the descriptors of the message under this name for the next start of the service.
 [[nodiscard]] std::string NotifyStore(std::string_view name);
 
-/// Sends one state, or several on a line each, to $NOTIFY_SOCKET ("@": abstract). Without that variable there
-/// is nobody to tell: success. kUnavailable: nobody listens there. Does not block for longer than the
-/// manager's queue is full.
+/// Sends one state, or several on one line each, to $NOTIFY_SOCKET ("@": abstract). Without that variable it
+/// does nothing and succeeds. kUnavailable: no process listens there. Blocks only while the manager's queue
+/// is full.
 [[nodiscard]] Status Notify(std::string_view state, std::span<const int> descriptors = {});
 
-/// A start that may take long: while it lives, the service manager is asked for more time again and again
-/// ("EXTEND_TIMEOUT_USEC", sd_notify(3)), from a thread of its own, since the start blocks. Not for ever: a
-/// start that hangs is ended by the manager some time after kWaitMax. Without a manager it has no effect.
+/// Prevents a timeout of a slow start: while an object of this class lives, it repeatedly asks the service
+/// manager for more time ("EXTEND_TIMEOUT_USEC", sd_notify(3)), from its own thread, because the start
+/// blocks. It stops after kWaitMax, so the manager ends a start that hangs. Without a manager it has no
+/// effect.
 class StartExtension {
  public:
   static constexpr std::chrono::seconds kPeriod{5};      ///< between two requests
-  static constexpr std::chrono::seconds kExtension{30};  ///< asked for by each
-  static constexpr std::chrono::minutes kWaitMax{
-      60};  ///< databases of many gigabytes are brought forward in it
+  static constexpr std::chrono::seconds kExtension{30};  ///< time requested by each
+  static constexpr std::chrono::minutes kWaitMax{60};    ///< enough to migrate databases of many gigabytes
 
   StartExtension();
   StartExtension(const StartExtension&) = delete;

@@ -9,17 +9,18 @@
 
 namespace trainyard::systemd {
 
-/// What can be read again while the server runs: `trainyard admin reload`, the unit's ExecReload. Loop thread
-/// only; a hook may block for the time of reading a small file.
+/// Files that the server can reload while it runs: `trainyard admin reload`, the unit's ExecReload. Loop
+/// thread only; a hook may block as long as reading a small file takes.
 class ReloadHooks {
  public:
-  /// `hook` puts the new state in place whole, or keeps the old one and says why. `what`: "the certificate".
+  /// `hook` must replace the state completely, or keep the old one and return the reason. `what`: "the
+  /// certificate".
   void Add(std::string what, std::function<Status()> hook) {
     hooks_.emplace_back(std::move(what), std::move(hook));
   }
 
-  /// Runs all of them, also after one that fails. The names of those that were read again;
-  /// kFailedPrecondition names those that were not, each with its reason.
+  /// Runs all hooks, also after one fails, and returns the names of what was reloaded. kFailedPrecondition
+  /// names what was not, each with its reason.
   [[nodiscard]] Result<std::vector<std::string>> RunAll() const;
 
  private:

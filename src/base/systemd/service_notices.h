@@ -7,22 +7,22 @@
 
 namespace trainyard::systemd {
 
-/// What the service manager is told of a server: that it answers, that it ends, and that its loop still
-/// turns. Without a manager all of this has no effect. Loop thread, or before there are others.
+/// Tells the service manager about the server: that it is ready, that it is stopping, and that its loop still
+/// runs. Without a manager all of this has no effect. Loop thread, or before there are other threads.
 class ServiceNotices {
  public:
-  /// Takes what the manager asks for out of the environment. Before there are threads, or programs started by
-  /// this process.
+  /// Reads the manager's requests from the environment and removes them there. Call it before this process
+  /// starts threads or programs.
   ServiceNotices();
 
-  /// What `systemctl status` shows while a start takes its time.
+  /// Sets what `systemctl status` shows during the start.
   static void Starting(const std::string& what);
-  /// The server answers. `systemctl start` returns.
+  /// The server is ready. `systemctl start` returns.
   static void Ready(const std::string& url);
   static void Stopping();
 
-  /// Says from the loop that it turns, twice in the time that the manager waits for it
-  /// (sd_watchdog_enabled(3)), until the loop ends. Returns at once if the manager waits for nothing.
+  /// Sends watchdog messages from the loop, at half the manager's watchdog interval (sd_watchdog_enabled(3)),
+  /// until the loop ends. Returns at once if the manager has no watchdog.
   [[nodiscard]] boost::asio::awaitable<void> FeedWatchdog() const;
 
  private:

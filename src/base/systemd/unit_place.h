@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-/// Where a process is in systemd's tree of units, and what that means for it. Pure: any thread.
-/// Source: systemd.io/CGROUP_DELEGATION, pam_systemd(8), logind.conf(5).
+/// Finds a process's place in systemd's tree of units, and what that means for it. Pure: any thread. Source:
+/// systemd.io/CGROUP_DELEGATION, pam_systemd(8), logind.conf(5).
 namespace trainyard::systemd {
 
 enum class PlaceKind : std::uint8_t {
@@ -22,31 +22,32 @@ struct UnitPlace {
   friend bool operator==(const UnitPlace&, const UnitPlace&) = default;
 };
 
-/// From a cgroup's path: what is after the second colon in /proc/PID/cgroup.
+/// The place of a cgroup's path: the part after the second colon in /proc/PID/cgroup.
 [[nodiscard]] UnitPlace FindUnitPlace(std::string_view cgroup);
 
-/// The same from the text of /proc/PID/cgroup: systemd's own hierarchy where there is one (version 1,
-/// hybrid), else version 2.
+/// The place from the text of /proc/PID/cgroup: in systemd's own hierarchy if there is one (version 1,
+/// hybrid), else in version 2.
 [[nodiscard]] UnitPlace FindOwnPlace(std::string_view membership);
 
-/// From the same text the outermost unit below `root`, as "trainyard.service": whatever is below a unit is of
-/// its own making, and may have any name. A user's manager is no unit here. Empty: none.
+/// The outermost unit below `root` in the same text, such as "trainyard.service". Cgroups below a unit are
+/// made by the unit and may have any name. A user's manager does not count as a unit here. Empty: there is
+/// none.
 [[nodiscard]] std::string FindOuterUnit(std::string_view membership, std::string_view root = {});
 
-/// The cgroup that holds all units of the manager whose unit the text's process is in: where systemd runs in
-/// a container, not the machine's root. Empty: that, or no unit.
+/// The cgroup that contains all units of the manager of the process's unit. If systemd runs in a container,
+/// it is not the machine's root. Empty: it is the root, or there is no unit.
 [[nodiscard]] std::string FindManagersRoot(std::string_view membership);
 
-/// What is known of the end of a user's sessions.
+/// What is known about the end of a user's sessions.
 struct SessionFacts {
-  PlaceKind place = PlaceKind::kNone;  ///< of the server when it was started
+  PlaceKind place = PlaceKind::kNone;  ///< the server's when it was started
   std::string user;                    ///< its name
   bool is_root = false;
-  bool lingers = false;          ///< its systemd lives without a session
-  bool kills_processes = false;  ///< logind's KillUserProcesses: a logout ends what the session started
+  bool lingers = false;          ///< the user's systemd runs without a session
+  bool kills_processes = false;  ///< logind's KillUserProcesses: a logout kills the session's processes
 };
 
-/// What a logout means for jobs.
+/// The effect of a logout on jobs.
 struct LogoutNote {
   bool ends_jobs = false;
   std::string line;  ///< for the operator; empty: no session is involved

@@ -15,8 +15,8 @@ enum class Base64Form {
 
 [[nodiscard]] std::string Base64(std::string_view bytes, Base64Form form = Base64Form::kStandard);
 
-/// The bytes, if the text has the form's alphabet and exactly its padding. Bits that are left over in the
-/// last letter are not looked at.
+/// The bytes, if the text has the form's alphabet and exactly its padding. Unused bits of the last character
+/// are ignored.
 [[nodiscard]] std::optional<std::string> FromBase64(std::string_view text,
                                                     Base64Form form = Base64Form::kStandard);
 

@@ -70,7 +70,7 @@ std::string MaskedStream::Finish(const SecretMask& mask) { return Pass(mask, 0);
 std::string MaskedStream::Pass(const SecretMask& mask, std::size_t keep) {
   const std::size_t end = held_.size() - keep;
   std::string shown;
-  std::size_t next = hidden_;  // the first byte that nothing stands for yet
+  std::size_t next = hidden_;  // the first byte that is not in the output yet, neither itself nor as kMask
   for (const SecretMask::Range& range : mask.Find(held_)) {
     const bool goes_on = range.begin < next;
     if (range.begin >= end && !goes_on) break;

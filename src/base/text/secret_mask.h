@@ -5,18 +5,18 @@
 #include <string_view>
 #include <vector>
 
-/// Takes the values of secrets out of text that others will read. Pure: any thread.
+/// Removes the values of secrets from text that others will read. Pure: any thread.
 namespace trainyard::text {
 
-/// Shorter pieces are not looked for: they would be found in text that has nothing to do with the secret.
+/// Shorter pieces are not masked: they would also occur in text unrelated to the secret.
 inline constexpr std::size_t kMaskedBytesMin = 4;
-/// What stands for a value.
+/// The replacement of a value.
 inline constexpr std::string_view kMask = "***";
 
-/// What of a value is looked for: each of its lines that has at least kMaskedBytesMin bytes.
+/// The pieces of a value that are masked: each of its lines that has at least kMaskedBytesMin bytes.
 [[nodiscard]] std::vector<std::string> MaskedPieces(std::string_view value);
 
-/// A set of values to hide. What overlaps is hidden as one.
+/// A set of values to hide. Overlapping values are hidden as one.
 class SecretMask {
  public:
   SecretMask() = default;
@@ -31,7 +31,7 @@ class SecretMask {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  /// Of the pieces in the text, by place; none overlaps another.
+  /// The places of the pieces in the text, in order and without overlaps.
   [[nodiscard]] std::vector<Range> Find(std::string_view text) const;
   /// Bytes at the end of the text that may be the beginning of a piece.
   [[nodiscard]] std::size_t OpenBytes(std::string_view text) const;
@@ -39,19 +39,19 @@ class SecretMask {
   std::vector<std::string> pieces_;
 };
 
-/// The same for text that comes in pieces, wherever they are cut. It keeps back only what may be the
-/// beginning of a value; no value has a line's end in it, so whole lines come out at once.
+/// SecretMask for text that arrives in pieces of any size. It keeps back only bytes that may be the beginning
+/// of a value; no piece contains a line end, so complete lines are returned at once.
 class MaskedStream {
  public:
   [[nodiscard]] std::string Feed(const SecretMask& mask, std::string_view bytes);
-  /// The end of the text: what was kept back.
+  /// Call it at the end of the text: returns what was kept back.
   [[nodiscard]] std::string Finish(const SecretMask& mask);
 
  private:
   std::string Pass(const SecretMask& mask, std::size_t keep);
 
   std::string held_;
-  std::size_t hidden_ = 0;  ///< so many bytes of held_ are part of what kMask stands for already
+  std::size_t hidden_ = 0;  ///< this many bytes of held_ are already covered by a kMask that was returned
 };
 
 }  // namespace trainyard::text

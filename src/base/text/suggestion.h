@@ -6,8 +6,8 @@
 
 namespace trainyard::text {
 
-/// The similarity of two words, 0 to 1: twice the number of matching characters, divided by the number of all
-/// characters (Ratcliff and Obershelp).
+/// The similarity of two words, 0 to 1: twice the number of matching characters, divided by the number of
+/// characters of both (Ratcliff and Obershelp).
 [[nodiscard]] double Likeness(std::string_view a, std::string_view b);
 
 /// The choice that is most similar to a mistyped word; empty if no similarity reaches 0.6. Pure: any thread.

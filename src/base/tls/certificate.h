@@ -28,14 +28,14 @@ struct KeyPair {
   PrivateKey key;
 };
 
-/// A P-256 key and a self-signed certificate that may sign server certificates and nothing else.
+/// A P-256 key and a self-signed certificate that may only sign server certificates.
 [[nodiscard]] Result<KeyPair> MakeAuthority(SysTime now, std::chrono::days valid_for);
 /// A P-256 key and a certificate for `names` (DNS names, wildcards, IP addresses), signed by the authority.
 [[nodiscard]] Result<KeyPair> MakeServerCertificate(const KeyPair& authority,
                                                     const std::vector<std::string>& names, SysTime now,
                                                     std::chrono::days valid_for);
 
-/// An RSA key of 2048 bits, for clients that sign with RS256 only. Takes about a tenth of a second.
+/// An RSA key of 2048 bits, for clients that can only sign with RS256. Takes about a tenth of a second.
 [[nodiscard]] Result<PrivateKey> MakeSigningKey();
 
 [[nodiscard]] Result<Certificate> ParseCertificate(std::string_view pem);
@@ -43,23 +43,23 @@ struct KeyPair {
 [[nodiscard]] Result<std::string> PrintCertificate(const Certificate& certificate);
 [[nodiscard]] Result<std::string> PrintPrivateKey(const PrivateKey& key);
 
-/// Whether the pair belongs together and the certificate is good from now until `until`.
+/// Whether key and certificate belong together and the certificate is valid from now until `until`.
 [[nodiscard]] bool IsUsable(const KeyPair& pair, SysTime now, SysTime until);
 /// Whether the certificate was signed by that authority's key.
 [[nodiscard]] bool IsSignedBy(const Certificate& certificate, const Certificate& authority);
 /// Whether the certificate lists the DNS name (also a wildcard, as it is written) or IP address.
 [[nodiscard]] bool HasName(const Certificate& certificate, const std::string& name);
 
-// Trust in one certificate that is known by its fingerprint, for clients that were told the fingerprint and
-// have no file of authorities. Any thread.
+// Trust in one certificate by its fingerprint, for clients that know the fingerprint and have no CA file. Any
+// thread.
 
 /// SHA-256 of the certificate's DER: 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string Fingerprint(const X509* certificate);
 
-/// Makes the context's handshakes succeed only with a server that presents the certificate of that
-/// fingerprint and is it, or was signed by it, maybe over others that it presents. That it merely presents
-/// the certificate proves nothing: an authority's certificate is public. Names and times are not looked at.
-/// `fingerprint` outlives the context.
+/// Makes the context's handshakes succeed only if the server presents the certificate of that fingerprint and
+/// either uses it as its own or has a certificate signed by it, maybe through intermediates that it presents.
+/// Presenting the certificate alone proves nothing, because an authority's certificate is public. Names and
+/// validity times are not checked. `fingerprint` outlives the context.
 void PinCertificate(SSL_CTX* context, const std::string& fingerprint);
 
 }  // namespace trainyard::tls

@@ -9,7 +9,7 @@
 namespace trainyard::tls {
 
 [[nodiscard]] std::string Sha256Hex(std::string_view bytes);
-/// Of an open file, from its beginning; its position is not used. Blocks for as long as it takes to read.
+/// Hashes an open file from its beginning; the file offset is not used. Blocks while reading the file.
 [[nodiscard]] Result<std::string> Sha256HexOfFile(int descriptor);
 
 }  // namespace trainyard::tls

@@ -123,8 +123,8 @@ std::string_view ReasonOf(Code code) noexcept {
   }
 }
 
-/// Who showed no credential has not failed to log in. Source: Cloud Storage, "HTTP status and error codes for
-/// JSON", 401.
+/// The reason differs if no credential was sent: then the login has not failed. Source: Cloud Storage, "HTTP
+/// status and error codes for JSON", 401.
 std::string_view StorageReasonOf(const Error& error) noexcept {
   const bool shown_nothing = error.info && error.info->reason == "CREDENTIALS_MISSING";
   return shown_nothing ? "required" : RowOf(error.code).storage_reason;

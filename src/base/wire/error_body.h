@@ -10,13 +10,13 @@
 /// storage v1's own shape.
 namespace trainyard::wire {
 
-/// The one table from Code to HTTP status. Google's mapping, except for two codes that only the HTTP layer
+/// The HTTP status of a Code. This is Google's mapping, except for two codes that only the HTTP layer
 /// produces: kOutOfRange is a body beyond its limit (413) and kUnimplemented a method that the path does not
 /// have (405; 501 would be retried by clients).
 [[nodiscard]] int HttpStatus(Code code) noexcept;
 
-/// The same for storage v1, where an unmet precondition is 412 and a full disk 507 (clients repeat a 429 for
-/// minutes).
+/// HttpStatus for storage v1, where an unmet precondition is 412 and a full disk 507 (clients would retry a
+/// 429 for minutes).
 [[nodiscard]] int StorageHttpStatus(Code code) noexcept;
 
 /// The message as the API shows it: "Field: runtime_version Error: ..." with a field, else error.message.
@@ -28,13 +28,13 @@ namespace trainyard::wire {
 /// from the code's.
 [[nodiscard]] std::string PrintErrorBody(const Error& error, std::optional<int> http_status = std::nullopt);
 
-/// The same in the first form of errors ($.xgafv=1), with "errors": [{"message", "domain", "reason"}] beside
-/// the message.
+/// PrintErrorBody in the old format of errors ($.xgafv=1), with "errors": [{"message", "domain", "reason"}]
+/// in addition to the message.
 [[nodiscard]] std::string PrintFirstErrorBody(const Error& error);
 
 /// storage v1: {"error": {"code": 404, "message": "...", "errors": [{"domain": "global", "reason":
-/// "notFound", "message": "..."}]}}. Of kUnauthenticated the entry says where a credential goes: "required"
-/// if none was shown (ErrorInfo CREDENTIALS_MISSING), else "authError".
+/// "notFound", "message": "..."}]}}. For kUnauthenticated the entry says where a credential goes, and the
+/// reason is "required" if none was sent (ErrorInfo CREDENTIALS_MISSING), else "authError".
 [[nodiscard]] std::string PrintStorageErrorBody(const Error& error);
 
 /// Reads a server's error: either shape above, or any other text (such as a proxy's page), which becomes the

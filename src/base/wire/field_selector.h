@@ -20,7 +20,7 @@ struct JsonValue;
 inline constexpr std::size_t kFieldsBytesMax = std::size_t{8} << 10;
 inline constexpr std::size_t kFieldsDepthMax = 30;
 
-/// The `fields` parameter of Google's APIs: which parts of an answer a client wants. `a,b/c,d(e,f/*)`: names
+/// The `fields` parameter of Google's APIs: which parts of a response a client wants. `a,b/c,d(e,f/*)`: names
 /// joined by '/' or '.', a group in parentheses, '*' for any name. Overlapping selections are combined. Names
 /// below a list apply to its elements. Values; any thread. Source: the public page "Partial responses" of
 /// Google's APIs.
@@ -29,17 +29,18 @@ class FieldSelector {
   /// kInvalidArgument with field "fields": malformed, or beyond the limits above.
   [[nodiscard]] static Result<FieldSelector> Parse(std::string_view text);
 
-  /// Whether every name is a field of this type: kInvalidArgument otherwise, worded as Google's service words
-  /// it. Names in snake_case become those that JSON has. Keys of maps and of Structs may be anything.
+  /// Checks that every name is a field of this type: kInvalidArgument otherwise, with the message of Google's
+  /// service. Names in snake_case are converted to the JSON names. Keys of maps and of Structs may be
+  /// anything.
   [[nodiscard]] Status Resolve(const google::protobuf::Descriptor& type);
 
   /// The selected part of a JSON document; selected names that do not exist are ignored. Text that is not
-  /// JSON is returned unchanged. The result is indented like all answers.
+  /// JSON is returned unchanged. The result is indented like all responses.
   [[nodiscard]] std::string Apply(std::string_view json) const;
 
  private:
   friend class FieldSelectorParser;
-  /// What is selected below one name.
+  /// The selection below one name.
   struct Node {
     bool all = false;  ///< the whole value
     std::map<std::string, Node, std::less<>> children;
@@ -50,8 +51,8 @@ class FieldSelector {
   Node root_;
 };
 
-/// The field of that name, as the proto has it or as JSON has it ("consumed_ml_units", "consumedMLUnits": not
-/// always what camel case would make of it). Null if there is none. Pure: any thread.
+/// The field with that proto or JSON name ("consumed_ml_units", "consumedMLUnits": the JSON name is not
+/// always the camel case of the other). Null if there is none. Pure: any thread.
 [[nodiscard]] inline const google::protobuf::FieldDescriptor* FindField(
     const google::protobuf::Descriptor& type, std::string_view name) {
   for (int i = 0; i < type.field_count(); ++i) {

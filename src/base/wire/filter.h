@@ -17,8 +17,8 @@ class Descriptor;
 class Message;
 }  // namespace google::protobuf
 
-/// The filter language of Cloud Logging, of which the list methods of other APIs use a part. Pure: any
-/// thread. Source: docs/spec "Logs" (what gcloud sends); the public page "Logging query language"; AIP-160.
+/// The filter language of Cloud Logging, the list methods of other APIs use a subset. Pure: any thread.
+/// Source: docs/spec "Logs" (what gcloud sends); the public page "Logging query language"; AIP-160.
 ///
 /// `a="x"`, `!=`, `<`, `<=`, `>`, `>=`, `:` (has), `=~` and `!~` (RE2), `a=("x" OR "y")`, AND, OR, NOT, `-`,
 /// parentheses, `-- comment`, quoted path parts (labels."ml.googleapis.com/task_name"), single words and
@@ -54,13 +54,13 @@ struct Or {
   std::vector<Filter> terms;
 };
 struct Not {
-  std::vector<Filter> term;  ///< exactly one (a vector holds a type that is not complete yet)
+  std::vector<Filter> term;  ///< exactly one (a vector, because the type is incomplete here)
 };
 struct Comparison {
   std::vector<std::string> path;  ///< "resource.labels.job_id" as three parts
   Comparator comparator = Comparator::kEqual;
   std::string value;
-  bool quoted = false;    ///< in a quoted value, `*` is a star; elsewhere it matches any text
+  bool quoted = false;    ///< in a quoted value, `*` is a literal star; elsewhere it matches any text
   bool any_case = false;  ///< = and != of text ignore case: set by ParseLogFilter
   std::shared_ptr<const re2::RE2> pattern;  ///< of =~ and !~; shared: immutable, and filters are copied
 };
@@ -81,11 +81,11 @@ struct Filter {
 /// type. kInvalidArgument with field "filter" that names the first one that does not.
 [[nodiscard]] Status CheckFilter(const Filter& filter, const google::protobuf::Descriptor& type);
 
-/// Whether the message satisfies the filter. Paths lead by JSON or proto names through messages, maps, lists
-/// (any element) and Structs. `=` compares text exactly unless any_case, `:` and searches without case. Enums
-/// compare by number (so severities are ordered), times as times. A scalar field of the message's type that
-/// is not set has its default value, below messages that are not set too; a comparison with a label, a member
-/// of a Struct or a message that is not there is false, `!=` included. `field:*` asks whether it is set, and
+/// Whether the message satisfies the filter. Paths use JSON or proto names and go through messages, maps,
+/// lists (any element) and Structs. `=` compares text exactly unless any_case, `:` and searches without case.
+/// Enums compare by number (so severities are ordered), times as times. A scalar field of the message's type
+/// that is not set has its default value, also below messages that are not set; a comparison with a missing
+/// label, member of a Struct or message is false, including `!=`. `field:*` asks whether it is set, and
 /// NULL_VALUE is JSON's null. A comparison that CheckFilter would refuse is false.
 [[nodiscard]] bool Matches(const Filter& filter, const google::protobuf::Message& message);
 

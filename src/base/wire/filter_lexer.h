@@ -10,8 +10,8 @@
 
 namespace trainyard::wire {
 
-/// Reads a filter's text piece by piece; what a piece may be depends on its position, so the parser asks for
-/// it. Views into the text stay valid as long as the text.
+/// Reads a filter's text token by token. Which token is possible depends on the position, so the parser asks
+/// for specific ones. Views into the text stay valid as long as the text.
 class FilterLexer {
  public:
   explicit FilterLexer(std::string_view text) : text_(text) {}
@@ -21,7 +21,7 @@ class FilterLexer {
   /// Consumes `c` if it comes next.
   bool Take(char c);
   [[nodiscard]] bool Peek(char c);
-  /// Consumes the keyword (AND, OR, NOT) if it comes next as a word of its own.
+  /// Consumes the keyword (AND, OR, NOT) if it comes next as a whole word.
   bool TakeKeyword(std::string_view keyword);
   [[nodiscard]] bool PeekKeyword(std::string_view keyword);
   /// Consumes a leading '-' that negates what follows it without a blank.

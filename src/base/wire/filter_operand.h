@@ -15,11 +15,11 @@ namespace trainyard::wire {
 /// Pure: any thread.
 [[nodiscard]] std::optional<long double> ReadNumber(std::string_view text);
 [[nodiscard]] std::optional<bool> ReadBool(std::string_view text);
-/// RFC 3339, or a date, which means its midnight in UTC.
+/// Reads RFC 3339, or a date, which means its midnight in UTC.
 [[nodiscard]] std::optional<SysTime> ReadTime(std::string_view text);
-/// A number and its unit: ns, us, ms, s, m or h.
+/// Reads a number and its unit: ns, us, ms, s, m or h.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> ReadLength(std::string_view text);
-/// By name in any case, or by number.
+/// Finds the value by name in any case, or by number.
 [[nodiscard]] const google::protobuf::EnumValueDescriptor* FindEnumValue(
     const google::protobuf::EnumDescriptor& type, std::string_view text);
 

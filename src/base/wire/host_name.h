@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-/// Host names as requests and image references write them. Pure: any thread.
+/// Host names in requests and image references. Pure: any thread.
 
 namespace trainyard::wire {
 
-/// The name in "HOST", "HOST:PORT" or "[V6]:PORT", in lower case, without the port, the brackets and the dot
-/// that may end a name. Absent if the text has none of these forms. Source: RFC 3986 section 3.2.2.
+/// The name in "HOST", "HOST:PORT" or "[V6]:PORT", in lower case, without the port, the brackets and a
+/// trailing dot. Nullopt if the text has none of these forms. Source: RFC 3986 section 3.2.2.
 [[nodiscard]] std::optional<std::string> HostNameOf(std::string_view authority);
 
 /// Whether a name, in lower case, always means this machine: "localhost", "*.localhost" (RFC 6761 section
@@ -20,26 +20,27 @@ namespace trainyard::wire {
 
 /// The metadata server's name inside a replica: Google's own, for programs that ignore GCE_METADATA_HOST.
 inline constexpr std::string_view kGoogleMetadataHost = "metadata.google.internal";
-/// The short form of that name, which the original's machines resolve too: TensorFlow before 2.5 asks it.
+/// The short form of that name, which Google's machines resolve too: TensorFlow before 2.5 uses it.
 inline constexpr std::string_view kGoogleMetadataShortHost = "metadata";
-/// Its address on the original, for programs that ask no name.
+/// Its address on Google's machines, for programs that do not use a name.
 inline constexpr std::string_view kGoogleMetadataAddress = "169.254.169.254";
 /// The suffix of the metadata server's name for one replica: "ATTEMPT.MAC.metadata.trainyard".
 inline constexpr std::string_view kMetadataSuffix = ".metadata.trainyard";
 
-// What kind of IP address this is, for rules on where a request of others may lead. Pure: any thread.
+// Kinds of IP addresses, for rules on where requests on behalf of users may go. Pure: any thread.
 
 enum class AddressKind : std::uint8_t {
-  kOutside,    ///< of the internet
-  kPrivate,    ///< of a site: 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7
-  kMachine,    ///< of this machine alone: loopback, the unspecified address
-  kLink,       ///< of this link alone: 169.254/16, fe80::/10
-  kMetadata,   ///< where clouds tell a machine its credentials
+  kOutside,    ///< on the internet
+  kPrivate,    ///< within a site: 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7
+  kMachine,    ///< only this machine: loopback, the unspecified address
+  kLink,       ///< only this link: 169.254/16, fe80::/10
+  kMetadata,   ///< metadata servers of clouds, which give credentials to the machine
   kNoMachine,  ///< multicast, broadcast, reserved, 64:ff9b:1::/48 (NAT64, by a plan that only its site knows)
 };
 
-/// @param bytes  4 or 16, in the network's order; any other number: kNoMachine. An IPv4 address in an IPv6
-/// one (mapped, compatible, NAT64, 6to4) counts as itself. Sources: RFC 6890, 4291, 6052, 8215, 3056.
+/// @param bytes  4 or 16, in the network's order; any other number: kNoMachine. An IPv4 address inside an
+/// IPv6 one (mapped, compatible, NAT64, 6to4) counts as the IPv4 address. Sources: RFC 6890, 4291, 6052,
+/// 8215, 3056.
 [[nodiscard]] AddressKind KindOfAddress(std::span<const std::uint8_t> bytes) noexcept;
 
 }  // namespace trainyard::wire

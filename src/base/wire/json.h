@@ -20,7 +20,7 @@ namespace trainyard::wire {
 /// enum values, a field given twice, nesting beyond kJsonDepthMax, more than kJsonValuesMax values, malformed
 /// UTF-8. Linear time.
 ///
-/// @param root  where the message sits in the request, as Google's service words paths: "job" for
+/// @param root  the message's path in the request, as Google's service writes paths: "job" for
 /// jobs.create; empty for the whole
 ///              request.
 /// @return kInvalidArgument with `violations`, worded as Google's JSON transcoder does: `Invalid JSON
@@ -35,10 +35,10 @@ namespace trainyard::wire {
 /// that are not UTF-8 are left out.
 [[nodiscard]] std::string PrintJson(const google::protobuf::Message& message);
 
-/// The same as one line without spaces and without a newline.
+/// Like PrintJson, in one line without spaces and without a newline.
 [[nodiscard]] std::string PrintJsonCompact(const google::protobuf::Message& message);
 
-/// Compact with the proto's own snake_case names: TF_CONFIG's "job".
+/// Like PrintJsonCompact, with the proto's snake_case names: TF_CONFIG's "job".
 [[nodiscard]] std::string PrintJsonProtoNames(const google::protobuf::Message& message);
 
 }  // namespace trainyard::wire

@@ -5,8 +5,8 @@
 
 namespace trainyard::wire {
 
-/// Compact JSON (one line, well-formed) as the APIs show it: two spaces a level, "key": value, newline at the
-/// end. Pure: any thread.
+/// Formats compact JSON (one line, well-formed) as the APIs show it: two spaces per level, "key": value,
+/// newline at the end. Pure: any thread.
 [[nodiscard]] std::string IndentJson(std::string_view compact);
 
 /// The inverse of IndentJson: well-formed JSON without the blanks and line ends between its tokens.

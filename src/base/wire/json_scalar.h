@@ -15,10 +15,10 @@ struct JsonValue;
 /// numbers must be known. Pure: any thread.
 [[nodiscard]] bool FitsScalar(const JsonValue& value, const google::protobuf::FieldDescriptor& field);
 
-/// How Google's transcoder repeats a value in an error: "abc" in quotes, numbers and bools as written.
+/// The value as Google's transcoder writes it in an error: "abc" in quotes, numbers and bools as written.
 [[nodiscard]] std::string EchoScalar(const JsonValue& value);
 
-/// "TYPE_INT64", or the type URL of an enum by the name that Google's service has for it.
+/// "TYPE_INT64", or the type URL of an enum, with the name that Google's service uses.
 [[nodiscard]] std::string ScalarTypeName(const google::protobuf::FieldDescriptor& field);
 
 /// "type.googleapis.com/google.cloud.ml.v1.TrainingInput".

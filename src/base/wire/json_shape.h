@@ -14,11 +14,11 @@ namespace trainyard::wire {
 
 struct JsonValue;
 
-/// Violations reported for one body; the rest of the body is not checked.
+/// The limit of violations reported for one body; after it the rest of the body is not checked.
 inline constexpr std::size_t kViolationsMax = 50;
 
-/// Whether a text may be a body with fields whose values are secrets: variables of a job, tokens. Then a
-/// refusal repeats nothing of it.
+/// Whether a text may be a body with secret values: variables of a job, tokens. Then error messages must not
+/// quote it.
 [[nodiscard]] bool MayHoldSecret(std::string_view text) noexcept;
 
 /// Why `value` is not a message of this type, in document order; empty if it is one. See

@@ -10,28 +10,28 @@
 
 namespace trainyard::wire {
 
-/// Nesting of objects and arrays that a body may have. Protobuf's binary form nests three messages per level
+/// The maximum nesting of objects and arrays in a body. Protobuf's binary form nests three messages per level
 /// of a Struct and reads 100.
 inline constexpr std::size_t kJsonDepthMax = 32;
 
-/// Values (elements, members and what holds them) that a request's body may have. The largest legitimate body
-/// known, a study of 1,000 parameters, has 7,000; this many are read in about 10 ms.
+/// The maximum number of values (elements, members and their containers) in a request's body. The largest
+/// legitimate body known, a study of 1,000 parameters, has 7,000; this many are read in about 10 ms.
 inline constexpr std::size_t kJsonValuesMax = 20'000;
 
-/// A JSON document as it was written: members in order, duplicates kept, numbers as text.
+/// A JSON document as written: members in order, duplicates kept, numbers as text.
 struct JsonValue {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
   Kind kind = Kind::kNull;
   std::string name;                 ///< as a member of an object
-  std::string text;                 ///< of a string (decoded), number or bool
+  std::string text;                 ///< text of a string (decoded), number or bool
   std::vector<JsonValue> children;  ///< elements or members
 };
 
-/// RFC 8259, and a comma after the last element as protobuf accepts it. Linear time.
+/// Parses RFC 8259; also accepts a comma after the last element, as protobuf does. Linear time.
 ///
-/// @param values_max  kJsonValuesMax for texts from outside; our own texts need no limit.
+/// @param values_max  kJsonValuesMax for untrusted texts; our own texts need no limit.
 /// @return kInvalidArgument with the parser's own short reason; kResourceExhausted with the field ("a.b")
-/// that holds the first value beyond `values_max`; nothing after it is read. Pure: any thread.
+/// that contains the first value beyond `values_max`; nothing after it is read. Pure: any thread.
 [[nodiscard]] Result<JsonValue> ParseJsonTree(std::string_view text, std::size_t values_max = SIZE_MAX);
 
 /// The document as one line; numbers as they were written. Pure: any thread.

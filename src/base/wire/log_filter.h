@@ -18,13 +18,13 @@ namespace trainyard::wire {
 /// logName, trace and spanId: these are case-sensitive (a stream of job "J" does not show job "j").
 [[nodiscard]] Result<Filter> ParseLogFilter(std::string_view text);
 
-/// The bounds of a filter, for use with an index: each entry that matches lies within them; not each entry
+/// The bounds of a filter, for use with an index: every matching entry is within them, but not every entry
 /// within them matches.
 struct LogBounds {
   bool nothing = false;               ///< no entry can match
   std::optional<std::string> job_id;  ///< resource.labels.job_id is this
   std::optional<std::string>
-      task_name;  ///< one of the task name labels is this (see kTaskNamePaths in the source)
+      task_name;  ///< one of the task name labels has this value (see kTaskNamePaths in the source)
   SysTime earliest = SysTime::min();  ///< timestamp >= earliest
   SysTime latest = SysTime::max();    ///< timestamp <= latest
   /// Of the entries stamped exactly `earliest`, only those with a greater insert id: where the last poll

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-/// The only place that takes resource names apart. Pure: any thread.
+/// Parses resource names; no other code does. Pure: any thread.
 namespace trainyard::wire {
 
 /// "projects/p" -> "p". kInvalidArgument with field "parent" if it has another shape. Source: discovery,
@@ -23,8 +23,8 @@ struct JobName {
   friend bool operator==(const JobName&, const JobName&) = default;
 };
 
-/// "gs://BUCKET/OBJECT". The object may be empty ("gs://b", "gs://b/") and keeps its slashes, a last one
-/// included.
+/// "gs://BUCKET/OBJECT". The object may be empty ("gs://b", "gs://b/") and keeps its slashes, including a
+/// trailing one.
 struct ObjectUri {
   std::string bucket;
   std::string object;
@@ -37,9 +37,9 @@ struct ObjectUri {
   friend bool operator==(const ObjectUri&, const ObjectUri&) = default;
 };
 
-/// The bucket rule of ObjectUri alone: kInvalidArgument without a field.
+/// Only the bucket rule of ObjectUri: kInvalidArgument without a field.
 [[nodiscard]] Status ValidateBucketName(std::string_view bucket);
-/// The object rule of ObjectUri alone; an empty name is refused.
+/// Only the object rule of ObjectUri; an empty name is an error.
 [[nodiscard]] Status ValidateObjectName(std::string_view object);
 
 }  // namespace trainyard::wire

@@ -5,19 +5,19 @@
 
 #include "base/result.h"
 
-/// The bucket in which `trainyard run` keeps a project's programs and what they write. Pure: any thread.
+/// The bucket in which `trainyard run` keeps a project's programs and their output. Pure: any thread.
 namespace trainyard::wire {
 
 inline constexpr std::string_view kRunsSuffix = "-runs";
-/// With it a request says which project the bucket has to be of, and is refused if it is not.
+/// With this field a request names the project that must own the bucket; it fails if another one does.
 inline constexpr std::string_view kBucketProjectField = "X-Trainyard-Bucket-Project";
 
-/// "PROJECT-runs", which is a bucket's name only where PROJECT could begin one.
+/// "PROJECT-runs", which is a valid bucket name only if PROJECT could begin one.
 [[nodiscard]] inline std::string RunsBucketOf(std::string_view project) {
   return std::string(project).append(kRunsSuffix);
 }
 
-/// Such a name is one project's alone: whoever else had it would get what that project runs.
+/// Reserves such a name for its project: any other owner would receive the programs of that project.
 /// @return kInvalidArgument: the bucket cannot be made for `project`.
 [[nodiscard]] inline Status CheckRunsBucket(std::string_view bucket, std::string_view project) {
   if (!bucket.ends_with(kRunsSuffix) || bucket == RunsBucketOf(project)) return {};

@@ -12,7 +12,7 @@ class Timestamp;
 class Duration;
 }  // namespace google::protobuf
 
-/// Times between protobuf, RFC 3339 and chrono. SysTime reaches from 1677 to 2262: times outside of that
+/// Times between protobuf, RFC 3339 and chrono. SysTime has a range from 1677 to 2262: times outside of it
 /// saturate, so comparisons with "0001-01-01T00:00:00Z" work as expected. Pure: any thread.
 namespace trainyard::wire {
 

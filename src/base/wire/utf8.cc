@@ -6,7 +6,8 @@
 namespace trainyard::wire {
 namespace {
 
-/// Where the ASCII that begins at `at` ends. Most log lines are pure ASCII: eight bytes at a time.
+/// Returns the end of the ASCII that begins at `at`. Most log lines are pure ASCII, so it reads eight bytes
+/// at a time.
 std::size_t SkipAscii(std::string_view text, std::size_t at) noexcept {
   for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
     std::memcpy(&word, text.data() + at, sizeof word);
@@ -16,7 +17,7 @@ std::size_t SkipAscii(std::string_view text, std::size_t at) noexcept {
   return at;
 }
 
-/// Where the well-formed characters that begin at `at` end.
+/// Returns the end of the well-formed characters that begin at `at`.
 std::size_t SkipCharacters(std::string_view text, std::size_t at) noexcept {
   for (at = SkipAscii(text, at); at < text.size(); at = SkipAscii(text, at)) {
     const std::size_t length = Utf8Length(text.substr(at));

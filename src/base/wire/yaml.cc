@@ -35,7 +35,7 @@ Error AsError(const YamlMistake& mistake) {
 class Measure final : public YAML::EventHandler {
  public:
   [[nodiscard]] const std::optional<YamlMistake>& mistake() const { return mistake_; }
-  /// Of the last document.
+  /// The start of the last document.
   [[nodiscard]] const Mark& start() const { return start_; }
   [[nodiscard]] const std::optional<Mark>& first_alias() const { return first_alias_; }
 

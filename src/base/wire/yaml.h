@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-/// Reads YAML from outside: the only place that passes text to yaml-cpp.
+/// Reads untrusted YAML. Only this code passes text to yaml-cpp.
 namespace trainyard::wire {
 
 inline constexpr std::size_t kYamlBytesMax = std::size_t{4} << 20;
@@ -20,11 +20,11 @@ inline constexpr std::size_t kYamlDepthMax = 100;
 inline constexpr std::size_t kYamlScalarBytesMax = std::size_t{1} << 20;
 
 /// The first document of the text; a null node if there is none. The result is a finite tree within the
-/// limits above: no alias is inside of what it refers to. kInvalidArgument: "line 2, column 3: REASON". Pure:
-/// any thread.
+/// limits above: no alias is inside the node that it refers to. kInvalidArgument: "line 2, column 3: REASON".
+/// Pure: any thread.
 [[nodiscard]] Result<YAML::Node> LoadYaml(std::string_view text);
 
-/// Why a text cannot be read. Lines and columns begin with 1; 0: the text as a whole.
+/// Why a text cannot be read. Lines and columns are counted from 1; 0: the text as a whole.
 struct YamlMistake {
   int line = 0;
   int column = 0;
@@ -32,9 +32,8 @@ struct YamlMistake {
   friend bool operator==(const YamlMistake&, const YamlMistake&) = default;
 };
 
-/// The same for a text that people keep and edit, where what does not count must be said: nothing may follow
-/// the document, and no value is an alias, so that each node's mark is the place where it stands. Pure: any
-/// thread.
+/// Like LoadYaml, for a file that people edit, so ignored parts are errors: nothing may follow the document.
+/// Aliases are errors too, so that each node's mark is its position in the text. Pure: any thread.
 [[nodiscard]] std::expected<YAML::Node, YamlMistake> LoadOnlyDocument(std::string_view text);
 
 }  // namespace trainyard::wire

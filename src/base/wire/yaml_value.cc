@@ -71,7 +71,7 @@ std::string Plain(std::string_view number) {
 class Reader {
  public:
   Result<Json> Read(const YAML::Node& node) {
-    // An alias is read as often as it is written: a short text may stand for gigabytes.
+    // Each use of an alias is read again: a short text may expand to gigabytes.
     if (node.IsScalar()) bytes_ += node.Scalar().size();
     if (bytes_ > kYamlTextMax)
       return std::unexpected(At(node, "with its aliases written out, the text is longer than " +

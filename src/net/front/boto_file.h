@@ -5,7 +5,8 @@
 namespace trainyard::front {
 
 /// gsutil's settings (a boto file). gsutil's httplib2 trusts only the CA file named here; its credentials
-/// come from the metadata server or are a token. Pure: any thread. Source: spec environment.md section 11.
+/// come from the metadata server or are a token. Pure: any thread.
+/// Source: spec environment.md section 11.
 struct BotoSettings {
   std::string ca_bundle;  ///< path of the CA file, as gsutil sees it
   std::string project;    ///< used by `gsutil mb` and `gsutil ls`

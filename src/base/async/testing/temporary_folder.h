@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// A folder of a test's own below /tmp (or TMPDIR), removed with all that is in it.
+/// A test's temporary directory below /tmp (or TMPDIR), removed with its contents by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_(std::filesystem::temp_directory_path() / "trainyard-XXXXXX") {

@@ -223,7 +223,7 @@ Status CheckSum(const Algorithm& algorithm, const Values& values, const v1::Sum&
                              jobs::MetricText(sum.max()) + "."));
 }
 
-/// Its values as if they were given; the greatest stands for all in what is checked across arguments.
+/// Adds the tuned values as if the job gave them; checks across arguments use the greatest one.
 Status AddTuned(const Algorithm& algorithm, const std::vector<TunedArgument>& tuned, Values& values) {
   for (std::size_t i = 0; i < tuned.size(); ++i) {
     const std::string field = "hyperparameters.params[" + std::to_string(i) + "]";

@@ -7,10 +7,10 @@
 
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What attempts are called. Pure: any thread.
+/// The names of attempts. Pure: any thread.
 namespace trainyard::cluster {
 
-/// An attempt's id, taken apart.
+/// The parts of an attempt's id.
 struct AttemptName {
   std::int64_t job_uid = 0;
   std::string task_name;  ///< "worker-replica-0"
@@ -21,7 +21,7 @@ struct AttemptName {
 /// "JOBUID-TASKNAME-ATTEMPT": names the attempt's directory, its log source and its connection.
 [[nodiscard]] std::string AttemptId(std::int64_t job_uid, const replica::v1::ReplicaId& replica, int attempt);
 
-/// Nothing for a text that AttemptId does not make.
+/// Inverse of AttemptId; nullopt for any other text.
 [[nodiscard]] std::optional<AttemptName> ParseAttemptId(std::string_view text);
 
 }  // namespace trainyard::cluster

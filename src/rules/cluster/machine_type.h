@@ -12,7 +12,7 @@ namespace trainyard::cluster {
 
 using ml::v1::AcceleratorConfig;
 
-/// A number of accelerators of one type; count 0 (type unspecified) is none.
+/// A number of accelerators of one type; count 0 (type unspecified) means none.
 struct Accelerators {
   AcceleratorConfig::Type type = AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED;
   std::int64_t count = 0;
@@ -24,7 +24,7 @@ struct MachineType {
   enum class Category {
     kComputeEngine,
     kLegacy,
-    kCloudTpu,  ///< "cloud_tpu": workers only, allowed beside masters of both other categories
+    kCloudTpu,  ///< "cloud_tpu": workers only, allowed with masters of both other categories
   };
   std::string_view name;
   Category category = Category::kComputeEngine;

@@ -7,16 +7,16 @@
 
 #include "rules/cluster/machine_type.h"
 
-/// The regions that the original service trained in. Table: data/cluster/regions.json. Pure: any thread.
+/// The regions of Google's training service. Table: data/cluster/regions.json. Pure: any thread.
 namespace trainyard::cluster {
 
 struct Region {
   std::string_view name;
-  bool gpus_known = false;         ///< false: it had GPUs, but which types is not documented any more
+  bool gpus_known = false;         ///< false: it had GPUs, but their types are not documented any more
   std::uint32_t accelerators = 0;  ///< known ones: bit number = AcceleratorConfig::Type
-  std::uint32_t apart = 0;         ///< GPUs that no single zone has all of; 0: none are known
+  std::uint32_t apart = 0;         ///< a set of GPUs that no single zone has completely; 0: none is known
 
-  /// Whether the region has the accelerator, as far as is known. Where the list is not known, every GPU type
+  /// Whether the region has the accelerator, as far as is known. If the list is not known, every GPU type
   /// counts as present.
   [[nodiscard]] bool Has(AcceleratorConfig::Type type) const;
 
@@ -29,8 +29,8 @@ struct Region {
 
 [[nodiscard]] std::span<const Region> Regions();
 
-/// The zone in which a job of the region runs, as far as its programs can see: the zones of the original's
-/// TPUs are not documented, its one example is us-central1-b. Source: spec environment.md section 4.
+/// The zone that programs of a job in the region see. The zones of Google's TPUs are not documented; the only
+/// example is us-central1-b. Source: spec environment.md section 4.
 [[nodiscard]] std::string ZoneOf(std::string_view region);
 
 /// Null for a name that is not in the table. The pointer is to static storage.

@@ -10,10 +10,10 @@
 
 namespace trainyard::cluster {
 
-/// What a TrainingInput says of one of the four roles. It refers to that TrainingInput.
+/// The fields of a TrainingInput for one of the four roles. Refers to that TrainingInput.
 struct Role {
   replica::v1::TaskType type;
-  std::string_view field;  ///< front part of the role's field names: "parameter_server"
+  std::string_view field;  ///< prefix of the role's field names: "parameter_server"
   const std::string& machine_type;
   std::int64_t count;  ///< 1 for the master, which has no count
   const ml::v1::ReplicaConfig& config;
@@ -23,7 +23,7 @@ struct Role {
 /// Master, workers, parameter servers, evaluators: the order of replicas everywhere. Pure: any thread.
 [[nodiscard]] std::array<Role, 4> Roles(const ml::v1::TrainingInput& input);
 
-/// Whether the metrics that this replica's program reports count. Only a master's do. Pure: any thread.
+/// Whether metrics reported by this replica's program are used. Only a master's are. Pure: any thread.
 [[nodiscard]] bool ReportsMetric(const replica::v1::Manifest& manifest);
 
 /// For errors: the field that requests the accelerators of replicas of this type.

@@ -24,7 +24,7 @@ struct ReplicaPlan {
   [[nodiscard]] replica::v1::ReplicaId id() const;
 };
 
-/// All replicas of one role; they are equal.
+/// All replicas of one role; they are identical.
 struct ReplicaGroup {
   replica::v1::TaskType type = replica::v1::MASTER;
   std::int64_t count = 0;                ///< at least 1
@@ -32,11 +32,11 @@ struct ReplicaGroup {
   Accelerators accelerators;             ///< attached, or part of the machine type
 };
 
-/// How many replicas a job may have. The original's limit is not known; this one catches typing errors.
+/// The maximum number of replicas of a job. Google's limit is not known; this one catches typing errors.
 inline constexpr std::int64_t kReplicasMax = 1000;
 
-/// The replicas that the training input stands for: master, workers, parameter servers, evaluators, each by
-/// index. Without a scale tier it is BASIC. With a tier other than CUSTOM a machine type has no effect
+/// Expands the training input to its replicas: master, workers, parameter servers, evaluators, each in order
+/// of index. The default scale tier is BASIC. With a tier other than CUSTOM a machine type has no effect
 /// (gcloud's --scale-tier flag over a config file sends both), and a count is an error.
 ///
 /// Errors, kInvalidArgument: field "master_type", "worker_type", ... for a missing or unknown machine type,
@@ -45,7 +45,7 @@ inline constexpr std::int64_t kReplicasMax = 1000;
 /// Source: spec cluster.md sections 1 to 3, data/cluster/scale_tiers.json.
 [[nodiscard]] Result<std::vector<ReplicaPlan>> Expand(const ml::v1::TrainingInput& input);
 
-/// The same by role, with the same errors: for callers that do not need each replica.
+/// Like Expand, grouped by role, for callers that do not need each replica.
 [[nodiscard]] Result<std::vector<ReplicaGroup>> Groups(const ml::v1::TrainingInput& input);
 
 /// Training units that the whole job consumes per hour. Source: spec cluster.md section 8.

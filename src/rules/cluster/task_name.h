@@ -10,11 +10,11 @@ namespace trainyard::cluster {
 
 using replica::v1::ReplicaId;
 
-/// "worker-replica-0": the task name in logs and web access URIs. The master is "master-replica-0" even where
+/// "worker-replica-0": the task name in logs and web access URIs. The master is "master-replica-0" even if
 /// TF_CONFIG calls it chief; "evaluator-replica-0" is inferred. Source: spec lifecycle.md section 7.
 [[nodiscard]] std::string TaskName(const ReplicaId& replica);
 
-/// "worker 0": as errorMessage names it. Source: spec lifecycle.md section 4.
+/// "worker 0": the replica's name in errorMessage. Source: spec lifecycle.md section 4.
 [[nodiscard]] std::string ReplicaLabel(const ReplicaId& replica);
 
 /// The key in TF_CONFIG's cluster and task.type: "chief" or "master", "worker", "ps", "evaluator".

@@ -7,8 +7,8 @@
 #include "trainyard/ml/v1/ml.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What a replica's program is told about its cluster. Pure: any thread. Source: spec environment.md sections
-/// 1, 2, 3, 5, 7.
+/// The variables and arguments that tell a replica's program about its cluster. Pure: any thread. Source:
+/// spec environment.md sections 1, 2, 3, 5, 7.
 namespace trainyard::cluster {
 
 /// Whether TF_CONFIG calls the master "chief". `runtime_version` is the resolved runtimeVersion: "2.15". With
@@ -21,10 +21,10 @@ namespace trainyard::cluster {
 /// CLOUD_ML_HP_METRIC_TAG and CLOUD_ML_HP_METRIC_FILE (trials only) and, for Python packages, OMP_NUM_THREADS
 /// and KMP_*. manifest.environment is not included: the caller adds it last.
 ///
-/// The manifest's replica is one of the cluster's; the cluster has a master. Hosts are named by their host
-/// name, or by their address where an endpoint has no host name (where names do not resolve). A job of one
-/// replica is at 127.0.0.1. Evaluators are never in the cluster. WORLD_SIZE counts master and workers;
-/// parameter servers and evaluators have no RANK. `cpus`: of this replica, at least 1.
+/// The manifest's replica is one of the cluster's; the cluster has a master. Hosts are given by host name, or
+/// by address if an endpoint has no host name (because names do not resolve). The address of a job with one
+/// replica is 127.0.0.1. Evaluators are never in the cluster. WORLD_SIZE counts master and workers; parameter
+/// servers and evaluators have no RANK. `cpus`: the number of this replica's CPUs, at least 1.
 [[nodiscard]] std::map<std::string, std::string> ReplicaVariables(const replica::v1::Manifest& manifest,
                                                                   const replica::v1::Cluster& cluster,
                                                                   int cpus);

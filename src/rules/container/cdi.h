@@ -7,11 +7,12 @@
 #include "base/result.h"
 #include "rules/container/oci_spec.h"
 
-/// The Container Device Interface: files in which a driver's installer writes what containers need of it.
-/// Pure: any thread. Source: CDI specification 0.6, "CDI JSON Specification"; written as YAML or JSON.
+/// The Container Device Interface: files in which a driver's installer describes what containers need to use
+/// its devices. Pure: any thread. Source: CDI specification 0.6, "CDI JSON Specification"; the files are YAML
+/// or JSON.
 namespace trainyard::container {
 
-/// What a device adds to a container.
+/// The changes that a device makes to a container.
 struct CdiEdits {
   struct Node {
     std::string path;       ///< in the container
@@ -35,14 +36,14 @@ struct CdiDevice {
 struct CdiSpec {
   std::string kind;  ///< "nvidia.com/gpu"
   std::vector<CdiDevice> devices;
-  CdiEdits edits;  ///< of every one of them
+  CdiEdits edits;  ///< for each of the devices
 };
 
-/// @return kDataLoss: not such a file; the message says what is wrong with it.
+/// @return kDataLoss: not a CDI file; the message says what is wrong with it.
 [[nodiscard]] Result<CdiSpec> ParseCdi(std::string_view text);
 
-/// The edits for the devices, each named as the file names it or by one of its device files; nothing is left
-/// out: kNotFound if the file lacks one.
+/// The edits for the devices. Each is given by its name in the file or by one of its device files. kNotFound
+/// if one is missing.
 [[nodiscard]] Result<CdiEdits> EditsFor(const CdiSpec& spec, const std::vector<std::string>& devices);
 
 }  // namespace trainyard::container

@@ -7,19 +7,19 @@
 
 #include "rules/container/user.h"
 
-/// What an OCI runtime (crun, runc) is told of a container. Pure: any thread.
-/// Source: OCI runtime specification 1.0, config.md and config-linux.md.
+/// The configuration of a container for an OCI runtime (crun, runc). Pure: any thread. Source: OCI runtime
+/// specification 1.0, config.md and config-linux.md.
 
 namespace trainyard::container {
 
-// The filter of seccomp_filter.h as OCI runtimes take it. Pure: any thread.
-// Source: OCI runtime specification 1.0, config-linux.md, "Seccomp"; crun(1), run.oci.seccomp_bpf_data.
+// The filter of seccomp_filter.h in the formats of OCI runtimes. Pure: any thread. Source: OCI runtime
+// specification 1.0, config-linux.md, "Seccomp"; crun(1), run.oci.seccomp_bpf_data.
 
-/// linux.seccomp: the rules, which the runtime compiles. What its library does not know by name it leaves
-/// out.
+/// linux.seccomp: the rules, which the runtime compiles. It leaves out calls whose names its library does not
+/// know.
 [[nodiscard]] std::string PrintSeccomp();
 
-/// The compiled filter in base64: crun installs it as it is, and saves the milliseconds that compiling takes.
+/// The compiled filter in base64: crun installs it unchanged, which saves the milliseconds for compiling.
 [[nodiscard]] std::string EncodeSeccompFilter();
 
 /// A file or directory of the machine seen in the container.
@@ -27,7 +27,7 @@ struct Bind {
   std::string source;       ///< absolute
   std::string destination;  ///< absolute; made if the image does not have it
   bool read_only = false;
-  bool data_only = false;  ///< setuid bits and device files mean nothing there
+  bool data_only = false;  ///< setuid bits and device files have no effect there
   bool operator==(const Bind&) const = default;
 };
 
@@ -40,7 +40,7 @@ struct DeviceNode {
   bool operator==(const DeviceNode&) const = default;
 };
 
-/// A program that the runtime runs outside of the container while it makes it.
+/// A program that the runtime runs outside of the container while it creates the container.
 struct Hook {
   std::string stage;  ///< "createContainer" and the like
   std::string path;
@@ -58,14 +58,14 @@ struct Spec {
   User user;
   std::string root;                      ///< absolute: where the image is mounted
   std::vector<Bind> binds;               ///< in order
-  std::vector<DeviceNode> devices;       ///< besides those that every container has
+  std::vector<DeviceNode> devices;       ///< in addition to those of every container
   std::vector<Hook> hooks;               ///< in order
   std::int64_t shared_memory_bytes = 0;  ///< of /dev/shm; 0: half of the machine's memory
   bool in_user_namespace = false;        ///< what needs the machine's own root is left out
 };
 
-/// config.json. Rights are those of rights.h, and none for a user other than root; no program gets more by a
-/// setuid file; system calls go through the filter of seccomp_filter.h. No cgroup is asked for:
+/// Prints config.json. The capabilities are those of rights.h for root and none for other users; setuid files
+/// give no additional ones; system calls go through the filter of seccomp_filter.h. It requests no cgroup:
 /// docs/adr/0015-containers.md, docs/adr/0023-confinement.md.
 [[nodiscard]] std::string PrintSpec(const Spec& spec);
 

@@ -5,18 +5,18 @@
 #include <array>
 #include <string_view>
 
-/// What root in a replica keeps of the machine's rights, whether its program is a package or a container.
+/// The capabilities that root keeps in a replica, both for packages and containers.
 namespace trainyard::container {
 
 struct Right {
-  int number;  ///< as the kernel counts capabilities
+  int number;  ///< the kernel's number of the capability
   std::string_view name;
 };
 
-/// Docker's default without making devices (nothing else keeps a program from another replica's
-/// accelerators), raw sockets (in the machine's own network they read everybody's traffic) and writing the
-/// audit log: what podman gives. Mounts, the network's and the machine's settings, its clock and its memory
-/// are not among it.
+/// Docker's default without CAP_MKNOD (with device files a program could use another replica's accelerators),
+/// without raw sockets (in the machine's own network they read all traffic) and without writing the audit
+/// log. This is podman's default. It does not include mounts, settings of the network and the machine, the
+/// clock or the machine's memory.
 inline constexpr std::array kRights = {Right{CAP_CHOWN, "CAP_CHOWN"},
                                        Right{CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE"},
                                        Right{CAP_FOWNER, "CAP_FOWNER"},

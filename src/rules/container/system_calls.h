@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-/// The kernel's system calls by name: which a replica's program may make, and their numbers. Pure: any
-/// thread. Source: system_calls.inc, and the kernel's own headers for the numbers.
+/// The kernel's system calls by name: the ones that a replica's program may make, and their numbers. Pure:
+/// any thread. Source: system_calls.inc, and the kernel's own headers for the numbers.
 
 namespace trainyard::container {
 
@@ -17,16 +17,16 @@ struct SystemCall {
 /// The calls of one architecture. The spans are valid for the whole program.
 struct CallTable {
   std::uint32_t architecture = 0;       ///< AUDIT_ARCH_*; 0: there is none
-  std::span<const SystemCall> allowed;  ///< whatever their arguments; by name
+  std::span<const SystemCall> allowed;  ///< with any arguments; ordered by name
   int clone = -1;
   int clone3 = -1;
   int personality = -1;
   int socket = -1;
 };
 
-/// Of this program's own architecture.
+/// The calls of this program's own architecture.
 [[nodiscard]] CallTable NativeCalls();
-/// Of the 32-bit programs that this machine runs as well: i386 on x86-64, else none.
+/// The calls of 32-bit programs that this machine runs as well: i386 on x86-64, else none.
 [[nodiscard]] CallTable Calls32();
 
 // Numbers of system calls from the macros of <asm/unistd.h>, which must have been included: a call that the
@@ -58,7 +58,7 @@ struct CallTable {
   ::trainyard::container::SystemCall { #name, TRAINYARD_CALL_NUMBER(name) }
 // NOLINTEND(cppcoreguidelines-macro-usage)
 
-/// The number in the text of an expanded macro; -1 where it was not expanded: there is no such macro.
+/// The number in the text of an expanded macro; -1 if it was not expanded because there is no such macro.
 consteval int CallNumber(std::string_view text) {
   int number = 0;
   for (const char c : text) {

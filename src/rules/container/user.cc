@@ -103,7 +103,7 @@ Result<User> ResolveUser(std::string_view user, std::string_view passwd, std::st
 }
 
 Result<int> ParseStopSignal(std::string_view text) {
-  constexpr int kRealTimeFirst = 34;  // SIGRTMIN of glibc, which Docker's name stands for
+  constexpr int kRealTimeFirst = 34;  // SIGRTMIN of glibc, which is what Docker means
   constexpr int kLast = 64;
   if (text.empty()) return SIGTERM;
   const auto wrong = [text] {

@@ -10,7 +10,7 @@
 /// Pure: any thread.
 namespace trainyard::container {
 
-/// Who a container's program is.
+/// The identity of a container's program.
 struct User {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
@@ -19,9 +19,10 @@ struct User {
   bool operator==(const User&) const = default;
 };
 
-/// The image's USER: "", "name", "uid", "name:group", "uid:gid", looked up in the image's own files (their
-/// whole text; empty: it has none). As Docker does it: a number need not be in the files; without a group the
-/// user's own group and every group that lists the user; with one, that group alone.
+/// The image's USER: "", "name", "uid", "name:group", "uid:gid", looked up in the image's passwd and group
+/// files (their whole text; empty: there is no file). As in Docker, a number need not be in the files.
+/// Without a group the result has the user's own group and every group that lists the user; with a group,
+/// only that group.
 /// @return kFailedPrecondition: the files have no such name.
 [[nodiscard]] Result<User> ResolveUser(std::string_view user, std::string_view passwd,
                                        std::string_view group);

@@ -9,9 +9,9 @@
 /// Why a replica failed. Pure: any thread.
 namespace trainyard::diagnosis {
 
-/// The diagnosis of an attempt that ended; nothing for one that succeeded or was stopped because its job is
-/// over. What the kernel says counts before what the program wrote, its uncaught exception before its other
-/// lines, later lines before earlier ones; a status or signal alone is the last resort.
+/// The diagnosis of an attempt that ended; nullopt for one that succeeded or was stopped because its job is
+/// over. The kernel's information has precedence over the program's output, an uncaught exception over other
+/// lines, later lines over earlier ones; the status or signal alone is used last.
 [[nodiscard]] std::optional<replica::v1::Diagnosis> Classify(const Symptoms& seen);
 
 /// One diagnosis of the table, for documentation.

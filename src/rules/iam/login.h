@@ -8,16 +8,17 @@
 
 namespace trainyard::iam {
 
-/// What a shown credential proves, or a connection.
+/// The identity that a credential or a connection proves.
 struct Login {
   std::string principal;   ///< "user:ann@example.com"
   std::string credential;  ///< for the audit log: "token T", "key K of E", "attempt A"; never a secret
-  std::optional<SysTime> expires;  ///< nothing: when it is revoked
+  std::optional<SysTime> expires;  ///< nullopt: valid until revoked
   std::string token_id{};          ///< of an opaque token; else empty
   std::string key_id{};            ///< of the service account's key that signed it; else empty
-  /// Of the program in a replica that asks, or for which a token was made; else empty.
+  /// The attempt whose program sent the request, or for which the token was made; else empty.
   std::string attempt_id{};
-  std::string attempt_principal{};  ///< as whom that program ran when it asked: it has to be the same still
+  std::string attempt_principal{};  ///< the principal that the program ran as when it got the token; it must
+                                    ///< not have changed
   friend bool operator==(const Login&, const Login&) = default;
 };
 

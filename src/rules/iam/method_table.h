@@ -5,42 +5,41 @@
 #include <string_view>
 #include <vector>
 
-/// What it takes to be answered by a route. The routes are rows of src/api, which hold these values. Pure:
-/// any thread.
+/// The access rule of each route. The rows in src/api contain these values. Pure: any thread.
 namespace trainyard::iam {
 
-/// What the permission is asked on; which path parameters name it.
+/// The resource whose permission is checked, and the path parameters that name it.
 enum class Scope : std::uint8_t {
   kInstallation,
   kProject,         ///< {project}
-  kQueryProject,    ///< the query's project; none: the server's own
+  kQueryProject,    ///< the query's project; default: the server's own
   kJob,             ///< {project}, {job}
   kBucket,          ///< {bucket}
-  kServiceAccount,  ///< {project} ("-": that of the account), {account}
+  kServiceAccount,  ///< {project} ("-": the account's project), {account}
 };
 
 enum class Access : std::uint8_t {
-  kPublic,         ///< nobody is asked who they are
-  kAuthenticated,  ///< everybody who has logged in
-  kPermission,     ///< who has `permission` on `scope`, before the handler runs
-  kInHandler,      ///< logged in; the handler asks for what its body names, by access::Require
+  kPublic,         ///< no login needed
+  kAuthenticated,  ///< any logged-in caller
+  kPermission,     ///< callers with `permission` on `scope`; checked before the handler runs
+  kInHandler,  ///< any logged-in caller; the handler checks the resources in the body with access::Require
 };
 
-/// As Cloud Audit Logs tells methods apart.
+/// The categories of methods in Cloud Audit Logs.
 enum class AuditKind : std::uint8_t { kNone, kAdminActivity, kDataRead, kDataWrite };
 
 /// Views of static text: valid as long as the program runs.
 struct MethodRule {
-  std::string_view route;  ///< as http::Router names it: "POST /v1/projects/{project}/jobs"
+  std::string_view route;  ///< as in http::Router: "POST /v1/projects/{project}/jobs"
   Access access = Access::kPermission;
-  std::string_view permission;  ///< "ml.jobs.create"; also of kInHandler: the first that is asked for
+  std::string_view permission;  ///< "ml.jobs.create"; for kInHandler: the first one that is checked
   Scope scope = Scope::kInstallation;
   std::string_view method_name;  ///< in audit lines: "google.cloud.ml.v1.JobService.CreateJob"
   AuditKind audit = AuditKind::kNone;
   friend bool operator==(const MethodRule&, const MethodRule&) = default;
 };
 
-/// Answered to whoever may connect. The line above a row says why.
+/// Available to everyone who can connect. The line above a row says why.
 constexpr MethodRule Public(std::string_view route) { return {.route = route, .access = Access::kPublic}; }
 
 constexpr MethodRule LoggedIn(std::string_view route, std::string_view method_name = {}) {
@@ -69,7 +68,7 @@ constexpr MethodRule Ask(Scope scope, std::string_view route, std::string_view p
 /// The rules of all routes, by route.
 class MethodTable {
  public:
-  /// A CHECK: two different rules for one route.
+  /// A CHECK fails if there are two different rules for one route.
   explicit MethodTable(std::vector<MethodRule> rules);
 
   [[nodiscard]] std::span<const MethodRule> rules() const noexcept { return rules_; }

@@ -7,12 +7,12 @@
 #include "base/result.h"
 #include "trainyard/iam/v1/policy.pb.h"
 
-/// The form of policies, whatever they are of: what may be written, etags, versions. What a policy means:
-/// policy_index.h. Pure: any thread. Source: discovery document ml:v1, schemas GoogleIamV1__*; the public
-/// page "Policies", section on versions.
+/// The form of policies of all resources: what may be written, etags, versions. policy_index.h evaluates
+/// policies. Pure: any thread. Source: discovery document ml:v1, schemas GoogleIamV1__*; the public page
+/// "Policies", section on versions.
 namespace trainyard::iam {
 
-/// The policy of a resource for which none was set: empty, with the etag that the original gave such policies
+/// The policy of a resource for which none was set: empty, with the etag that Google gives such policies
 /// ("ACAB"), so that clients can read, change and write it like any other.
 [[nodiscard]] v1::Policy NoPolicy();
 
@@ -31,8 +31,8 @@ inline constexpr int kPrincipalsMax = 1'500;
 /// than 0, 1, 3.
 [[nodiscard]] Result<v1::Policy> PolicyAtVersion(v1::Policy policy, std::int64_t version);
 
-/// What testIamPermissions may ask for. kInvalidArgument with the field "permissions": a permission that is
-/// malformed or has a wildcard. One that nobody has is none of these.
+/// Checks the permissions in a testIamPermissions request. kInvalidArgument with the field "permissions": a
+/// permission that is malformed or has a wildcard. An unknown permission is not an error.
 [[nodiscard]] Status CheckPermissionNames(const v1::TestIamPermissionsRequest& request);
 
 }  // namespace trainyard::iam

@@ -12,27 +12,25 @@
 
 namespace trainyard::iam {
 
-/// A policy made ready to be asked: a question costs a look-up, however many members its bindings have. A
-/// value; pure.
+/// An index of a policy: a question costs one look-up, independent of the number of members. A value; pure.
 ///
-/// allUsers and allAuthenticatedUsers mean everybody who has logged in (nobody else is let in).
-/// projectOwner:P, projectEditor:P and projectViewer:P mean who has roles/owner, editor or viewer on P.
-/// A binding with a condition grants nothing, since conditions are not evaluated here, and neither does one
-/// of a role that is not known (deny by default). Nor do members of other kinds: groups, domains, deleted
-/// ones.
+/// allUsers and allAuthenticatedUsers mean every logged-in principal (there are no others). projectOwner:P,
+/// projectEditor:P and projectViewer:P mean the principals with roles/owner, editor or viewer on P. A binding
+/// grants nothing if it has a condition, because conditions are not evaluated here, or if its role is unknown
+/// (deny by default). Members of other kinds (groups, domains, deleted ones) get nothing.
 class PolicyIndex {
  public:
   PolicyIndex() = default;
   explicit PolicyIndex(const v1::Policy& policy);
 
-  /// Whether the principal that is asked about has a basic role on a project: "roles/owner", "P".
+  /// Whether the principal in question has a basic role on a project: "roles/owner", "P".
   using HasBasicRole = std::function<bool(std::string_view role, std::string_view project)>;
 
   [[nodiscard]] bool Grants(std::string_view principal, std::string_view permission,
                             const HasBasicRole& has_basic_role) const;
   /// Whether the principal has any role here at all.
   [[nodiscard]] bool Knows(std::string_view principal, const HasBasicRole& has_basic_role) const;
-  /// Whether the very role is bound to the principal.
+  /// Whether exactly this role is bound to the principal.
   [[nodiscard]] bool Binds(std::string_view principal, std::string_view role) const;
 
  private:
@@ -49,10 +47,10 @@ class PolicyIndex {
   std::vector<ByProject> by_project_;
 };
 
-/// Checks what setIamPolicy stores on projects, buckets and service accounts beyond the form that PolicyAfter
-/// checks, so that no binding is kept that would grant nothing. kInvalidArgument with the field
-/// "policy.bindings[N]" and what of it: a role that does not exist (the nearest is named), a member that is
-/// no principal, a condition.
+/// Checks a policy for projects, buckets and service accounts in setIamPolicy, in addition to PolicyAfter, so
+/// that no binding is stored that grants nothing. kInvalidArgument with the field "policy.bindings[N]" and
+/// its faulty part: a role that does not exist (the message suggests the nearest one), a member that is not a
+/// principal, a condition.
 [[nodiscard]] Status CheckPolicy(const v1::Policy& policy);
 
 }  // namespace trainyard::iam

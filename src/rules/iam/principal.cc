@@ -25,7 +25,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLocalCharacter(char c) {
   return IsLower(c) || IsDigit(c) || c == '.' || c == '_' || c == '%' || c == '+' || c == '-';
 }
-/// '_': projects of this server may have one, and stand in the e-mails of their service accounts.
+/// '_' is allowed because project ids of this server may have one, and e-mails of service accounts contain
+/// the project id.
 bool IsDomainCharacter(char c) { return IsLower(c) || IsDigit(c) || c == '.' || c == '-' || c == '_'; }
 
 bool IsDomain(std::string_view domain) {
@@ -34,7 +35,7 @@ bool IsDomain(std::string_view domain) {
   return is_end(domain.front()) && is_end(domain.back()) && std::ranges::all_of(domain, IsDomainCharacter);
 }
 
-/// Of lower case.
+/// Whether it is an e-mail in lower case.
 bool IsEmail(std::string_view email) {
   const std::size_t at = email.find('@');
   if (at == std::string_view::npos || at == 0 || email.size() > kEmailBytesMax) return false;

@@ -4,14 +4,14 @@
 
 namespace trainyard::iam {
 
-/// What a permission is asked for. A policy on a resource holds for all below it: the installation is above
-/// projects, a project above its jobs, buckets and service accounts. Objects, uploads, logs, trials and
-/// studies have no policies of their own: their bucket, job or project stands for them.
+/// A resource that permissions apply to. A policy on a resource is inherited by all resources below it:
+/// projects are below the installation; jobs, buckets and service accounts are below their project. Objects,
+/// uploads, logs, trials and studies have no policies; the policy of their bucket, job or project applies.
 struct Resource {
   enum class Kind { kInstallation, kProject, kJob, kBucket, kServiceAccount };
 
   Kind kind = Kind::kInstallation;
-  std::string project{};  ///< of a bucket: empty where it is not known yet (Authority fills it in)
+  std::string project{};  ///< for a bucket: empty if not known yet (Authority fills it in)
   std::string name{};     ///< job id, bucket name, e-mail of the service account; else empty
 
   [[nodiscard]] static Resource Installation() { return {}; }
@@ -30,8 +30,8 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
-/// As Cloud Audit Logs and error details name it: "projects/P", "projects/P/jobs/J",
-/// "projects/_/buckets/B", "projects/P/serviceAccounts/E", "trainyard" for the installation. Pure.
+/// The name in Cloud Audit Logs and error details: "projects/P", "projects/P/jobs/J", "projects/_/buckets/B",
+/// "projects/P/serviceAccounts/E", "trainyard" for the installation. Pure.
 [[nodiscard]] inline std::string NameOf(const Resource& resource) {
   switch (resource.kind) {
     case Resource::Kind::kInstallation: return "trainyard";

@@ -171,8 +171,8 @@ constexpr std::array kOwner{
     Name("trainyard.jobs.*"),
     Name("trainyard.usage.get"),
 };
-// Who may use an account's key or let a job act as it needs no tokens of it. Source: spec access.md
-// section 9.
+// A principal that may use an account's key or run jobs as the account needs no tokens of the account.
+// Source: spec access.md section 9.
 constexpr std::array kOwnerLess{
     Name("iam.serviceAccounts.getAccessToken"),
     Name("iam.serviceAccounts.getOpenIdToken"),

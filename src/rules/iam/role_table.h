@@ -3,11 +3,11 @@
 #include <span>
 #include <string_view>
 
-/// What roles.h makes its roles of. Pure.
+/// The table for roles.h. Pure.
 namespace trainyard::iam {
 
-/// A role as it is written down. In `includes` a name such as "ml.jobs.*" stands for all permissions that
-/// begin so, and "*" for all; what `less` names in the same way is taken away again.
+/// A row of the table. In `includes`, a name such as "ml.jobs.*" means all permissions with this prefix, and
+/// "*" means all; the permissions in `less`, written in the same way, are excluded.
 struct RoleRow {
   std::string_view name;
   std::string_view title;
@@ -16,10 +16,10 @@ struct RoleRow {
   std::span<const std::string_view> less = {};
 };
 
-/// By name.
+/// All roles, ordered by name.
 [[nodiscard]] std::span<const RoleRow> RoleTable();
 
-/// Every permission that this server asks for, sorted.
+/// Every permission that this server checks, sorted.
 [[nodiscard]] std::span<const std::string_view> PermissionTable();
 
 }  // namespace trainyard::iam

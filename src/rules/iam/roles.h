@@ -3,8 +3,8 @@
 #include <span>
 #include <string_view>
 
-/// Roles and their permissions, as the original's where it had them. Pure: any thread. Source: spec access.md
-/// section 9; the permissions of our own begin with "trainyard.".
+/// Roles and their permissions; the same as Google's if Google has the role. Pure: any thread. Source: spec
+/// access.md section 9; our own permissions begin with "trainyard.".
 namespace trainyard::iam {
 
 /// A view of static tables: it is valid as long as the program runs.
@@ -17,23 +17,23 @@ struct Role {
   [[nodiscard]] bool Has(std::string_view permission) const;
 };
 
-/// All, by name.
+/// All roles, ordered by name.
 [[nodiscard]] std::span<const Role> Roles();
 /// Null: there is no such role.
 [[nodiscard]] const Role* FindRole(std::string_view name);
-/// All permissions that some role has or some method asks for, sorted.
+/// All permissions that some role has or some method needs, sorted.
 [[nodiscard]] std::span<const std::string_view> Permissions();
 
-/// The role with the fewest permissions that has this one, the first by name of several: what an
-/// administrator is told to bind. Never a role that the service gives itself (ml.jobOwner) or an old one of
-/// buckets. Null: no role has it.
+/// The role with the fewest permissions that has this one, or the first by name of several. Error messages
+/// tell administrators to bind it. Never a role that the service grants itself (ml.jobOwner) or a legacy role
+/// of buckets. Null: no role has it.
 [[nodiscard]] const Role* NarrowestRole(std::string_view permission);
 
-/// The role that owns everything of the installation; bound nowhere but there.
+/// The role with all permissions; it can only be bound on the installation.
 inline constexpr std::string_view kInstallationAdmin = "roles/trainyard.admin";
-/// What the creator of a job has on it.
+/// The role of a job's creator on the job.
 inline constexpr std::string_view kJobOwner = "roles/ml.jobOwner";
-/// What a project's default service account has on its project, without a binding.
+/// The role of a project's default service account on its project, without a binding.
 inline constexpr std::string_view kServiceAgent = "roles/ml.serviceAgent";
 
 }  // namespace trainyard::iam

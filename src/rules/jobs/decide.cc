@@ -120,7 +120,7 @@ void AddStarts(const std::vector<Replica>& replicas, std::vector<Action>& action
   }
 }
 
-/// Where the replicas are, for whoever needs it when they cannot be asked any more.
+/// Records the endpoints of the replicas, for use when the replicas are no longer reachable.
 Event RunningEvent(const std::vector<Replica>& replicas) {
   Event event;
   Event::Running& running = *event.mutable_running();
@@ -221,7 +221,7 @@ std::vector<Action> WithLimit(const JobRecord& job, std::vector<Action> actions)
 
 /// Tells a running replica to stop, and kills it if it does not.
 void AddStop(const Replica& replica, StopReplica stop, SysTime now, std::vector<Action>& actions) {
-  // Who is not connected has not heard of the stop, and does not end by itself.
+  // A supervisor that is not connected has not received the stop, and its replica does not end by itself.
   const std::chrono::milliseconds patience = replica.seen.away ? std::chrono::milliseconds(0) : kKillAfter;
   const std::optional<SysTime> kill_time =
       replica.seen.stop_time ? std::optional(*replica.seen.stop_time + patience) : std::nullopt;

@@ -6,10 +6,10 @@
 
 namespace trainyard::jobs {
 
-/// Whether the text names a container image: [DOMAIN[:PORT]/]NAME[:TAG][@DIGEST], as Docker and all
-/// registries read it, or an image on this machine: oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH
-/// with an absolute path, docker-daemon:NAME, containers-storage:NAME. The original accepted only Container
-/// Registry; here every registry is accepted.
+/// Whether the text names a container image: [DOMAIN[:PORT]/]NAME[:TAG][@DIGEST], in the form that Docker and
+/// all registries use, or an image on this machine: oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH
+/// with an absolute path, docker-daemon:NAME, containers-storage:NAME. Google's service accepted only
+/// Container Registry; this server accepts every registry.
 ///
 /// @return kInvalidArgument without a field, with a sentence that says what is wrong.
 /// Pure: any thread. Source: grammar of the distribution project's reference package;

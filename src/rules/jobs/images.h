@@ -8,37 +8,38 @@
 #include "base/clock.h"
 #include "trainyard/control/v1/record.pb.h"
 
-/// A job whose images' registries did not answer when it was created waits in the queue until they do
-/// (docs/adr/0033-a-registry-that-does-not-answer.md). Pure: any thread.
+/// If the registries of a job's images did not respond when the job was created, it waits in the queue until
+/// they do (docs/adr/0033-a-registry-that-does-not-answer.md). Pure: any thread.
 namespace trainyard::jobs {
 
-/// From the end of a look-up that no registry answered to the next one: doubles up to this.
+/// The pause after a look-up without a response from a registry doubles up to this.
 inline constexpr std::chrono::seconds kImagePauseMax{60};
 
-/// Whether it is not known yet what the image is.
+/// Whether the image has not been looked up successfully yet.
 [[nodiscard]] bool IsUnresolved(const control::v1::ImageRecord& image);
 [[nodiscard]] bool HasUnresolvedImages(const control::v1::JobRecord& job);
 
-/// What is known of the look-ups beyond the record. In memory only: a restarted server begins anew.
+/// What is known about the look-ups in addition to the record. In memory only: a restarted server starts
+/// over.
 struct ImageObservation {
-  bool asking = false;     ///< ResolveImages was performed and is not through
-  int unanswered = 0;      ///< look-ups so far that left an image unresolved
+  bool asking = false;     ///< ResolveImages was performed and has not finished
+  int unanswered = 0;      ///< the number of look-ups so far that left an image unresolved
   SysTime asked_time{};    ///< the end of the last one
-  std::string reason;      ///< of the last one: why, without a full stop
-  bool no_engine = false;  ///< no registry was asked by the last one: nothing here runs containers
+  std::string reason;      ///< why the last one failed, without a full stop
+  bool no_engine = false;  ///< the last one asked no registry, because nothing here can run containers
   std::optional<control::v1::Event::ImagesResolved> resolved;  ///< what the last one found
-  std::string refusal;  ///< what the job fails with: an image that cannot be had; empty: none
+  std::string refusal;  ///< the error of the job: an image is not available; empty: no error
   std::chrono::milliseconds first_pause{1000};  ///< between the first look-up and the second
 };
 
-/// Look up what is unresolved, all of it.
+/// Look up all unresolved images.
 struct ResolveImages {};
-/// A look-up is under way.
+/// Wait for the running look-up.
 struct AwaitImages {};
 /// What to do next: record the event, look up, wait for the time, or for the look-up's end.
 using ImageStep = std::variant<control::v1::Event, ResolveImages, SysTime, AwaitImages>;
 
-/// Nothing if all images of the job are known. The job is QUEUED.
+/// Nullopt if all images of the job are resolved. The job must be QUEUED.
 [[nodiscard]] std::optional<ImageStep> NextImageStep(const control::v1::JobRecord& job,
                                                      const ImageObservation& seen, SysTime now);
 

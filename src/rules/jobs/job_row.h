@@ -11,32 +11,32 @@
 #include "trainyard/control/v1/job_rows.pb.h"
 #include "trainyard/control/v1/record.pb.h"
 
-/// A job as one line of a table. Pure: any thread.
+/// A job as a row of a table. Pure: any thread.
 
 namespace trainyard::jobs {
 
-/// Of JobRow.reason, and of its other texts.
+/// Limits of JobRow.reason, and of its other texts.
 inline constexpr std::size_t kReasonBytesMax = 400;
 inline constexpr std::size_t kRowWordsBytesMax = 200;
 
-/// The row of a job or a tuning job; some hundred bytes, its labels aside.
+/// The row of a job or a tuning job; some hundred bytes without its labels.
 ///
-/// @param waits_for  one sentence: what it waits for; empty: for nothing. Not used once the job has ended:
-/// then
+/// @param waits_for  one sentence: what it waits for; empty: it does not wait. Not used once the job has
+/// ended: then
 ///                   the reason is the first line of errorMessage.
 [[nodiscard]] control::v1::JobRow RowOf(const control::v1::JobRecord& record, std::string_view waits_for);
 
 /// Counts jobs, one after the other, for a JobSummary. Bounded: it remembers at most kLabelsCounted labels
-/// and kCreatorsMax creators; of others it counts nothing more. A value.
+/// and kCreatorsMax creators and ignores others. A value.
 class JobCount {
  public:
-  static constexpr std::size_t kLabelsMax = 100;  ///< of a summary: those of most jobs
+  static constexpr std::size_t kLabelsMax = 100;  ///< in a summary: those with the most jobs
   static constexpr std::size_t kLabelsCounted = 10'000;
   static constexpr std::size_t kCreatorsMax = 200;
 
   void Add(const control::v1::JobRecord& job);
 
-  /// Labels of equally many jobs by key and value.
+  /// Labels with the same number of jobs are ordered by key and value.
   [[nodiscard]] control::v1::JobSummary Summary() const;
 
  private:

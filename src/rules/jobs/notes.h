@@ -8,8 +8,8 @@
 
 namespace trainyard::jobs {
 
-/// What a valid training input asks for and does not get on this server, one sentence each, for the job's
-/// log: the user is told about every field that is ignored. In the order of the API's fields: roles,
+/// Sentences for the job's log about everything that a valid training input requests and this server does not
+/// provide: the user is told about every field that is ignored. In the order of the API's fields: roles,
 /// settings, hyperparameters. These are the fields that docs/compatibility.md calls "noted". Pure: any
 /// thread.
 [[nodiscard]] std::vector<std::string> Notes(const ml::v1::TrainingInput& validated,

@@ -10,19 +10,19 @@
 /// spec lifecycle.md sections 2 and 3.
 namespace trainyard::jobs {
 
-/// How often one replica is restarted before the whole job is.
+/// The number of restarts of one replica before the whole job is restarted.
 inline constexpr int kRestartsMax = 5;
-/// How often the whole job is restarted before it fails.
+/// The number of restarts of the whole job before it fails.
 inline constexpr int kRetriesMax = 3;
 /// A replica that was told to stop is killed this long after the end of its grace period (30 s unless the
-/// operator configures another), with its supervisor, which enforces that period itself and has nothing more
-/// to do than to write down the end.
+/// operator configures another), together with its supervisor, which enforces that period itself and then
+/// only has to record the end.
 inline constexpr std::chrono::seconds kKillAfter{10};
-/// The pause before a replica starts again that the machine was too short of something to start.
+/// The pause before the next start of a replica that could not start because the machine lacked resources.
 inline constexpr std::chrono::seconds kShortagePause{5};
 
-/// How long replicas get from SIGTERM to SIGKILL once the job has succeeded: a parameter server never ends by
-/// itself, and nobody waits for what it still does. Less where the operator's grace period is shorter.
+/// The time from SIGTERM to SIGKILL for replicas once the job has succeeded: a parameter server never ends by
+/// itself, and its further work is not needed. Shorter if the operator's grace period is shorter.
 inline constexpr std::chrono::milliseconds kSuccessGrace{5'000};
 
 /// The pause between the end of an attempt and the second restart of its replica, unless the operator
@@ -42,15 +42,15 @@ struct RestartTime {
   std::chrono::milliseconds first_pause = kRestartPause;
 };
 
-/// Whether the restart after the replica's exit is one of the kRestartsMax. Not so when the replica ended for
-/// nothing of its own: maintenance, the machine's shutdown, or its shortage.
+/// Whether the restart after the replica's exit counts towards kRestartsMax. It does not if the replica did
+/// not cause the exit: maintenance, the machine's shutdown, or the machine's lack of resources.
 [[nodiscard]] bool CountsAsRestart(const control::v1::ReplicaRecord& replica);
 
-/// The event that follows from the recorded exits: Concluded, RestartDecided or RetryDecided; nothing if the
-/// job continues unchanged. The master decides: its status 0 is success, whatever the other replicas did.
-/// Until then a permanent failure of any replica fails the job. A replica under maintenance, or that its
-/// machine ended (shutdown, stop of the service, logout), restarts immediately, one that the machine was too
-/// short of something to start after kShortagePause, and that restart does not count.
+/// The event that follows from the recorded exits: Concluded, RestartDecided or RetryDecided; nullopt if the
+/// job continues unchanged. The master decides: its status 0 is success, even if other replicas failed. Until
+/// then a permanent failure of any replica fails the job. A replica under maintenance, or ended by its
+/// machine (shutdown, stop of the service, logout), restarts immediately; one that could not start because
+/// the machine lacked resources restarts after kShortagePause, and that restart does not count.
 [[nodiscard]] std::optional<control::v1::Event> DecideOnExits(const control::v1::JobRecord& job,
                                                               RestartTime time);
 

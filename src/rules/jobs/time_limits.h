@@ -12,20 +12,20 @@ namespace trainyard::jobs {
 /// maxRunningTime of a job that sets none: seven days. Source: discovery document, Scheduling.maxRunningTime.
 inline constexpr std::chrono::seconds kMaxRunningTimeDefault{604'800};
 
-/// When the service cancels the job, and the errorMessage it then gets.
+/// The time when the service cancels the job, and the job's errorMessage then.
 struct TimeLimit {
   SysTime time;
   std::string reason;
 };
 
 /// The limit that applies now: maxWaitTime from createTime until the job is RUNNING for the first time,
-/// maxRunningTime from then on, restarts and retries included. Nothing if there is none, if it is beyond the
-/// range of SysTime, and for a trial: the limits belong to the whole tuning job. The job has not ended. Pure:
-/// any thread. Source: spec lifecycle.md section 5.
+/// maxRunningTime from then on, restarts and retries included. Nullopt if there is none, if it is beyond the
+/// range of SysTime, and for a trial: the limits apply to the whole tuning job. The job must not have ended.
+/// Pure: any thread. Source: spec lifecycle.md section 5.
 [[nodiscard]] std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job);
 
-/// What a cluster's queue is told: how long the job may run, and until when it is worth while to start it
-/// (nothing: for ever; of a trial the tuning job's limit counts, which nobody else knows). Pure: any thread.
+/// Limits for a cluster's queue: how long the job may run, and the latest useful start (nullopt: no limit,
+/// and for a trial, because the tuning job's limit applies, which only this server knows). Pure: any thread.
 [[nodiscard]] std::chrono::seconds RunningTimeMax(const control::v1::JobRecord& job);
 [[nodiscard]] std::optional<SysTime> StartDeadline(const control::v1::JobRecord& job);
 

@@ -6,7 +6,7 @@
 
 namespace trainyard::jobs {
 
-/// The record after one more event, by the one transition table (docs/lifecycle.md). `event` has its time;
+/// The record after one more event, by the transition table (docs/lifecycle.md). `event` must have its time;
 /// its seq becomes record.revision() + 1 (the caller leaves it 0 or sets exactly that). kFailedPrecondition,
 /// naming state and event, for a pair that is not in the table. `Created` is applied to an empty record.
 /// Pure: any thread.

@@ -5,7 +5,7 @@
 
 #include "trainyard/control/v1/record.pb.h"
 
-/// The stages of a job's life and the one table of transitions between them. docs/lifecycle.md shows the same
+/// The stages of a job's life and the table of transitions between them. docs/lifecycle.md shows the same
 /// table (a test compares them). Pure: any thread.
 namespace trainyard::jobs {
 
@@ -21,7 +21,7 @@ enum class Stage {
   kFinishing = 5,   ///< succeeded or failed, replicas are being stopped. API: PREPARING or RUNNING, unchanged
   kCancelling = 6,  ///< API: CANCELLING
   kEnded = 7,       ///< API: SUCCEEDED, FAILED, CANCELLED
-  kResumed = 8,     ///< only as a target: kPreparing or kRunning, whichever the retry interrupted
+  kResumed = 8,  ///< only as a target: kPreparing or kRunning, depending on which one the retry interrupted
 };
 
 struct Transition {

@@ -6,24 +6,24 @@
 #include "base/clock.h"
 #include "trainyard/control/v1/record.pb.h"
 
-/// A trial of a tuning job: a job of its own in the store and in the control loop, but a part of the tuning
-/// job for users. Pure: any thread. Source: spec hyperparameter-tuning.md; docs/adr/0019-trials-are-jobs.md.
+/// A trial of a tuning job: a separate job in the store and in the control loop, but a part of the tuning job
+/// for users. Pure: any thread. Source: spec hyperparameter-tuning.md; docs/adr/0019-trials-are-jobs.md.
 namespace trainyard::jobs {
 
 inline constexpr const char* kMetricTagDefault = "training/hptuning/metric";
 
-/// For a job that passed Validate; absent fields have their defaults.
+/// For a job that passed Validate; absent fields get their defaults.
 [[nodiscard]] int MaxTrials(const control::v1::JobRecord& tuning);
 [[nodiscard]] int MaxParallelTrials(const control::v1::JobRecord& tuning);  ///< at most MaxTrials
 [[nodiscard]] bool Maximizes(const control::v1::JobRecord& tuning);
 /// Also for a trial's record.
 [[nodiscard]] std::string MetricTag(const control::v1::JobRecord& job);
 
-/// Turns a job's record, after all checks, into that of a tuning job, which has no replicas of its own.
+/// Converts a job's record, after all checks, to that of a tuning job, which has no replicas itself.
 void MakeTuning(control::v1::JobRecord& record);
 
 /// The record of a new trial: the tuning job's machines, images and packages, and the values of `created`.
-/// Its job_id is the tuning job's, since logs, labels and TF_CONFIG show that one.
+/// Its job_id is the tuning job's, because logs, labels and TF_CONFIG show this id.
 [[nodiscard]] control::v1::JobRecord MakeTrial(const control::v1::JobRecord& tuning,
                                                const control::v1::Event::TrialCreated& created,
                                                SysTime create_time);
@@ -31,11 +31,11 @@ void MakeTuning(control::v1::JobRecord& record);
 /// "gs://BUCKET/DIR/7" for trial "7"; empty for a job without jobDir. Source: spec section 4.
 [[nodiscard]] std::string TrialJobDir(const control::v1::JobRecord& trial);
 
-/// What the job's program gets as --job-dir: the trial's, or the job's own; empty if there is none.
+/// The program's --job-dir: the trial's directory, or the job's; empty if there is none.
 [[nodiscard]] std::string JobDirOf(const control::v1::JobRecord& job);
 
 /// "--NAME=VALUE" for each parameter, in the order of the spec: one token each, because otherwise negative
-/// numbers and categories that begin with '-' are read as flags. Source: spec section 4.
+/// numbers and categories that begin with '-' would be read as flags. Source: spec section 4.
 [[nodiscard]] std::vector<std::string> TrialFlags(const control::v1::JobRecord& trial);
 
 /// "learning_rate=0.01, units=32", in the order of the spec.
@@ -43,8 +43,8 @@ void MakeTuning(control::v1::JobRecord& record);
     const control::v1::JobRecord& job,
     const google::protobuf::Map<std::string, std::string>& hyperparameters);
 
-/// The trial as trainingOutput.trials shows it, without web access. finalMetric is the last value so far; a
-/// failed trial has none. Source: spec section 3.
+/// The trial as an element of trainingOutput.trials, without web access. finalMetric is the last value so
+/// far; a failed trial has none. Source: spec section 3.
 [[nodiscard]] ml::v1::HyperparameterOutput TrialOutput(const control::v1::JobRecord& trial,
                                                        const replica::v1::MetricReport& report);
 
@@ -52,13 +52,13 @@ void MakeTuning(control::v1::JobRecord& record);
 /// nothing to say.
 [[nodiscard]] std::string TrialReason(const control::v1::JobRecord& trial);
 
-/// Best first, those without a metric last, ties by number. Source: spec section 3.
+/// Sorts the trials: best first, those without a metric last, ties by number. Source: spec section 3.
 void SortTrials(bool maximize, std::vector<ml::v1::HyperparameterOutput>& trials);
 
 /// The trial's state as the API shows it.
 [[nodiscard]] ml::v1::HyperparameterOutput::State TrialState(ml::v1::Job::State state);
 
-/// 7 of "7"; 0 of anything else.
+/// 7 for "7"; 0 for anything else.
 [[nodiscard]] int TrialNumber(const std::string& trial_id);
 
 /// A number for users: the shortest text that parses to the same number.

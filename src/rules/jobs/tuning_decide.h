@@ -10,14 +10,14 @@
 #include "rules/jobs/images.h"
 #include "trainyard/control/v1/record.pb.h"
 
-/// What to do next for a tuning job: docs/tuning.md. Its trials are jobs of their own, for which NextActions
-/// decides. Pure: any thread.
+/// Decides what to do next for a tuning job: docs/tuning.md. Its trials are separate jobs, for which
+/// NextActions decides. Pure: any thread.
 namespace trainyard::jobs {
 
-/// What is known of a trial that has not ended by the tuning job's record.
+/// What is known about a trial that has not ended according to the tuning job's record.
 struct SeenTrial {
   std::string trial_id;
-  bool has_record = false;                              ///< it is in the store and has a runner
+  bool has_record = false;                              ///< its record is in the store and it has a runner
   bool admitted = false;                                ///< it was admitted
   bool has_run = false;                                 ///< all its programs were running
   std::optional<control::v1::Event::TrialEnded> ended;  ///< its own record has ended
@@ -38,16 +38,16 @@ struct TuningObservation {
   ImageObservation images;
   std::vector<SeenTrial> trials;  ///< by number
   std::optional<FailedTrial> first_failure;
-  bool suggesting = false;  ///< SuggestTrials was performed and the tuner has not answered yet
+  bool suggesting = false;  ///< SuggestTrials was performed and the tuner has not finished yet
   std::deque<control::v1::Event> suggestions;  ///< the next trial's TrialCreated comes first
-  bool nothing_left = false;                   ///< the tuner has no further point
+  bool nothing_left = false;                   ///< the tuner has no more points
   std::string tuner_failure;                   ///< its error since the last trial ended; empty: none
 };
 
 struct AppendTuningEvent {
   control::v1::Event event;  ///< without seq and time: the caller stamps them
 };
-/// Ask the tuner for this number of points, based on all that is known now.
+/// Ask the tuner for this number of points, based on all current results.
 struct SuggestTrials {
   int count = 0;
 };
@@ -55,7 +55,7 @@ struct SuggestTrials {
 struct StartTrial {
   std::string trial_id;
 };
-/// Stop a trial because others do better: its replicas get time to save, and the trial succeeds.
+/// Stop a trial because other trials are better: its replicas get time to save, and the trial succeeds.
 struct StopTrial {
   std::string trial_id;
   std::string reason;
@@ -71,11 +71,11 @@ using TuningAction = std::variant<AppendTuningEvent, ResolveImages, SuggestTrial
                                   CancelTrial, WakeTuningAt>;
 
 /// What to do next. At most one AppendTuningEvent, and it is the last action: the caller performs, records,
-/// and asks again. Idempotent as NextActions. `seen.trials` has each trial with a TrialCreated and no
+/// and calls it again. Idempotent like NextActions. `seen.trials` has each trial with a TrialCreated and no
 /// TrialEnded event. An ended job yields nothing.
 ///
-/// A trial is suggested only when there is room for it, so that the tuner knows every result so far; nothing
-/// is suggested in advance. Source: spec hyperparameter-tuning.md sections 7 and 8.
+/// A trial is only suggested when it can start, so that the tuner knows every result so far; nothing is
+/// suggested in advance. Source: spec hyperparameter-tuning.md sections 7 and 8.
 [[nodiscard]] std::vector<TuningAction> NextTuningActions(const control::v1::JobRecord& job,
                                                           const TuningObservation& seen, SysTime now);
 

@@ -56,7 +56,7 @@ class SimulatedTuning {
     return done;
   }
 
-  /// Of the trial's own record.
+  /// Changes of the trial's own record.
   void Admit(int number) { At(number).admitted = true; }
   void Run(int number) { At(number).admitted = At(number).has_run = true; }
   void End(int number, HyperparameterOutput::State state, std::optional<double> metric = std::nullopt) {

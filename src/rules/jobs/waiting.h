@@ -15,35 +15,36 @@ inline constexpr const char* kTurn = "turn";
 /// Why a job does not run yet.
 struct Waiting {
   std::string cause;          ///< one word: the kind of wait
-  std::int64_t position = 0;  ///< jobPosition; 0 outside the queue
+  std::int64_t position = 0;  ///< jobPosition; 0 if the job is not in the queue
   std::string reason;         ///< one sentence: what it waits for
   std::string unblock;        ///< one or two sentences: what ends the wait, and when the job gives up
-  bool never = false;         ///< as it is the job cannot start: it is said as a warning
+  bool never = false;         ///< the job cannot start as it is; shown as a warning
   friend bool operator==(const Waiting&, const Waiting&) = default;
 };
 
-/// What a job waits for that has succeeded and not ended: replicas that were told to. Nothing for any other.
-/// @param stop_grace  the operator's, whole seconds: as in GraceOf. Pure: any thread.
+/// What a job waits for that has succeeded but not ended: replicas that were told to stop. Nullopt for any
+/// other job.
+/// @param stop_grace  the operator's grace period in whole seconds, as in GraceOf. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitAfterSuccess(const control::v1::JobRecord& job,
                                                       std::chrono::milliseconds stop_grace);
 
-/// What keeps an unfinished job in any state from going on that is nobody's program's fault: a record that
-/// cannot be written, an attempt that cannot be looked after, a disk without room for what starts next.
-/// Nothing: none of these. Pure: any thread.
+/// A problem outside of the user's program that keeps an unfinished job in any state from progressing: a
+/// record that cannot be written, an attempt that cannot be managed, a disk without space for the next start.
+/// Nullopt: there is none. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitForTrouble(const control::v1::JobRecord& job,
                                                     const Observation& seen);
 
-/// What a PREPARING job waits for: supervisors, environments, the barrier, a pause before a restart. Nothing
+/// What a PREPARING job waits for: supervisors, environments, the barrier, a pause before a restart. Nullopt
 /// for a job in any other state. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitWhilePreparing(const control::v1::JobRecord& job,
                                                         const Observation& seen);
 
-/// What a QUEUED job waits for whose images are not known yet; nothing for any other.
+/// What a QUEUED job with unresolved images waits for; nullopt for any other job.
 [[nodiscard]] std::optional<Waiting> WaitForImages(const control::v1::JobRecord& job,
                                                    const ImageObservation& seen);
 
 /// "The job is cancelled at 2020-01-01T00:00:00Z if it does not run by then (maxWaitTime)."; empty for a job
-/// without that limit. The job is QUEUED or PREPARING.
+/// without that limit. The job must be QUEUED or PREPARING.
 [[nodiscard]] std::string WaitLimit(const control::v1::JobRecord& job);
 
 }  // namespace trainyard::jobs

@@ -9,23 +9,24 @@
 
 namespace trainyard::measurement {
 
-/// What a report holds at most. Beyond it measurements are thinned out; see Curve.
+/// The maximum number of measurements in a report. Beyond it they are thinned out; see Curve.
 inline constexpr int kMeasurementsMax = 1000;
 
-/// The measurements of one tag, by step, then time. One of the same step and time replaces the older one. Of
-/// more than kMeasurementsMax those are dropped that lie closest to their neighbours, never the first, the
-/// last, the smallest or the largest: not ExtremesOf, which a chart wants and which keeps the noise. Here the
-/// curve still grows, and who reads it compares curves at the same steps. Pure; one thread at a time.
+/// The measurements of one tag, by step, then time. A new one with the same step and time replaces the older
+/// one. If there are more than kMeasurementsMax, the ones closest to their neighbours are dropped, but never
+/// the first, the last, the smallest or the largest. This is not ExtremesOf, which is for charts and keeps
+/// the noise: here the curve still grows, and readers compare curves at the same steps. Pure; one thread at a
+/// time.
 class Curve {
  public:
-  /// @param time_s  seconds since 1970 as the program says; what is not finite counts as 0.
-  /// True: that was not known.
+  /// @param time_s  seconds since 1970, from the program; values that are not finite count as 0. Returns true
+  /// if the measurement is new.
   bool Add(std::int64_t step, double time_s, double value);
 
   [[nodiscard]] bool empty() const noexcept { return points_.empty(); }
   /// The latest time of any measurement.
   [[nodiscard]] double newest_s() const noexcept { return newest_s_; }
-  /// Replaces the report's measurements.
+  /// Replaces the report's measurements by those of the curve.
   void Print(replica::v1::MetricReport& report) const;
 
  private:

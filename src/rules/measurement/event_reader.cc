@@ -32,7 +32,7 @@ struct RawValue {
   Extent encoded;
   std::int64_t dtype = 0;
   Plugin plugin = Plugin::kNotSaid;
-  /// Of a tensor of texts: the first ones.
+  /// The first texts of a tensor of texts.
   struct Text {
     std::string beginning;
     Extent extent;

@@ -14,7 +14,7 @@ namespace trainyard::measurement {
 struct RawValue;
 enum class Plugin : std::uint8_t;
 
-/// Where in a file something lies.
+/// A range of bytes in a file.
 struct Extent {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
@@ -30,45 +30,47 @@ struct SummaryValue {
   double time_s = 0;  ///< since 1970
   double value = 0;   ///< of a scalar
   Extent extent{};    ///< of the encoded image, or of the text
-  int width = 0;      ///< of an image, as its writer says
+  int width = 0;      ///< of an image, as written in the summary
   int height = 0;
-  std::string beginning{};  ///< of a text: its first kTextShownBytes as they are
+  std::string beginning{};  ///< of a text: its first kTextShownBytes, unchanged
   friend bool operator==(const SummaryValue&, const SummaryValue&) = default;
 };
 
 inline constexpr std::size_t kTextShownBytes = 1'000;
-/// Longer records (images, graphs) are walked through: what is no scalar is jumped over, and their contents'
-/// CRC is not checked.
+/// Longer records (images, graphs) are parsed without reading everything: data other than scalars is skipped,
+/// and the CRC of the contents is not checked.
 inline constexpr std::uint64_t kRecordCheckedMax = std::uint64_t{64} << 10;
-/// Still longer ones are jumped over as a whole.
+/// Still longer records are skipped completely.
 inline constexpr std::uint64_t kRecordWalkedMax = std::uint64_t{1} << 30;
-/// Values of one record, and tags of one file whose kind is remembered.
+/// Limits of the values in one record, and of the tags in one file whose kind is remembered.
 inline constexpr std::size_t kRecordValuesMax = 10'000;
 inline constexpr std::size_t kFileTagsMax = 10'000;
-/// Longer tags are cut off.
+/// Longer tags are truncated.
 inline constexpr std::size_t kTagShownBytes = 1'000;
 
 /// Reads the values of one event file, which may grow: scalars of TensorFlow 1 and 2, images (TensorFlow 1's
-/// `image`, and tensors of the plugin "images") and texts (the plugin "text"). Does not read what lies
-/// between. Pure: the bytes come from the caller. One thread at a time.
-/// Source: spec hyperparameter-tuning.md section 6; TensorFlow's event.proto, summary.proto, tensor.proto.
+/// `image`, and tensors of the plugin "images") and texts (the plugin "text"). Does not read the bytes
+/// between them. Pure: the bytes come from the caller. One thread at a time. Source: spec
+/// hyperparameter-tuning.md section 6; TensorFlow's event.proto, summary.proto, tensor.proto.
 class EventReader {
  public:
   using Take = std::function<void(const SummaryValue& value)>;
 
-  /// Reads on, whole records only, up to `size` and until about `bytes_max` are read. True: there is more.
+  /// Continues reading, complete records only, up to offset `size`, and stops after about `bytes_max`. True:
+  /// there is more.
   bool Read(std::uint64_t size, std::uint64_t bytes_max, const FileWindow::ReadAt& read_at, const Take& take);
 
-  /// What it remembers of tags, in bytes; and how many these may become: what a later value of another tag
-  /// is, is not known then unless it says so itself.
+  /// The memory for tags, in bytes, and its limit. Beyond the limit, the kind of a new tag's value is only
+  /// known if the value itself has it.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
   void LimitMemory(std::size_t bytes_max) noexcept { memory_max_ = bytes_max; }
 
-  /// Everything before it is read.
+  /// Everything before this offset was read.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-  /// Records whose contents did not match their CRC, or were no events.
+  /// The number of records whose contents did not match their CRC, or were not events.
   [[nodiscard]] std::int64_t damaged() const noexcept { return damaged_; }
-  /// A record's length did not match its CRC: this is no event file, or no longer. Nothing more is read.
+  /// Whether a record's length did not match its CRC: this is not an event file, or not any more. Nothing
+  /// more is read.
   [[nodiscard]] bool lost() const noexcept { return lost_; }
 
  private:
@@ -79,7 +81,7 @@ class EventReader {
   std::uint64_t offset_ = 0;
   std::int64_t damaged_ = 0;
   bool lost_ = false;
-  std::map<std::string, Plugin, std::less<>> plugins_;  ///< by tag, as the file said it once
+  std::map<std::string, Plugin, std::less<>> plugins_;  ///< by tag, from its first value in the file
   std::size_t memory_bytes_ = 0;
   std::size_t memory_max_ = std::numeric_limits<std::size_t>::max();
 };

@@ -16,7 +16,7 @@ namespace {
 using tensorflow::Summary;
 using tensorflow::Tensor;
 
-/// Of types.proto.
+/// Values from TensorFlow's types.proto.
 enum DataType : std::int32_t {
   kFloat = 1,
   kDouble = 2,
@@ -57,7 +57,7 @@ std::optional<T> ContentOf(const Tensor& tensor) {
   return value;
 }
 
-/// The one element of type T, from where it is. A list that is not there stands for zeros.
+/// The tensor's only element, of type T, from the field that has it. An empty list means zero.
 template <class T, class List>
 std::optional<T> ElementOf(const Tensor& tensor, const List& list) {
   if (!tensor.tensor_content().empty()) return ContentOf<T>(tensor);

@@ -12,7 +12,7 @@ class Tensor;
 
 namespace trainyard::measurement {
 
-/// A number that a program summarized, as TensorBoard's scalar charts show it.
+/// A number in a program's summaries, as in TensorBoard's scalar charts.
 struct Scalar {
   std::string tag;
   std::int64_t step = 0;
@@ -22,11 +22,11 @@ struct Scalar {
 };
 
 /// The scalars of one record of an event file: TensorFlow 1's simple values and TensorFlow 2's tensors of one
-/// number, whatever its type. Nothing of a record that is no event. Pure: any thread.
-/// Source: spec hyperparameter-tuning.md section 6; TensorFlow's event.proto, summary.proto, tensor.proto.
+/// number of any type. Empty for a record that is not an event. Pure: any thread. Source: spec
+/// hyperparameter-tuning.md section 6; TensorFlow's event.proto, summary.proto, tensor.proto.
 [[nodiscard]] std::vector<Scalar> ScalarsOf(std::string_view record);
 
-/// The number in a tensor of one number, whatever its type; nothing of another tensor. Pure: any thread.
+/// The number in a tensor of one number of any type; nullopt for other tensors. Pure: any thread.
 [[nodiscard]] std::optional<double> NumberOf(const tensorflow::Tensor& tensor);
 
 }  // namespace trainyard::measurement

@@ -11,22 +11,22 @@
 
 namespace trainyard::measurement {
 
-/// Reads a file that others write, from front to back with jumps: what is jumped over is not read. Pure: the
-/// bytes come from the caller. One thread at a time.
+/// Reads a file that others may be writing, from front to back; skipped bytes are not read. Pure: the bytes
+/// come from the caller. One thread at a time.
 class FileWindow {
  public:
-  /// Fills the buffer from the offset on; how many bytes that were, 0: no more (now).
+  /// Fills the buffer from the offset on; returns the number of bytes, 0: no more (now).
   using ReadAt = std::function<std::size_t(std::uint64_t offset, std::span<char> buffer)>;
 
-  /// What At() gives at most; and what is read at once: little after a jump, then more and more.
+  /// The maximum that At() returns, and the first read after a skip; later reads are larger.
   static constexpr std::size_t kBytesMax = std::size_t{256} << 10;
   static constexpr std::size_t kBytesFirst = std::size_t{4} << 10;
 
   /// `read_at` outlives it.
   explicit FileWindow(const ReadAt& read_at) : read_at_(read_at) {}
 
-  /// The bytes from there on: at least as many as wanted (at most kBytesMax), unless the file ends before.
-  /// They stay until the next call.
+  /// The bytes from `offset` on: at least `wanted` (at most kBytesMax), unless the file ends before. Valid
+  /// until the next call.
   [[nodiscard]] std::string_view At(std::uint64_t offset, std::size_t wanted);
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
@@ -41,10 +41,10 @@ class FileWindow {
   std::uint64_t bytes_read_ = 0;
 };
 
-/// A part of the file as protobuf reads it. What is skipped is not read. The window outlives it.
+/// A part of the file as an input stream for protobuf. Skipped bytes are not read. The window outlives it.
 class WindowStream final : public google::protobuf::io::ZeroCopyInputStream {
  public:
-  /// A part that is larger than that is not read to its end; what is skipped does not count.
+  /// The maximum number of bytes read from a part; skipped bytes do not count.
   static constexpr std::uint64_t kReadMax = std::uint64_t{16} << 20;
 
   WindowStream(FileWindow& window, std::uint64_t begin, std::uint64_t end)

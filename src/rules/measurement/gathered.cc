@@ -57,7 +57,7 @@ std::uint32_t CrcOfBeginning(std::size_t bytes, const FileWindow::ReadAt& read_a
   return Crc32c(std::string_view(buffer.data(), read));
 }
 
-/// Of each entry of a map or a deque, beside its texts.
+/// The estimated memory of an entry of a map or a deque, without its texts.
 constexpr std::size_t kEntryBytes = 250;
 
 std::size_t BytesOf(const SeriesName& name) {

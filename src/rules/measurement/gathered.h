@@ -13,7 +13,7 @@
 
 namespace trainyard::measurement {
 
-/// A curve as columns of one length, by step, then time. Pure: any thread.
+/// A curve as columns of equal length, ordered by step, then time. Pure: any thread.
 struct Columns {
   std::vector<double> steps;
   std::vector<double> times;  ///< seconds since 1970
@@ -25,13 +25,13 @@ struct Columns {
   friend bool operator==(const Columns&, const Columns&) = default;
 };
 
-/// What one point takes in memory.
+/// The memory of one point.
 inline constexpr std::size_t kPointBytes = 2 * sizeof(double) + sizeof(float);
 
-/// Sorted by step, then time. Of points of the same step and time the one that came last stays.
+/// Sorted by step, then time. Of points with the same step and time only the latest one is kept.
 [[nodiscard]] Columns Ordered(Columns columns);
 
-/// Which part of a curve is wanted; both ends belong to it.
+/// The requested part of a curve, including both ends.
 struct Range {
   enum class Axis { kStep, kTime };
   Axis axis = Axis::kStep;
@@ -45,10 +45,10 @@ struct Part {
   std::size_t points = 0;  ///< within the range, before thinning
 };
 
-/// The points within the range; of more than `points_max` those that ExtremesOf keeps.
+/// The points within the range; if there are more than `points_max`, those that ExtremesOf selects.
 [[nodiscard]] Part PartOf(const Columns& ordered, const Range& range, std::size_t points_max);
 
-/// Which curve of a job: of which trial (empty: none), which folder below the job directory, which tag.
+/// The name of a job's curve: its trial (empty: none), its folder below the job directory, its tag.
 struct SeriesName {
   std::string trial_id;
   std::string run;
@@ -57,51 +57,51 @@ struct SeriesName {
   friend auto operator<=>(const SeriesName&, const SeriesName&) = default;
 };
 
-/// Of one job: series, points of all series together, event files, and images and texts of one tag (the
-/// newest) and of all.
+/// Limits per job: series, points of all series together, event files, and images and texts of one tag (the
+/// newest) and of all tags.
 inline constexpr std::size_t kSeriesKeptMax = 20'000;
 inline constexpr std::size_t kPointsKeptMax = 4'000'000;
 inline constexpr std::size_t kFilesReadMax = 5'000;
 inline constexpr std::size_t kSummariesOfTagMax = 50;
 inline constexpr std::size_t kSummariesKeptMax = 5'000;
-/// And all that is no point: names of files and curves, tags that are remembered, beginnings of texts.
+/// The limit of all other memory of a job: names of files and curves, remembered tags, beginnings of texts.
 inline constexpr std::size_t kNamesBytesMax = std::size_t{32} << 20;
 
-/// An image or a text, and where it lies.
+/// An image or a text, and its file.
 struct KeptSummary {
   SummaryValue value;
   std::string file;  ///< below the job directory
 };
 
-/// All that the event files of one job say, of every tag. Beyond kPointsKeptMax the longest curve is thinned
-/// to half, keeping its extremes; beyond kNamesBytesMax nothing new is begun. Pure: the bytes come from the
-/// caller. One thread at a time.
+/// The contents of one job's event files, for all tags. Beyond kPointsKeptMax the longest curve is thinned to
+/// half, keeping its extremes; beyond kNamesBytesMax no new curves or files are added. Pure: the bytes come
+/// from the caller. One thread at a time.
 class Gathered {
  public:
-  /// What tells one state of a file from another: another id is another file if it is shorter, begins
-  /// otherwise or does not go on as an event file. It is read from its beginning then; what the one before
-  /// said stays.
+  /// Identifies a state of a file. A file with another id counts as a new file if it is shorter, begins with
+  /// other bytes or does not continue as an event file. Then it is read from the beginning; values of the old
+  /// one are kept.
   struct FileVersion {
     std::uint64_t id = 0;
     std::uint64_t size = 0;
   };
 
-  /// `split_trials`: the folders "1", "2", ... of the job directory are those of trials.
+  /// `split_trials`: the folders "1", "2", ... of the job directory belong to trials.
   explicit Gathered(bool split_trials) : split_trials_(split_trials) {}
 
-  /// Reads what is new in one file, at most about `bytes_max`. `path`: below the job directory. True: there
-  /// is more.
+  /// Reads the new bytes of one file, at most about `bytes_max`. `path`: relative to the job directory. True:
+  /// there is more.
   bool Read(std::string_view path, FileVersion now, std::uint64_t bytes_max,
             const FileWindow::ReadAt& read_at);
-  /// Replaces a curve that comes from elsewhere.
+  /// Sets a curve that comes from another source.
   void Put(const SeriesName& name, Columns columns);
 
   struct Series {
     Columns columns;      ///< by step, then time, after Settle()
-    bool ordered = true;  ///< as the points came
+    bool ordered = true;  ///< whether the points are in order
     bool thinned = false;
   };
-  /// Brings all series into order. Call it before the accessors.
+  /// Sorts all series. Call it before the accessors.
   void Settle();
   [[nodiscard]] const std::map<SeriesName, Series>& series() const noexcept { return series_; }
   /// By trial, run and tag; newest step first.
@@ -109,19 +109,19 @@ class Gathered {
     return summaries_;
   }
   [[nodiscard]] std::size_t points() const noexcept { return points_; }
-  /// About what all of it takes in memory.
+  /// The approximate memory of all of it.
   [[nodiscard]] std::size_t bytes() const noexcept { return points_ * kPointBytes + names_bytes_; }
   [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
-  /// Something is not kept: there are too many files, tags or points.
+  /// Whether something was dropped: there are too many files, tags or points.
   [[nodiscard]] bool incomplete() const noexcept { return incomplete_; }
 
  private:
   struct File {
     EventReader reader{};
     std::uint64_t id = 0;
-    std::size_t beginning_bytes = 0;  ///< as many of its first bytes have the CRC
+    std::size_t beginning_bytes = 0;  ///< the number of first bytes that beginning_crc covers
     std::uint32_t beginning_crc = 0;
-    std::size_t tags_bytes = 0;  ///< that its reader remembers, as they were counted
+    std::size_t tags_bytes = 0;  ///< its reader's memory for tags that is included in names_bytes_
   };
 
   static bool IsAnother(const File& file, FileVersion now, const FileWindow::ReadAt& read_at);

@@ -13,31 +13,31 @@
 
 namespace trainyard::measurement {
 
-/// Of one program; what it reports under others is not kept.
+/// The maximum number of tags per program; further ones are ignored.
 inline constexpr std::size_t kReportedTagsMax = 100;
 
-/// The report of one tag, whatever a tuning job looks for: `seen_tags` has the tag alone, and no places were
-/// searched, of which a trial's report always names some.
+/// The report of one tag, independent of the tag that a tuning job looks for. It has only the tag in
+/// `seen_tags`, and no searched places; a trial's report always has some.
 [[nodiscard]] replica::v1::MetricReport ReportOfTag(std::string_view tag);
-/// Empty: it is a trial's report.
+/// The tag of a report by ReportOfTag; empty: it is a trial's report.
 [[nodiscard]] std::string_view TagOf(const replica::v1::MetricReport& report);
 
-/// All that a program reported with cloudml-hypertune, of every tag; keeps what it has read, so that nothing
-/// is lost where there are more reports than the file has. Pure; one thread at a time.
+/// All values that a program reported with cloudml-hypertune, for every tag. It keeps what it has read, so
+/// that nothing is lost if there are more reports than the file has. Pure; one thread at a time.
 class HypertuneTags {
  public:
-  /// @param but  a tag that is somebody else's; empty: none is.
+  /// @param but  a tag to ignore, because other code reads it; empty: none.
   explicit HypertuneTags(std::string but) : but_(std::move(but)) {}
 
-  /// All that the file holds now.
+  /// Reads the file's current contents.
   void Read(std::string_view contents);
 
-  /// Whether something is new since TakeChanged.
+  /// Whether there is something new since the last TakeChanged.
   [[nodiscard]] bool changed() const noexcept { return !changed_.empty(); }
-  /// The whole reports of the tags that have changed, and forgets that they have.
+  /// Returns the complete reports of the tags that have changed, and marks them as unchanged.
   [[nodiscard]] std::vector<replica::v1::MetricReport> TakeChanged();
   [[nodiscard]] std::vector<replica::v1::MetricReport> All() const;
-  /// The newest value alone, of whichever tag. Without measurements: there is none.
+  /// Only the newest value, of any tag. Without measurements if there is none.
   [[nodiscard]] const replica::v1::MetricReport& last() const noexcept { return last_; }
 
  private:

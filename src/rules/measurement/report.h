@@ -7,24 +7,24 @@
 #include "rules/measurement/hypertune_file.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What trials' programs report, made of bytes that they wrote. Pure: any thread.
+/// Reports of metrics, from data that the trials' programs wrote. Pure: any thread.
 namespace trainyard::measurement {
 
-/// The trial's result: the last measurement by step, then time. Nothing: there is none, or it is not finite.
+/// The trial's result: the last measurement by step, then time. Nullopt: there is none, or it is not finite.
 /// Source: spec hyperparameter-tuning.md sections 5 and 8.
 [[nodiscard]] std::optional<replica::v1::Measurement> FinalMeasurement(
     const replica::v1::MetricReport& report);
 
-/// Two reports of one trial as one: the measurements of `first` if it has some, else those of `second`;
+/// Merges two reports of one trial: the measurements of `first` if it has some, else those of `second`;
 /// places and tags of both.
 [[nodiscard]] replica::v1::MetricReport Merge(replica::v1::MetricReport first,
                                               const replica::v1::MetricReport& second);
 
 /// One sentence for the user about a trial without a result: which tag was looked for, where, and which tags
-/// were seen instead; or that the last value is no number. Empty if there is a result.
+/// were seen instead; or that the last value is not a number. Empty if there is a result.
 [[nodiscard]] std::string ExplainNoMetric(std::string_view tag, const replica::v1::MetricReport& report);
 
-/// A line for the trial's log: the tag was found only with a suffix that TensorFlow gave it.
+/// A line for the trial's log: the tag was only found with a suffix that TensorFlow added.
 [[nodiscard]] std::string SpellingWarning(std::string_view tag, std::string_view spelling,
                                           std::string_view place);
 

@@ -14,23 +14,22 @@
 
 namespace trainyard::measurement {
 
-/// Event files of one trial that are looked at, and the directories and spellings of the tag that are kept
-/// apart.
+/// Limits per trial: event files, and curves, one for each directory and spelling of the tag.
 inline constexpr std::size_t kEventFilesMax = 1000;
 inline constexpr std::size_t kCurvesMax = 64;
 
-/// Whether a file of that name (without directories) holds events.
+/// Whether a file of that name (without directories) is an event file.
 [[nodiscard]] bool IsEventFile(std::string_view name) noexcept;
 
-/// What tells one state of a file from another.
+/// Identifies a state of a file.
 struct FileVersion {
   std::uint64_t id = 0;  ///< changes when another file takes its name: inode, generation
   std::uint64_t size = 0;
 };
 
-/// Everything that the event files below some roots say of one tag. Files may grow, and may be replaced by
-/// ones that begin with the same bytes (as object stores do with each flush) or with others. Pure: the bytes
-/// come from the caller. One thread at a time. Source: spec hyperparameter-tuning.md section 6.
+/// The values of one tag in the event files below some roots. Files may grow, and may be replaced by ones
+/// that begin with the same bytes (as object stores do with each flush) or with others. Pure: the bytes come
+/// from the caller. One thread at a time. Source: spec hyperparameter-tuning.md section 6.
 class Summaries {
  public:
   explicit Summaries(std::string tag) : tag_(std::move(tag)) {}
@@ -38,17 +37,17 @@ class Summaries {
   /// Fills the buffer from the offset on; how many bytes that were, 0: no more (now).
   using ReadAt = std::function<std::size_t(std::uint64_t offset, std::span<char> buffer)>;
 
-  /// Reads what is new in one file, at most `bytes_max`. The root is as users know it
-  /// ("gs://bucket/job/1"), the path that of the file below it. True: there is more.
+  /// Reads the new bytes of one file, at most `bytes_max`. `root` is the name for users
+  /// ("gs://bucket/job/1"), `path` the file's path below it. True: there is more.
   bool Read(std::string_view root, std::string_view path, FileVersion now, std::uint64_t bytes_max,
             const ReadAt& read_at);
 
-  /// The tag's measurements from the directory that counts, other tags, and each root as a place. The tag in
-  /// its exact spelling, else in the only one that has a suffix of TensorFlow ("_1"). Directories: those of
-  /// validation or evaluation, then the root itself, then others, then those of training; among equals the
-  /// one that was written to last.
+  /// The tag's measurements from the preferred directory, other tags, and each root as a place. The tag must
+  /// have its exact spelling, or else exactly one spelling with TensorFlow's suffix ("_1"). Order of
+  /// directories: validation or evaluation, then the root itself, then others, then training; among equals
+  /// the one that was written last.
   [[nodiscard]] replica::v1::MetricReport Report() const;
-  /// The spelling with a suffix, if that is what Report() has; else empty.
+  /// The spelling with a suffix, if Report() uses it; else empty.
   [[nodiscard]] std::string Spelling() const;
 
   [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
@@ -56,7 +55,7 @@ class Summaries {
  private:
   struct File {
     RecordReader reader;
-    std::uint64_t begun_id = 0;  ///< of the version whose first bytes were read
+    std::uint64_t begun_id = 0;  ///< id of the version whose first bytes were read
   };
   struct Place {
     std::string root;

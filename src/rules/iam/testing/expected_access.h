@@ -3,12 +3,12 @@
 #include <span>
 #include <string_view>
 
-/// Who may do what, written by hand from the sources (spec access.md section 9; the original's pages), not
-/// from the tables of src/rules/iam: those are proved against it. Tests of the whole server ask the same
-/// list.
+/// The expected access rules, written by hand from the sources (spec access.md section 9; Google's pages),
+/// not from the tables of src/rules/iam, which are tested against this list. Tests of the whole server use
+/// the same list.
 namespace trainyard::iam::testing {
 
-/// On what a route is decided.
+/// The resource on which access to a route is decided.
 enum class Where {
   kNobodyAsked,
   kLoggedIn,
@@ -23,18 +23,19 @@ enum class Where {
 /// Lists of words, separated by blanks or line ends.
 struct ExpectedAccess {
   Where where;
-  std::string_view roles;   ///< who may, without "roles/"; roles/trainyard.admin may everything
-  std::string_view routes;  ///< one a line
+  std::string_view
+      roles;  ///< the roles with access, without "roles/"; roles/trainyard.admin always has access
+  std::string_view routes;  ///< one per line
 };
 [[nodiscard]] std::span<const ExpectedAccess> ExpectedRoutes();
 
 struct ExpectedRole {
   std::string_view role;         ///< without "roles/"
-  std::string_view permissions;  ///< all that it has in kFamilies
+  std::string_view permissions;  ///< all its permissions in kFamilies
 };
-/// The roles that spec access.md names. There "ml.jobs.*" is written out.
+/// The roles that spec access.md names. "ml.jobs.*" is written out here.
 [[nodiscard]] std::span<const ExpectedRole> ExpectedRoles();
-/// The families of permissions of which that page says all.
+/// The families of permissions that the page lists completely.
 inline constexpr std::string_view kFamilies[] = {
     "ml.jobs.", "ml.locations.", "ml.operations.",      "ml.projects.",
     "storage.", "logging.",      "iam.serviceAccounts."};

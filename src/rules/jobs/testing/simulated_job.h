@@ -9,22 +9,21 @@
 
 namespace trainyard::jobs {
 
-/// For tests: a job, and a world that does what the rules ask for, as the control loop does it. Fails the
-/// test when an action is impossible: a replica started while its previous attempt runs, an event that the
-/// table refuses, an action done twice.
+/// For tests: a job, and a simulated world that performs the rules' actions as the control loop does. Fails
+/// the test when an action is impossible: a replica started while its previous attempt runs, an event that
+/// the table refuses, an action performed twice.
 class SimulatedJob {
  public:
   /// `input`: a TrainingInput in protobuf's text form.
   explicit SimulatedJob(const std::string& input);
 
-  /// Performs actions until the rules only wait. Returns what was done, in order: "Admitted", "start master
-  /// 0", "open worker 1", "stop ps 0", "move ps 0", "hurry ps 0", "kill ps
-  /// 0", event names.
+  /// Performs actions until the rules only wait. Returns the actions and events, in order: "Admitted", "start
+  /// master 0", "open worker 1", "stop ps 0", "move ps 0", "hurry ps 0", "kill ps 0", event names.
   std::vector<std::string> Settle();
 
-  // What happens in the world; `replica` is a position in the record.
+  // Events in the world; `replica` is a position in the record.
   void Admit();
-  /// The engine takes the room back: whatever lives in it is lost.
+  /// The engine revokes the resources: all running replicas are lost.
   void Revoke(const std::string& reason);
   void Reach(int replica, replica::v1::Phase phase);
   void End(int replica, replica::v1::ExitRecord::Cause cause, int status = 0);
@@ -34,14 +33,14 @@ class SimulatedJob {
   void Pass(std::chrono::nanoseconds time) { now_ += time; }
   /// Brings all replicas to RUNNING: admits, settles, lets everything start.
   void BringUp();
-  /// The server is killed and restarted: what it had only in memory is lost; supervisors are found alive and
-  /// send Hello later.
+  /// The server is killed and restarted: its memory is lost; supervisors are found alive and send Hello
+  /// later.
   void RestartServer();
   /// As if the server is killed between recording Launched and starting: the next Settle loses the starts.
   void LoseNextStarts() { lose_starts_ = true; }
   /// The replica's supervisor is not connected any more.
   void Detach(int replica) { Seen(replica).away = true; }
-  /// Nothing may be started; empty: it may again.
+  /// Sets the reason why nothing may be started; empty: starts are possible again.
   void FillDisk(std::string why) { seen_.disk_full = std::move(why); }
   /// Supervisors that the server found alive send Hello.
   void Reconnect(int replica);

@@ -14,8 +14,7 @@ using Secrets = std::map<std::string, std::string>;
 /// Removes the values of the secrets from the job and returns them; their names stay in the job.
 [[nodiscard]] Secrets TakeSecrets(ml::v1::Job& job);
 
-/// The job's input for TF_CONFIG: only the fields that Google's service has. The program's environment has
-/// the variables already.
+/// The job's input for TF_CONFIG: only fields that Google's service has. The program has its variables.
 [[nodiscard]] ml::v1::TrainingInput WithoutVariables(ml::v1::TrainingInput input);
 
 }  // namespace trainyard::jobs

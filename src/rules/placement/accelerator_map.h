@@ -9,9 +9,9 @@
 
 namespace trainyard::placement {
 
-/// The operator's table: which device a job gets when it asks for an accelerator type of the original. The
-/// answer is any device of the same kind (also for types that are not in the table), devices of one type
-/// only, or none; with none the job runs without. A value. Pure: any thread.
+/// The operator's table of devices for Google's accelerator types. A job that requests a type gets any device
+/// of the same kind (also for types that are not in the table), devices of one type only, or none; with none
+/// the job runs without. A value. Pure: any thread.
 class AcceleratorMap {
  public:
   AcceleratorMap() = default;
@@ -21,10 +21,10 @@ class AcceleratorMap {
   /// GPU in place of a TPU.
   [[nodiscard]] static Result<AcceleratorMap> Parse(std::string_view text);
 
-  /// Whether a job that asks for the type runs without any.
+  /// Whether a job that requests the type runs without a device.
   [[nodiscard]] bool Waives(AcceleratorConfig::Type type) const;
   [[nodiscard]] bool WaivesAny(Device::Kind kind) const;
-  /// Whether the device may stand for the type.
+  /// Whether the device may be used for the type.
   [[nodiscard]] bool Accepts(AcceleratorConfig::Type type, const Device& device) const;
 
  private:

@@ -15,18 +15,18 @@
 
 namespace trainyard::placement {
 
-/// Which job holds which accelerators. A device has at most one holder, which keeps it until it is released.
-/// A value: copy it to plan without effect. Pure: one thread at a time.
+/// Records which job has which accelerators. A device belongs to at most one holder until it is released. A
+/// value: copy it to plan without effect. Pure: one thread at a time.
 class DevicePool {
  public:
-  /// By replica of the gang, in its order; a replica without accelerators has an empty message. Empty if
-  /// no replica has any.
+  /// The devices of each replica of a gang, in its order; a replica without accelerators has an empty
+  /// message. Empty if no replica has any.
   using Gift = std::vector<replica::v1::Devices>;
 
-  /// Why a gang can never get the accelerators that it asks for.
+  /// Why a gang can never get the accelerators that it requests.
   struct Lack {
     std::size_t replica = 0;  ///< the first one that gets none
-    std::string reason;       ///< one sentence: what is asked for, what is there
+    std::string reason;       ///< one sentence: what is requested, what exists
     std::string unblock;      ///< one sentence
     friend bool operator==(const Lack&, const Lack&) = default;
   };
@@ -36,36 +36,36 @@ class DevicePool {
 
   [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
 
-  /// Free devices for the whole gang, or nothing. Deterministic: devices of exactly the requested type first,
+  /// Free devices for the whole gang, or nullopt. Deterministic: devices of exactly the requested type first,
   /// then in the order of the inventory; replica by replica.
   [[nodiscard]] std::optional<Gift> Choose(const Gang& gang) const;
-  /// Why the gang cannot be served even if all devices are free; nothing if it can.
+  /// Why the gang cannot be served even if all devices are free; nullopt if it can.
   [[nodiscard]] std::optional<Lack> LackOf(const Gang& gang) const;
-  /// Whether any job that asks for this kind can be served: there is a device, or the table waives a type.
+  /// Whether any job that requests this kind can be served: there is a device, or the table waives a type.
   [[nodiscard]] bool Serves(Device::Kind kind) const;
   /// Positions in devices() of all devices that the gang could get. If the sets of two gangs overlap, the
   /// later gang waits.
   [[nodiscard]] std::set<std::size_t> Wanted(const Gang& gang) const;
-  /// Jobs that hold devices which the gang could get.
+  /// Jobs that have one of these devices.
   [[nodiscard]] std::set<JobLabel> HoldersOf(const std::set<std::size_t>& devices) const;
   [[nodiscard]] std::size_t FreeOf(const std::set<std::size_t>& devices) const;
 
-  /// A sentence for the job's log: which of the replicas' accelerators the operator's table waives.
+  /// Sentences for the job's log: which accelerators of the replicas the operator's table waives.
   [[nodiscard]] std::vector<std::string> Notes(const Gang& gang) const;
 
-  /// Devices by the names of their types, and GPUs together: what quotas count. Without what the table
-  /// waives.
+  /// The gang's demand for quotas: the number of devices by type name, and of all GPUs together. Devices that
+  /// the table waives are not counted.
   [[nodiscard]] QuotaDemand DemandOf(const Gang& gang) const;
-  /// How many devices the gang takes if it gets all that it asks for.
+  /// The number of devices that the gang takes if it gets all that it requests.
   [[nodiscard]] std::size_t CountOf(const Gang& gang) const;
-  /// Who holds the device at that position of devices(); null: nobody.
+  /// The job that has the device at that position of devices(); null: the device is free.
   [[nodiscard]] const JobLabel* HolderOf(std::size_t device) const;
 
-  /// `holder` is unique among holders; waiting jobs are told `name`. Devices that are held already stay as
-  /// they are, and so do devices that no longer exist (a job of a previous server process, on a machine that
-  /// has changed).
+  /// Assigns the devices. `holder` is unique among holders; waiting jobs are shown `name`. Devices that
+  /// belong to a holder already do not change, and devices that no longer exist are ignored (for a job of a
+  /// previous server process, on a machine that has changed).
   void Take(const std::string& holder, const JobLabel& name, const Gift& gift);
-  /// Does nothing if the holder has no devices.
+  /// Releases all devices of the holder; does nothing if it has none.
   void Free(const std::string& holder);
 
  private:
@@ -84,10 +84,10 @@ class DevicePool {
   AcceleratorMap map_;
 };
 
-/// As DevicePool::DemandOf, on an engine without a table that waives any.
+/// Like DevicePool::DemandOf, for an engine without a table.
 [[nodiscard]] QuotaDemand AskedDemand(const Gang& gang);
 
-/// "4 NVIDIA_TESLA_T4" for all that the gang asks for; empty if it asks for none.
+/// "4 NVIDIA_TESLA_T4" for all accelerators that the gang requests; empty if there are none.
 [[nodiscard]] std::string AskedAccelerators(const Gang& gang);
 
 }  // namespace trainyard::placement

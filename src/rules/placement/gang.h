@@ -26,17 +26,17 @@ struct Gang {
   };
   std::int64_t uid = 0;
   std::string project{};
-  std::string creator{};  ///< the principal that created the job; empty: nobody was asked who it is
+  std::string creator{};  ///< the principal that created the job; empty: authentication is off
   std::string job_id;
-  std::string region{};  ///< that the job names: where it wants its room
+  std::string region{};  ///< the job's region: where it wants to run
   int priority = 0;
   SysTime create_time;
   std::vector<Replica> replicas;
-  std::optional<std::chrono::seconds> running_limit{};  ///< nothing: none
-  std::optional<SysTime> queue_deadline{};              ///< it must have its room before; nothing: it waits
-  std::optional<SysTime> start_time{};                  ///< when it got its room; nothing: it has none yet
-  double share = 1;  ///< of the machine that it takes (ProjectUses::ShareOf)
-  int line = 0;      ///< gangs of one line wait for each other; positions count within the line (queue.h)
+  std::optional<std::chrono::seconds> running_limit{};  ///< nullopt: none
+  std::optional<SysTime> queue_deadline{};  ///< it must have its resources before; nullopt: no limit
+  std::optional<SysTime> start_time{};      ///< when it got its resources; nullopt: it has none yet
+  double share = 1;                         ///< its share of the machine (ProjectUses::ShareOf)
+  int line = 0;  ///< gangs of one line wait for each other; positions count within the line (queue.h)
 };
 
 /// "1 job", "2 jobs".

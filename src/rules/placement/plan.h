@@ -12,7 +12,7 @@
 #include "rules/placement/quota_gate.h"
 #include "rules/placement/wait.h"
 
-/// Which gangs may start, which wait, and why. Pure: a snapshot in, a plan out; any thread.
+/// Decides which gangs may start, which wait, and why. Pure: takes a snapshot and returns a plan; any thread.
 namespace trainyard::placement {
 
 /// Replicas per CPU of a shared machine.
@@ -33,28 +33,27 @@ struct Capacity {
 struct Plan {
   struct Admission {
     std::int64_t uid = 0;
-    std::vector<std::string>
-        notes;  ///< what was requested and what is granted, for the job's log; empty if equal
+    std::vector<std::string> notes;  ///< requested and granted resources, for the job's log; empty if equal
     DevicePool::Gift devices;
     friend bool operator==(const Admission&, const Admission&) = default;
   };
   struct Blocked {
     std::int64_t uid = 0;
     Shortage shortage;
-    bool blocks_all = false;  ///< it waits for room: no later gang is admitted
+    bool blocks_all = false;  ///< it waits for CPUs or memory: no later gang is admitted
     friend bool operator==(const Blocked&, const Blocked&) = default;
   };
   std::vector<Admission> admitted;  ///< in the queue's order
   std::vector<Blocked> blocked;     ///< gangs that block later ones, and what they wait for
 };
 
-/// Admits gangs as a whole and in order. A gang that waits for room blocks all later gangs, so that small
-/// gangs do not starve a big one. A gang that waits for accelerators blocks later gangs that could get the
-/// same ones (priority orders jobs that want the same accelerator: spec api.md 4.2). A gang that can never
-/// get its accelerators (DevicePool::LackOf) does not block the queue. A gang that a quota holds back blocks
-/// later gangs that draw on the same quota, so that a big one gets its turn; one that asks for more than the
-/// quota blocks nobody. A shared machine admits any gang when nothing else runs. The order of `running`
-/// affects only the names in shortages.
+/// Admits gangs as a whole and in order. A gang that waits for CPUs or memory blocks all later gangs, so that
+/// small gangs do not starve a big one. A gang that waits for accelerators blocks later gangs that could get
+/// the same ones (priority orders jobs that want the same accelerator: spec api.md 4.2). A gang that can
+/// never get its accelerators (DevicePool::LackOf) does not block the queue. A gang that is held back by a
+/// quota blocks later gangs that use the same quota, so that a big one gets its turn; one that requests more
+/// than the quota does not block others. A shared machine admits any gang when nothing else runs. The order
+/// of `running` affects only the names in shortages.
 ///
 /// @param waiting  the queue, first to last (Queue::InOrder).
 [[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
@@ -63,10 +62,10 @@ struct Plan {
 /// The next waiting gang; null: there is none.
 using NextGang = std::function<const Gang*()>;
 struct PlanRules {
-  QuotaGate quotas{};  ///< with what `running` holds of them
+  QuotaGate quotas{};  ///< including what `running` uses of them
   Naming naming{};     ///< in shortages
 };
-/// The same with quotas, for a queue that is not written out: of a long one only the beginning is looked at.
+/// PlanAdmissions with quotas, for a queue that is read on demand: only the beginning of a long one is read.
 [[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
                                   const NextGang& next, DevicePool devices, PlanRules rules);
 

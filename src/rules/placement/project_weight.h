@@ -8,7 +8,7 @@
 
 namespace trainyard::placement {
 
-/// How often a project comes before others (queue.h). Projects that have none: 1.
+/// The weight of a project in the queue: a larger one is served more often (queue.h). Default: 1.
 using ProjectWeights = std::map<std::string, double>;
 
 inline constexpr double kProjectWeightMin = 0.001;

@@ -13,22 +13,23 @@
 
 namespace trainyard::placement {
 
-/// A project whose gangs got no room for this long although it has some waiting goes first: no stream of
-/// others, however little they used, keeps it from its next gang.
+/// A project with waiting gangs that was not served for this long goes first, so that a stream of gangs of
+/// other projects cannot delay it forever.
 inline constexpr std::chrono::days kPatience{7};
 
-/// Where a project stands beside others.
+/// The standing of a project compared to others.
 struct Standing {
   double score = 0;                      ///< ProjectUses::ScoreOf
-  double weight = 1;                     ///< above 0: the score counts divided by it
+  double weight = 1;                     ///< above 0; the score is divided by it
   std::optional<SysTime> last_admitted;  ///< ProjectUse
   friend bool operator==(const Standing&, const Standing&) = default;
 };
 
-/// The gangs that wait, in the order of admission. Within a project: by priority (high first), then age, then
-/// uid. Between projects: whose weighted score is least goes first; each gang counts in advance
-/// (ProjectUses::ChargeOf), so that equal projects alternate; equal scores go by age. Projects that wait for
-/// longer than kPatience go before, whoever waits longest first. With one project it is that project's order.
+/// The waiting gangs, in the order of admission. Within a project: by priority (high first), then age, then
+/// uid. Between projects: the least weighted score goes first; each gang is charged in advance
+/// (ProjectUses::ChargeOf), so that equal projects alternate; equal scores are ordered by age. Projects that
+/// have waited longer than kPatience go before all others, the longest wait first. With one project it is
+/// that project's order.
 ///
 /// Keeps the order, so that an arrival does not scan a long queue. Each gang belongs to a line (Gang::line);
 /// positions count the gangs of one line only. One thread.
@@ -40,30 +41,29 @@ class Queue {
 
   /// Adds a gang whose uid is not in the queue.
   void Add(Gang gang);
-  /// Removes the gang; nothing if it is not in the queue.
+  /// Removes and returns the gang; nullopt if it is not in the queue.
   std::optional<Gang> Take(std::int64_t uid);
-  /// Where the projects stand from now on. Those that are not named: nowhere yet.
+  /// Sets the projects' standings. Projects that are not in the map get the default.
   void SetStandings(const std::map<std::string, Standing>& standings, SysTime now);
 
   [[nodiscard]] bool empty() const noexcept { return gangs_.empty(); }
   [[nodiscard]] std::size_t project_count() const noexcept { return projects_.size(); }
-  /// Names of the projects that wait.
+  /// Names of the projects with waiting gangs.
   [[nodiscard]] std::vector<std::string> Projects() const;
-  /// The gangs one after the other, first to last; valid until the queue changes. A gang costs the logarithm
-  /// of the number of projects.
+  /// Iterates over the gangs, first to last; valid until the queue changes. Each step takes O(log projects).
   [[nodiscard]] NextGang Walk() const;
-  /// First to last.
+  /// All gangs, first to last.
   [[nodiscard]] std::vector<const Gang*> InOrder() const;
   /// Null if the gang is not in the queue. Valid until the gang is removed.
   [[nodiscard]] const Gang* Find(std::int64_t uid) const;
-  /// Counts from 1 among the gangs of its line. The gang is in the queue.
+  /// The gang's position in its line, from 1. The gang must be in the queue.
   [[nodiscard]] std::int64_t PositionOf(const Gang& gang) const;
-  /// The first of the gang's line.
+  /// The first gang in the gang's line.
   [[nodiscard]] const Gang& FirstOf(const Gang& gang) const;
   /// The wait of a queued gang that has no shortage of its own: it waits for the earlier gangs of its line
   /// or, if it is the first of its line, for `blocker`.
   [[nodiscard]] Wait TurnOf(const Gang& gang, std::string_view blocker, const Naming& naming = {}) const;
-  /// The wait of a gang at that position which waits for `blocker` alone.
+  /// The wait of a gang at that position which waits only for `blocker`.
   [[nodiscard]] static Wait TurnAfter(std::string_view blocker, std::int64_t position);
   /// Whether the project goes first because it has waited for kPatience.
   [[nodiscard]] bool IsOverdue(const std::string& project) const;
@@ -73,13 +73,13 @@ class Queue {
   struct Project {
     Order order;
     std::map<int, Order> lines;
-    SysTime since;  ///< of the oldest that came since the project began to wait
+    SysTime since;  ///< arrival of the oldest gang since the project began to wait
     Standing standing;
     bool overdue = false;
-    /// What the gangs before each one count in advance; made when it is needed.
+    /// The charges in advance of the gangs before each one; computed when needed.
     mutable std::vector<double> before{};
   };
-  /// What orders gangs of different projects.
+  /// The order of gangs of different projects.
   using Key = std::tuple<int, double, SysTime, std::int64_t>;
   class Merge;
 

@@ -7,7 +7,7 @@
 namespace trainyard::placement {
 namespace {
 
-/// Whose quotas a gang draws on. A principal that nobody knows has none.
+/// The subjects whose quotas a gang uses. An unknown principal has none.
 std::vector<std::string> SubjectsOf(const Gang& gang) {
   std::vector<std::string> subjects{ProjectSubject(gang.project)};
   if (!gang.creator.empty()) subjects.push_back(gang.creator);

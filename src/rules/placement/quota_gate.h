@@ -15,24 +15,24 @@
 
 namespace trainyard::placement {
 
-/// What a gang takes of each resource that quotas limit, other than a place among the jobs.
+/// A gang's demand for each resource that quotas limit, except the number of running jobs.
 using QuotaDemand = std::map<std::string, std::int64_t>;
 
-/// Whether gangs may have room on one engine by the quotas of their projects and principals: those of GPUs
-/// and of jobs that have room. A value. Pure.
+/// Checks the quotas of projects and principals for gangs on one engine: the quotas of GPUs and of running
+/// jobs. A value. Pure.
 class QuotaGate {
  public:
   /// Nothing is limited.
   QuotaGate() = default;
-  /// `quotas` outlives the gate and its copies. `engine`: as quotas name it.
+  /// `quotas` outlives the gate and its copies. `engine`: the name in quotas.
   QuotaGate(const Quotas& quotas, std::string_view engine, Naming naming);
 
-  /// Whether it never stands in the way.
+  /// Whether it limits nothing.
   [[nodiscard]] bool is_open() const noexcept { return quotas_ == nullptr; }
 
-  /// The gang has room.
+  /// Counts a gang that has got its resources.
   void Take(const Gang& gang, const QuotaDemand& demand);
-  /// The same gang has it no more.
+  /// Ends the counting of this gang.
   void Return(const Gang& gang, const QuotaDemand& demand);
 
   /// A subject and a resource.
@@ -40,17 +40,18 @@ class QuotaGate {
   struct Refusal {
     Shortage shortage;
     Key key;
-    bool is_final = false;  ///< it asks for more than the quota: no end of a job lets it start
+    bool is_final = false;  ///< it requests more than the quota: it cannot start even when other jobs end
   };
   /// The first quota that the gang would exceed.
   [[nodiscard]] std::optional<Refusal> Check(const Gang& gang, const QuotaDemand& demand) const;
-  /// Whether the gang would draw on that quota.
+  /// Whether the gang would use that quota.
   [[nodiscard]] bool Draws(const Gang& gang, const QuotaDemand& demand, const Key& key) const;
 
  private:
   struct Held {
     std::int64_t amount = 0;
-    std::map<JobLabel, int> jobs;  ///< that hold it, with the number of their gangs: a tuning job has several
+    std::map<JobLabel, int>
+        jobs;  ///< the jobs that use it, with their number of gangs: a tuning job has several
   };
   [[nodiscard]] const Held& HeldOf(const Key& key) const;
   void Take(const Gang& gang, Key key, std::int64_t amount);
@@ -63,26 +64,27 @@ class QuotaGate {
   std::map<Key, Held> held_;
 };
 
-/// The gate, for gangs that ask in the queue's order: one that a quota holds back holds back those after it
-/// that draw on the same quota, so that a big one gets its turn. One that asks for more than the quota holds
-/// back nobody. For one walk of the queue; the gate outlives it. Pure.
+/// Applies the gate to gangs in the queue's order: a gang that is held back by a quota also holds back later
+/// gangs that use the same quota, so that a big one gets its turn. A gang that requests more than the quota
+/// does not hold back others. For one iteration over the queue; the gate outlives it. Pure.
 class QuotaTurns {
  public:
   explicit QuotaTurns(QuotaGate& gate) : gate_(gate) {}
 
-  /// The first of those before that waits for a quota which the gang would draw on; null: there is none.
-  /// Valid until Ask.
+  /// The first earlier gang that waits for a quota which this gang would use; null: there is none. Valid
+  /// until the next call of Ask.
   [[nodiscard]] const JobLabel* Before(const Gang& gang, const QuotaDemand& demand) const;
-  /// Of a gang with nobody before it: what it waits for; nothing: it may have its room.
+  /// For a gang without such an earlier one: what it waits for; nullopt: it may get its resources.
   [[nodiscard]] std::optional<Shortage> Ask(const Gang& gang, const QuotaDemand& demand);
-  /// It has got it.
+  /// The gang has got its resources.
   void Take(const Gang& gang, const QuotaDemand& demand) { gate_.Take(gang, demand); }
   /// Whether no gang ever waits.
   [[nodiscard]] bool is_open() const noexcept { return gate_.is_open(); }
 
  private:
   QuotaGate& gate_;
-  std::vector<std::pair<QuotaGate::Key, JobLabel>> waited_for_;  ///< and by whom
+  std::vector<std::pair<QuotaGate::Key, JobLabel>>
+      waited_for_;  ///< quotas that earlier gangs wait for, and these gangs
 };
 
 }  // namespace trainyard::placement

@@ -13,38 +13,41 @@
 
 namespace trainyard::placement {
 
-/// The gangs that quotas hold before an engine that orders its gangs itself, in the order of Queue. One
+/// The gangs that quotas hold back from an engine that orders its gangs itself, in the order of Queue. One
 /// thread.
 class QuotaLine {
  public:
-  /// `gate` outlives it, and lists all that draw. `naming`: in reasons.
+  /// `gate` outlives it, and counts all gangs that use quotas. `naming`: for the reasons.
   QuotaLine(QuotaGate& gate, Naming naming) : gate_(gate), naming_(naming) {}
 
   [[nodiscard]] bool empty() const noexcept { return held_.empty(); }
-  /// A gang whose uid is not in the line. Nobody knows what it waits for before the next call of Go.
+  /// Adds a gang whose uid is not in the line. What it waits for is not known before the next call of Go.
   void Add(Gang gang, QuotaDemand demand);
-  /// Nothing if it is not in the line.
+  /// Removes the gang; no effect if it is not in the line.
   void Remove(std::int64_t uid);
-  /// Takes those out that go now, in the queue's order; they draw on their quotas already.
+  /// Removes and returns the gangs that may go now, in the queue's order; they are counted by their quotas
+  /// already.
   [[nodiscard]] std::vector<std::int64_t> Go();
-  /// Those that wait for something else than at the last call. Of a long line, those whose turn alone has
-  /// moved are not named.
+  /// The gangs that wait for something different than at the last call. In a long line, gangs of which only
+  /// the position has changed are left out.
   [[nodiscard]] std::vector<std::int64_t> Changed();
-  /// The position counts those in the line. Nothing: nobody has looked at the gang yet. It is in the line.
+  /// What the gang waits for, with its position in the line. Nullopt: Go was not called since Add. The gang
+  /// must be in the line.
   [[nodiscard]] std::optional<Wait> WaitOf(std::int64_t uid) const;
 
  private:
   struct Held {
     QuotaDemand demand;
-    std::optional<Shortage> shortage{};  ///< it holds back those that draw on the same quota
+    std::optional<Shortage> shortage{};  ///< it holds back gangs that use the same quota
     std::optional<JobLabel> before{};    ///< it is held back by this one
-    std::optional<std::string> said{};   ///< the reason that Changed saw last; empty for a turn
+    std::optional<std::string>
+        said{};  ///< the reason at the last call of Changed; empty if it waits only for its turn
   };
 
   QuotaGate& gate_;
   Naming naming_;
   Queue queue_;
-  std::map<std::int64_t, Held> held_;  ///< those of the queue, by uid
+  std::map<std::int64_t, Held> held_;  ///< the gangs of the queue, by uid
 };
 
 }  // namespace trainyard::placement

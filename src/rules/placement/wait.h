@@ -8,24 +8,24 @@
 
 #include "rules/placement/gang.h"
 
-/// What waiting gangs are told. Pure: any thread.
+/// The explanations for waiting gangs. Pure: any thread.
 namespace trainyard::placement {
 
-/// Why a job loses its room, or will never get any. docs/lifecycle.md.
+/// Why a job loses its resources, or will never get any. docs/lifecycle.md.
 enum class RoomEnd {
-  kLost,         ///< a node is gone, or what ran there
-  kPreempted,    ///< others need it
+  kLost,         ///< a node failed, or the processes there ended
+  kPreempted,    ///< preempted by other jobs
   kTimeLimit,    ///< the cluster's limit for running
   kDeadline,     ///< it waited for too long
-  kOutOfMemory,  ///< the cluster ended it for memory
-  kCancelled,    ///< somebody ended it in the cluster
+  kOutOfMemory,  ///< the cluster ended it because it exceeded its memory
+  kCancelled,    ///< it was cancelled in the cluster
 };
 
-/// What a gang waits for.
+/// The resource that a gang waits for.
 struct Shortage {
   std::string reason;   ///< one sentence: what it waits for
   std::string unblock;  ///< one sentence: what would end the wait
-  bool never = false;   ///< as it is it cannot start, however long it waits
+  bool never = false;   ///< it cannot start as it is, even if it waits
   friend bool operator==(const Shortage&, const Shortage&) = default;
 };
 
@@ -49,8 +49,7 @@ struct JobLabel {
   return {.project = gang.project, .job_id = gang.job_id};
 }
 
-/// How a reason names jobs and projects. Where projects are kept apart, nobody is told the names of another
-/// one.
+/// How reasons name jobs and projects. If `others` is false, names of other projects' jobs are not shown.
 struct Naming {
   bool others = true;
   /// "job_a"; "a job of another project".
@@ -61,7 +60,7 @@ struct Naming {
   [[nodiscard]] std::string Jobs(std::span<const JobLabel> jobs, const std::string& viewer) const;
 };
 
-/// "It starts when job_a has ended.", or when enough of several jobs have.
+/// "It starts when job_a has ended.", or the corresponding sentence for several jobs.
 [[nodiscard]] std::string WhenTheyEnd(std::span<const JobLabel> jobs, const std::string& viewer,
                                       const Naming& naming);
 

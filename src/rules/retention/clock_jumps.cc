@@ -14,7 +14,7 @@ std::string Counted(std::int64_t number, const char* unit) {
   return std::to_string(number) + " " + unit + (number == 1 ? "" : "s");
 }
 
-/// Where the clock should be, from the last reading on: nothing, if the reading is plausible.
+/// The expected time according to the last reading; nullopt if the new reading is plausible.
 std::optional<SysTime> Expected(const ClockReading& last, const ClockReading& now) {
   if (!last.boot.empty() && last.boot == now.boot) {
     const SysTime expected = last.wall + (now.since_boot - last.since_boot);

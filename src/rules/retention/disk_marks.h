@@ -5,44 +5,45 @@
 
 #include "base/result.h"
 
-/// What free space on the disk of the data directory means. Pure: any thread. Source:
+/// Levels of free space on the disk of the data directory. Pure: any thread. Source:
 /// docs/adr/0050-retention.md.
 namespace trainyard::retention {
 
-/// Below this a create may fail: the databases' logs, a layer's unpacking and a job's first files need it.
+/// Below this, creating a job may fail: the databases' logs, unpacking of a layer and a job's first files
+/// need space.
 inline constexpr std::int64_t kRefuseBelowDefault = std::int64_t{256} << 20;
-/// What runs goes on to write meanwhile, and what begins needs an environment.
+/// Running jobs continue to write, and starting jobs need an environment.
 inline constexpr std::int64_t kQueueBelowDefault = std::int64_t{1} << 30;
-/// So many files have to be possible, where the file system counts them.
+/// The minimum number of free inodes, if the file system counts them.
 inline constexpr std::int64_t kFreeInodesMin = 1'000;
 
 struct DiskMarks {
-  std::int64_t queue_below = kQueueBelowDefault;    ///< no job begins; 0: never
-  std::int64_t refuse_below = kRefuseBelowDefault;  ///< creates and uploads are refused; 0: never
+  std::int64_t queue_below = kQueueBelowDefault;    ///< below this no job starts; 0: never
+  std::int64_t refuse_below = kRefuseBelowDefault;  ///< below this creates and uploads are refused; 0: never
 };
 
 struct DiskReading {
-  std::string folder{};  ///< on the disk that was looked at
+  std::string folder{};  ///< a directory on the disk
   std::int64_t free_bytes = 0;
   std::int64_t free_inodes = -1;  ///< -1: the file system does not count them
-  std::string trouble{};          ///< why nothing can be written, "answers with errors"; empty: something can
+  std::string trouble{};          ///< why nothing can be written, "answers with errors"; empty: writing works
 };
 
 enum class DiskLevel {
   kEnough,
   kLow,   ///< jobs wait
-  kFull,  ///< creates and uploads are refused, too; whatever the marks are for a disk in trouble
+  kFull,  ///< creates and uploads are refused, too; always the level of a disk with errors
 };
 
-/// The level that the reading means. Up again only with a sixteenth more than the mark, so that a job that
-/// begins does not bring the level back at once.
+/// The level of a reading. It only rises again at a sixteenth above the mark, so that a starting job does not
+/// lower the level again at once.
 [[nodiscard]] DiskLevel LevelOf(const DiskReading& reading, const DiskMarks& marks, DiskLevel before);
 
 /// One sentence: why jobs wait at kLow and kFull.
 [[nodiscard]] std::string WhyJobsWait(const DiskReading& reading, const DiskMarks& marks);
 /// One sentence: what would end the wait.
 [[nodiscard]] std::string WhatEndsTheWait(const DiskReading& reading, const DiskMarks& marks);
-/// At kFull kResourceExhausted, or kUnavailable for a disk in trouble.
+/// kResourceExhausted at kFull, or kUnavailable for a disk with errors.
 [[nodiscard]] Status CheckSpace(const DiskReading& reading, const DiskMarks& marks, DiskLevel level);
 
 /// "1.5 GiB", "900 bytes".

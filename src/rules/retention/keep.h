@@ -16,48 +16,50 @@
 
 namespace trainyard::retention {
 
-/// Nothing: for ever.
+/// How long something is kept; nullopt: forever.
 using Keep = std::optional<std::chrono::seconds>;
 
 inline constexpr std::chrono::seconds kKeepMin{1};
 inline constexpr std::chrono::days kKeepMax{36'500};
 
-/// "90d", "12h", "30m", "45s" or "never" (to remove it). kInvalidArgument with the reason.
+/// Parses "90d", "12h", "30m", "45s" or "never" (never remove it). kInvalidArgument with the reason.
 [[nodiscard]] Result<Keep> ParseKeep(std::string_view text);
-/// As ParseKeep reads it, in the largest unit that is exact.
+/// Inverse of ParseKeep, in the largest unit that is exact.
 [[nodiscard]] std::string KeepText(Keep keep);
-/// "90 days", "1 hour"; of a keep that is not for ever.
+/// "90 days", "1 hour"; for a Keep that is not nullopt.
 [[nodiscard]] std::string AgeText(std::chrono::seconds age);
 
-/// What was last used before this goes; nothing: nothing does.
+/// Things that were last used before this time are removed; nullopt: nothing is removed.
 [[nodiscard]] std::optional<SysTime> Cutoff(Keep keep, SysTime now);
 
-/// What an installation keeps, and for how long.
+/// How long an installation keeps its data.
 struct Policy {
-  Keep jobs = std::chrono::days(90);    ///< since they ended; as long as jobs.list shows them
-  Keep logs = std::chrono::days(30);    ///< since the last line of a job that has ended
-  Keep scratch = std::chrono::days(7);  ///< what killed builds and ended attempts left, since it changed
-  Keep environments = std::chrono::days(90);  ///< runtime versions and layers, since a program began in them
-  std::optional<std::int64_t> environments_bytes;  ///< of all of them; absent: any size
+  Keep jobs = std::chrono::days(90);  ///< since their end; jobs.list shows them for this time
+  Keep logs = std::chrono::days(30);  ///< since the last line of a job that has ended
+  Keep scratch =
+      std::chrono::days(7);  ///< files left by killed builds and ended attempts, since their last change
+  Keep environments =
+      std::chrono::days(90);  ///< runtime versions and layers, since the last program started in them
+  std::optional<std::int64_t> environments_bytes;  ///< limit of their total size; nullopt: none
 };
 
-/// Between two sweeps: an hour, or less where something is kept for a shorter time (tests).
+/// The pause between two sweeps: an hour, or less if something is kept for a shorter time (tests).
 inline constexpr std::chrono::seconds kSweepPauseMax{3'600};
 inline constexpr std::chrono::seconds kSweepPauseMin{1};
 [[nodiscard]] std::chrono::seconds SweepPause(const Policy& policy);
 
-// Which of some things go. Pure: any thread.
+// Selects the things to remove. Pure: any thread.
 
-/// One thing that may go.
+/// One thing that may be removed.
 struct Kept {
   SysTime last_used;
-  std::int64_t bytes = 0;  ///< counts where there is a limit of bytes only
-  bool needed = false;     ///< a running attempt uses it, or a job that waits needs it: it stays
+  std::int64_t bytes = 0;  ///< only used if there is a limit of bytes
+  bool needed = false;     ///< a running attempt uses it, or a waiting job needs it: it is not removed
 };
 
 struct Limits {
   Keep age;
-  std::optional<std::int64_t> bytes_max{};  ///< of all together; absent: any size
+  std::optional<std::int64_t> bytes_max{};  ///< limit of the total size; nullopt: none
 };
 
 enum class Why { kAge, kSize };
@@ -68,16 +70,16 @@ struct Going {
   friend bool operator==(const Going&, const Going&) = default;
 };
 
-/// What goes at `now`, the least recently used first: all that was not used for longer than the age, then
-/// more until the rest fits into the bytes, or only what is needed is left. What is needed counts and stays;
-/// what was used in the future is new.
+/// The things to remove at `now`, the least recently used first: everything that was not used for longer than
+/// the age, then more until the rest is within bytes_max or only needed things are left. Needed things count
+/// towards the size and are not removed; a last use in the future counts as now.
 [[nodiscard]] std::vector<Going> WhatGoes(std::span<const Kept> list, const Limits& limits, SysTime now);
 
-/// How many of all there are would go.
+/// How many of all things would be removed.
 struct Share {
   std::int64_t going = 0;
   std::int64_t all = 0;
-  /// At most a tenth: that much goes even by a clock that is in doubt.
+  /// Whether it is at most a tenth: this much is removed even if the clock is in doubt.
   [[nodiscard]] bool IsSmall() const { return going * kSmallShare <= all; }
   static constexpr std::int64_t kSmallShare = 10;
 };

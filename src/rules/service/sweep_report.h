@@ -8,7 +8,7 @@
 
 namespace trainyard::service {
 
-/// What one sweep removed.
+/// The things that one sweep removed.
 struct SweepReport {
   std::int64_t jobs = 0;
   std::int64_t job_log_bytes = 0;
@@ -25,7 +25,7 @@ struct SweepReport {
 /// removed nothing. Pure: any thread.
 [[nodiscard]] std::string SweepText(const SweepReport& report, const retention::Policy& policy);
 
-/// What would go by a clock that is ahead by a jump that nobody has confirmed.
+/// What would be removed while the clock is ahead because of an unconfirmed jump.
 struct SweepDoubt {
   std::chrono::nanoseconds ahead{0};
   std::string data_dir;
@@ -33,7 +33,7 @@ struct SweepDoubt {
   retention::Share logs{};
   retention::Share environments{};
 };
-/// What is held back, and how an operator decides. Pure: any thread.
+/// A text that says what is not removed, and how the operator can decide. Pure: any thread.
 [[nodiscard]] std::string DoubtText(const SweepDoubt& doubt);
 
 }  // namespace trainyard::service

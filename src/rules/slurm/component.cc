@@ -40,7 +40,7 @@ int GpusOf(const Node& node, std::string_view type) {
   return count;
 }
 
-/// Slurm's name of the accelerators that stand for the type; empty: any.
+/// Slurm's name of the GPUs that are used for the type; empty: any.
 std::string GpuTypeFor(const Replica& replica, const SlurmSettings& settings,
                        std::span<const Node* const> nodes) {
   std::string wanted = placement::AcceleratorName(replica.accelerator);

@@ -14,39 +14,38 @@
 #include "rules/placement/wait.h"
 #include "rules/slurm/job_list.h"
 
-/// One gang's job in Slurm, and what a list means for it. Values and a pure rule: any thread.
-/// docs/adr/0057-slurm.md.
+/// One gang's job in Slurm, and the rule for reading a list of jobs for it. Values and a pure function: any
+/// thread. docs/adr/0057-slurm.md.
 
 namespace trainyard::slurm {
 
-/// The reason of a pending job (%r) in plain words. One that is not known is shown as Slurm says it.
-/// `partition`: empty: the default one. Pure: any thread. Source: docs/slurm.md, "Why jobs wait"; squeue(1),
-/// "JOB REASON CODES".
+/// The reason of a pending job (%r) in plain words. An unknown one is shown unchanged. `partition`: empty:
+/// the default one. Pure: any thread. Source: docs/slurm.md, "Why jobs wait"; squeue(1), "JOB REASON CODES".
 [[nodiscard]] placement::Shortage MeaningOf(std::string_view reason, std::string_view partition);
 
-/// A job that is absent from two lists this long apart is lost: a controller that was killed forgets young
-/// jobs, and one that has just started may not know all of them yet.
+/// A job that is missing in two lists this long apart is lost. A controller that was killed forgets young
+/// jobs, and one that has just started may not know all jobs yet.
 inline constexpr std::chrono::seconds kSettle{10};
-/// From the start of a job in Slurm until all its agents have come.
+/// The maximum time from the start of a Slurm job until all its agents have connected.
 inline constexpr std::chrono::seconds kAttachMax{120};
-/// An agent that closed its connection and did not come back is dead.
+/// An agent that closed its connection and did not reconnect within this time is dead.
 inline constexpr std::chrono::seconds kAgentAbsenceMax{30};
-/// Agents of a previous server that do not come to this one within it are taken for closed.
+/// Agents of a previous server that do not connect to this one within this time count as closed.
 inline constexpr std::chrono::minutes kAgentReturnMax{5};
-/// Agents whose room is given back end by themselves within it, and the job is COMPLETED; then it is
-/// cancelled.
+/// Agents whose resources are released end by themselves within this time, and the job is COMPLETED; after it
+/// the job is cancelled.
 inline constexpr std::chrono::seconds kLeaveMax{15};
-/// Between two submissions of a gang that failed: the first pause, doubled each time.
+/// The first pause after a failed submission of a gang; doubles each time.
 inline constexpr std::chrono::seconds kResubmitPause{2};
 inline constexpr std::chrono::seconds kResubmitPauseMax{300};
 
 enum class GangStage {
-  kToSubmit,    ///< from `due` on
+  kToSubmit,    ///< will be submitted at `due`
   kSubmitting,  ///< sbatch runs
-  kUncertain,   ///< sbatch did not answer, or a previous server did not see it answer
+  kUncertain,   ///< sbatch did not respond, or a previous server did not see its response
   kThere,       ///< it is in Slurm, or was a moment ago
   kGranted,
-  kEnding,  ///< cancelled until a list has nothing of it
+  kEnding,  ///< being cancelled until a list has no job of it
 };
 
 struct SlurmGang {
@@ -54,47 +53,47 @@ struct SlurmGang {
   std::string partition;
   GangStage stage = GangStage::kToSubmit;
   int submission = 0;
-  SysTime since;  ///< of the stage
+  SysTime since;  ///< begin of the stage
   std::optional<SysTime> due;
   std::chrono::seconds pause = kResubmitPause;
-  std::vector<std::int64_t> ids;          ///< that live, as of the last list
-  std::map<int, std::string> attached;    ///< slots whose agents came, and their nodes
+  std::vector<std::int64_t> ids;          ///< of its live jobs, from the last list
+  std::map<int, std::string> attached;    ///< slots whose agents have connected, and their nodes
   std::map<int, SysTime> closed;          ///< slots whose agents closed their connections
-  std::optional<SysTime> complete;        ///< when the last agent came
-  std::optional<SysTime> running;         ///< since when a list says so
-  std::optional<SysTime> missing;         ///< since when lists have it not
-  std::optional<SysTime> may_live_until;  ///< while it is kEnding: it leaves by itself
-  bool at_time_limit = false;             ///< its agents end because Slurm's limit for it is near
+  std::optional<SysTime> complete;        ///< when the last agent connected
+  std::optional<SysTime> running;         ///< since when lists show it as running
+  std::optional<SysTime> missing;         ///< since when it is missing in lists
+  std::optional<SysTime> may_live_until;  ///< during kEnding: until then it may end by itself
+  bool at_time_limit = false;             ///< its agents end because Slurm's time limit is near
   bool had_room = false;
   bool released = false;
-  bool lives = true;  ///< as far as is known
+  bool lives = true;  ///< according to the latest information
   placement::Wait wait;
   std::string waits_because{};  ///< Slurm's reason, if `wait` is its meaning
 };
 
-/// The agent of a slot has come. True: with it all have.
+/// Records that the agent of a slot has connected. True: now all agents have.
 bool NoteAgent(SlurmGang& gang, int slot, const std::string& node, SysTime now);
-/// Of the submission before: none of its agents counts any more.
+/// Removes the agents of the previous submission.
 void ForgetAgents(SlurmGang& gang);
 
-/// What a list says of one gang.
+/// The part of a list about one gang.
 struct Sight {
-  std::span<const ListedJob> found;  ///< its jobs: one for each component
-  SysTime asked;                     ///< when the question began
-  SysTime answering_since;           ///< the controller
+  std::span<const ListedJob> found;  ///< the gang's jobs: one for each component
+  SysTime asked;                     ///< when the request began
+  SysTime answering_since;           ///< since when the controller responds
   SysTime now;
 };
 
-/// What follows from it; nothing: std::monostate.
+/// The consequence of a list for a gang; std::monostate: none.
 struct LookSoon {};
 struct KeepWaiting {
   placement::Shortage words;
-  std::string because{};  ///< Slurm's reason, if that is what they mean
+  std::string because{};  ///< Slurm's reason, if `words` explain it
 };
 struct HasRoom {};
 struct Resubmit {
   placement::Shortage words;
-  bool at_once = false;  ///< it is not the gang's fault: the pauses begin anew
+  bool at_once = false;  ///< it is not the gang's fault: the pauses start over
 };
 struct LosesRoom {
   placement::RoomEnd kind = placement::RoomEnd::kLost;
@@ -102,11 +101,12 @@ struct LosesRoom {
 };
 using Verdict = std::variant<std::monostate, LookSoon, KeepWaiting, HasRoom, Resubmit, LosesRoom>;
 
-/// The list says of it what the last one said: it waits, and for the same reason; and its agents are not
-/// there.
+/// Whether the list has no news about the gang: it still waits, for the same reason, and no agents have
+/// connected.
 [[nodiscard]] bool IsNothingNew(const SlurmGang& gang, std::span<const ListedJob> found);
 
-/// Of a gang that is kUncertain, kThere or kGranted. Notes in it what the list says: `running`, `missing`.
+/// Judges a gang that is kUncertain, kThere or kGranted. Updates `running` and `missing` of the gang from the
+/// list.
 [[nodiscard]] Verdict Judge(SlurmGang& gang, const Sight& sight);
 
 }  // namespace trainyard::slurm

@@ -21,29 +21,31 @@
 
 namespace trainyard::slurm {
 
-/// Calls of sbatch at once.
+/// The maximum number of concurrent calls of sbatch.
 inline constexpr int kSubmittingMax = 4;
-/// Gangs that one call looks at: the rest of a long list, or of much that is due, is left to the next call.
+/// The maximum number of gangs that one call processes: the rest of a long list, or of many due gangs, is
+/// left to the next call.
 inline constexpr int kLooksMax = 1'000;
 
-// What is to be done next.
-/// To be written down, and then to be submitted; answered by OnSubmitted or OnNotSubmitted.
+// Actions for the caller.
+/// Store the submission, then submit it; report the result with OnSubmitted or OnNotSubmitted.
 struct Submit {
   Submission submission;
   friend bool operator==(const Submit&, const Submit&) = default;
 };
-/// squeue is to be asked, for all or for one; answered by OnListed or OnListFailed.
+/// Call squeue for all jobs or for one; report the result with OnListed or OnListFailed.
 struct AskList {
   std::optional<std::int64_t> id{};
   friend bool operator==(const AskList&, const AskList&) = default;
 };
-/// Needs no answer: what lives on is cancelled again. Only those of the name: an id may be another's by now.
+/// Cancel jobs. Needs no report: jobs that survive are cancelled again. Only cancel ids with this name,
+/// because an id may belong to another job by now.
 struct CancelJobs {
   std::string name;  ///< JobName
   std::vector<std::int64_t> ids;
   friend bool operator==(const CancelJobs&, const CancelJobs&) = default;
 };
-/// Its agents have to end, and no other one may come.
+/// End the submission's agents, and accept no further ones.
 struct VoidTicket {
   Submission submission;
   friend bool operator==(const VoidTicket&, const VoidTicket&) = default;
@@ -52,14 +54,14 @@ struct GiveRoom {
   Submission submission;
   friend bool operator==(const GiveRoom&, const GiveRoom&) = default;
 };
-/// After GiveRoom, or instead of it.
+/// Revoke the gang's resources; after GiveRoom, or instead of it.
 struct TakeBack {
   GangKey gang;
   placement::RoomEnd kind = placement::RoomEnd::kLost;
   std::string reason;  ///< one sentence
   friend bool operator==(const TakeBack&, const TakeBack&) = default;
 };
-/// Of a submission that had room: Slurm has ended all of it.
+/// All of a submission that had its resources has ended in Slurm.
 struct NothingLives {
   Submission submission;
   friend bool operator==(const NothingLives&, const NothingLives&) = default;
@@ -68,7 +70,7 @@ struct SayWait {
   GangKey gang;
   friend bool operator==(const SayWait&, const SayWait&) = default;
 };
-/// Nothing of it is in Slurm any more.
+/// No job of the gang is in Slurm any more.
 struct Forget {
   GangKey gang;
   friend bool operator==(const Forget&, const Forget&) = default;
@@ -76,51 +78,51 @@ struct Forget {
 using GangAction =
     std::variant<Submit, AskList, CancelJobs, VoidTicket, GiveRoom, TakeBack, NothingLives, SayWait, Forget>;
 
-/// Which jobs of Slurm stand for which gangs, and what to do about it. Slurm is not trusted: a submission
-/// that was not answered may exist, an id may be somebody else's by now, a job may be forgotten, or start
-/// twice. What counts is what a list says under our names. A value with a memory; one thread.
-/// docs/adr/0057-slurm.md.
+/// Maps Slurm jobs to gangs and decides what to do next. Slurm is not trusted: a submission without a
+/// response may exist, an id may belong to another job by now, a job may be forgotten, or start twice. Only
+/// the jobs with our names in a list count. A value with state; one thread. docs/adr/0057-slurm.md.
 class Gangs {
  public:
-  /// `installation`: as JobName has it.
+  /// `installation`: as in JobName.
   explicit Gangs(std::string installation) : installation_(std::move(installation)) {}
 
   struct Wanted {
     GangKey key;
     int slots = 0;
-    std::string partition{};                ///< for words
-    int last_submission = 0;                ///< written down by a previous server; 0: none
-    bool granted = false;                   ///< a previous server has given it room
-    std::map<int, std::string> attached{};  ///< slots whose agents came then, and their nodes
+    std::string partition{};                ///< for messages
+    int last_submission = 0;                ///< stored by a previous server; 0: none
+    bool granted = false;                   ///< a previous server has granted its resources
+    std::map<int, std::string> attached{};  ///< slots whose agents had connected then, and their nodes
   };
   void Want(Wanted wanted, SysTime now);
-  /// It needs no room any more. Forget follows once Slurm has nothing of it.
+  /// The gang needs no resources any more. Forget follows once Slurm has no job of it.
   void Release(const GangKey& key, SysTime now);
 
   void OnSubmitted(const Submission& submission, std::int64_t id, SysTime now);
-  /// `words`: one sentence of Slurm's.
+  /// `words`: one sentence from Slurm.
   void OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words, SysTime now);
-  /// `asked`: when the question began. With `id` the list is of that job alone. `ours`: of the installation.
+  /// `asked`: when the request began. With `id` the list has only that job. `ours`: the installation's jobs.
   void OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours, SysTime now);
   void OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now);
   void OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now);
-  /// The agent's connection is gone. `closed`: by its end, so that it is dead or will be back soon; else it
-  /// was silent, and its network may be.
+  /// The agent's connection has ended. `closed`: the agent closed it, so it is dead or will reconnect soon;
+  /// otherwise it was silent, and the network may be down.
   void OnDetached(const Submission& submission, int slot, bool closed, SysTime now);
 
-  /// Its agents end because Slurm's time limit for it is near: what ends now ends for that.
+  /// The submission's agents end because Slurm's time limit is near: this is the reason if they end now.
   void OnTimeLimit(const Submission& submission);
 
-  /// What is to be done now; each action is said once. WakeAt is past while there is more than one call does.
+  /// The actions to perform now; each one is returned once. If one call cannot do everything, WakeAt is in
+  /// the past afterwards.
   [[nodiscard]] std::vector<GangAction> Next(SysTime now);
-  /// When Next has something to do though nothing happens; nothing: never.
+  /// When Next has something to do without a new event; nullopt: never.
   [[nodiscard]] std::optional<SysTime> WakeAt() const;
 
-  /// Nothing for a gang that has room, or that is not wanted.
+  /// What the gang waits for; nullopt for a gang that has its resources, or that is unknown.
   [[nodiscard]] std::optional<placement::Wait> WaitOf(const GangKey& key) const;
-  /// Agents of it may come.
+  /// Whether agents of the submission may connect.
   [[nodiscard]] bool IsCurrent(const Submission& submission) const;
-  /// Something of it may be in Slurm.
+  /// Whether a job of the submission may be in Slurm.
   [[nodiscard]] bool MayLive(const Submission& submission) const;
   [[nodiscard]] std::size_t size() const noexcept { return gangs_.size(); }
 
@@ -149,10 +151,11 @@ class Gangs {
   std::set<std::pair<SysTime, GangKey>> due_;
   std::deque<GangKey> to_submit_;
   int submitting_ = 0;
-  int waiting_ = 0;  ///< gangs for which lists are asked often
+  int waiting_ = 0;  ///< gangs that need frequent lists
   Questions questions_;
   std::optional<ListReading> reading_;
-  std::optional<SysTime> answering_since_;  ///< the controller; nothing: it does not, or was not asked
+  std::optional<SysTime>
+      answering_since_;  ///< since when the controller responds; nullopt: it does not, or was not asked
   OwnCancels own_cancels_;
   std::vector<GangAction> actions_;
 };

@@ -439,7 +439,7 @@ class LongList : public GangsTest {
     }
     EXPECT_EQ(submitted_, kMany);
   }
-  /// Of all of them, and of one that is nobody's.
+  /// The list of all their jobs, and of one job that belongs to no gang.
   std::vector<ListedJob> All(const std::string& reason) {
     std::vector<ListedJob> jobs{Job(kMany + 1, JobState::kPending, FirstOf(kMany + 1), reason)};
     for (int uid = kMany; uid >= 1; --uid) jobs.push_back(Job(uid, JobState::kPending, FirstOf(uid), reason));

@@ -11,12 +11,12 @@
 
 #include "rules/slurm/job_list.h"
 
-/// How jobs of Slurm are known again as ours: by their name and comment. An id alone proves nothing, because
-/// a controller that was killed gives the ids of jobs that it forgot to others. Pure: any thread.
+/// Names that identify Slurm jobs as ours: name and comment. An id alone is not enough, because a controller
+/// that was killed reuses the ids of jobs that it forgot. Pure: any thread.
 
 namespace trainyard::slurm {
 
-/// A gang's request for room, as engine::ReservationKey.
+/// A gang's request for resources, like engine::ReservationKey.
 struct GangKey {
   std::int64_t job_uid = 0;
   int try_number = 0;
@@ -39,18 +39,18 @@ struct Submission {
 /// "trainyard:2": --comment.
 [[nodiscard]] std::string Comment(const Submission& submission);
 
-/// Which submission of this installation has the name and the comment; nothing: it is none of ours.
+/// The submission of this installation with the name and the comment; nullopt: it is not ours.
 [[nodiscard]] std::optional<Submission> ParseNames(std::string_view installation, std::string_view name,
                                                    std::string_view comment);
 
-/// "17-1-2/0": the agent of a slot, as the server calls it (replica::v1::Slot.agent).
+/// "17-1-2/0": the server's name for the agent of a slot (replica::v1::Slot.agent).
 [[nodiscard]] std::string AgentName(const Submission& submission, int slot);
-/// "17-1-2/": how the names of all agents of a submission begin.
+/// "17-1-2/": the prefix of the names of all agents of a submission.
 [[nodiscard]] std::string AgentPrefix(const Submission& submission);
-/// Nothing: it is no such name.
+/// The submission in an agent's name; nullopt: not an agent's name.
 [[nodiscard]] std::optional<Submission> SubmissionOfAgent(std::string_view agent);
 
-/// Of a list the jobs of one installation, in the order of their submissions. A value; any thread.
+/// The jobs of one installation in a list, in the order of their submissions. A value; any thread.
 struct OurJobs {
   std::vector<Submission> whose;  ///< of each job
   std::vector<ListedJob> jobs;
@@ -58,7 +58,7 @@ struct OurJobs {
   [[nodiscard]] std::size_t size() const noexcept { return jobs.size(); }
 };
 
-/// What can be found out of a long list before the gangs are looked at.
+/// Extracts the installation's jobs from a long list, before the gangs are processed.
 [[nodiscard]] OurJobs OursOf(std::string_view installation, std::vector<ListedJob> list);
 
 }  // namespace trainyard::slurm

@@ -19,46 +19,47 @@
 
 namespace trainyard::slurm {
 
-/// Which jobs we cancelled, so that nobody else is taken to have done it: a controller that was killed gives
-/// ids twice, and a cancellation may meet the wrong job. A value with a memory; one thread.
+/// Remembers the jobs that we cancelled, so that these cancellations are not attributed to others: a
+/// controller that was killed reuses ids, and a cancellation may hit the wrong job. A value with state; one
+/// thread.
 class OwnCancels {
  public:
-  /// Longer than Slurm lists ended jobs (MinJobAge). What is noted is kept for once to twice as long.
+  /// Longer than Slurm lists ended jobs (MinJobAge). Ids are kept for one to two times as long.
   static constexpr std::chrono::hours kKept{1};
 
   void Note(std::span<const std::int64_t> ids, SysTime now);
-  /// Those of the jobs that we cancelled are just over.
+  /// Changes the state of cancelled jobs to kOver if we cancelled them.
   void TellApart(std::span<ListedJob> jobs) const;
 
  private:
-  std::set<std::int64_t> noted_;   ///< since `since_`
-  std::set<std::int64_t> before_;  ///< in the time before that
+  std::set<std::int64_t> noted_;   ///< ids noted since `since_`
+  std::set<std::int64_t> before_;  ///< ids noted in the period before
   SysTime since_;
 };
 
-/// Jobs under our names that live and that no gang owns: the ids by name.
+/// Live jobs with our names that belong to no gang: ids by name.
 using Strangers = std::map<std::string, std::vector<std::int64_t>>;
 
-/// A list as it is compared with the gangs, one after the other in the order of their keys, or that there is
-/// none. A value with a memory; one thread.
+/// The progress of comparing a list with the gangs, in the order of their keys; or the failure to get a list.
+/// A value with state; one thread.
 class ListReading {
  public:
-  /// `sight`: but for what is found.
+  /// `sight`: everything except `found`.
   ListReading(OurJobs ours, Sight sight) : ours_(std::move(ours)), sight_(sight) {}
-  /// Why the controller did not answer.
+  /// `no_answer`: why the controller did not respond.
   explicit ListReading(placement::Shortage no_answer) : no_answer_(std::move(no_answer)) {}
 
   [[nodiscard]] const Sight& sight() const noexcept { return sight_; }
   [[nodiscard]] const std::optional<placement::Shortage>& no_answer() const noexcept { return no_answer_; }
-  /// The gang that was taken last; nothing: none yet.
+  /// The gang that was taken last; nullopt: none yet.
   [[nodiscard]] const std::optional<GangKey>& latest() const noexcept { return latest_; }
-  /// Whose the next job in the list is; nothing: it is at its end.
+  /// The gang of the next job in the list; nullopt: end of the list.
   [[nodiscard]] std::optional<GangKey> NextOwner() const;
 
-  /// The jobs of a gang's present submission (number 0: it has none), valid as long as this. What stands
-  /// before them in the list, or is of another submission of the gang, is a stranger.
+  /// The jobs of a gang's current submission (number 0: it has none), valid as long as this object. Jobs
+  /// before them in the list, and those of other submissions of the gang, are added to `strangers`.
   [[nodiscard]] std::span<ListedJob> Take(const Submission& present, Strangers& strangers);
-  /// Once all gangs are taken.
+  /// Adds the remaining jobs to `strangers`; call it after all gangs were taken.
   void TakeRest(Strangers& strangers);
 
  private:

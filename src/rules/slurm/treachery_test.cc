@@ -79,7 +79,7 @@ class World {
     for (const Job& orphan : std::exchange(orphans_, {})) Attach(orphan);
   }
 
-  /// The server's fence: the first agent of a slot wins, and only of what is current.
+  /// The server's rule for agents: the first agent of a slot wins, and only for the current submission.
   void Attach(const Job& job) {
     const auto submission = ParseNames("1f3a", job.listed.name, job.listed.comment);
     for (int slot = 0; slot < job.slots; ++slot) {

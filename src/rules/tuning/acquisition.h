@@ -48,7 +48,7 @@ struct Acquisition {
   double Of(const Eigen::VectorXd& features, Eigen::VectorXd& gradient) const;
 };
 
-/// Where to search: bounds of the places' numbers; categories are not bounded.
+/// The region to search: bounds of the places' numbers; categories are not bounded.
 struct SearchRegion {
   Encoding::Place low;
   Encoding::Place high;

@@ -214,7 +214,8 @@ Feasibility FeasibilityOf(const MatrixXd& features, const MatrixXd& failed, doub
   return feasibility;
 }
 
-// Of many other trials, the nearest to the best trial and some of the rest: each costs as much as a result.
+// Selects rows if there are many: the nearest to the best trial and some of the rest, because each costs as
+// much as a result.
 MatrixXd Some(const MatrixXd& others, const Eigen::RowVectorXd& best) {
   if (others.rows() <= kOthersMax) return others;
   const std::vector<Index> near = Ascending((others.rowwise() - best).rowwise().norm());

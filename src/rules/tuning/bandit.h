@@ -11,7 +11,7 @@
 
 namespace trainyard::tuning {
 
-/// The default algorithm, described in docs/tuner.md. Its answer depends on the arguments only; models are
+/// The default algorithm, described in docs/tuner.md. Its proposals depend only on the arguments; models are
 /// cached while the evidence is the same. One thread at a time.
 class Bandit {
  public:

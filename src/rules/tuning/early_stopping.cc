@@ -13,7 +13,7 @@ namespace trainyard::tuning {
 
 namespace {
 
-/// Of the prior, in standard deviations of the final values.
+/// Parameters of the prior, in standard deviations of the final values.
 constexpr double kInterceptPrecision = 0.01;
 constexpr double kWeightPrecision = 0.5;
 constexpr double kNoiseShape = 1;

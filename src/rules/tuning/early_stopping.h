@@ -19,10 +19,10 @@ struct CurvePoint {
 /// Sorted by x.
 using LearningCurve = std::vector<CurvePoint>;
 
-/// The last value at or before x; nothing if there is none.
+/// The last value at or before x; nullopt if there is none.
 [[nodiscard]] std::optional<double> ValueAt(const LearningCurve& curve, double x);
 
-/// The mean of all values at or before x; nothing if there is none.
+/// The mean of all values at or before x; nullopt if there is none.
 [[nodiscard]] std::optional<double> RunningAverage(const LearningCurve& curve, double x);
 
 /// A completed curve.
@@ -36,13 +36,13 @@ inline constexpr int kCurvesMin = 10;
 
 struct Forecast {
   double mean = 0;    ///< of the final value
-  double chance = 1;  ///< that the final value is larger than the best so far
+  double chance = 1;  ///< probability that the final value is larger than the best so far
 };
 
 /// Forecasts the final value of a curve: Bayesian linear regression of the final values of ended curves on
 /// their last value and their recent gain at the same x, with conjugate priors (the value stays; the gain is
 /// unknown), so the spread is Student's with as many degrees of freedom as curves. Values far below the
-/// median are cut off: a diverged trial does not tell how good ones continue. Nothing if fewer than
+/// median are clipped: a diverged trial does not tell how good ones continue. Nullopt if fewer than
 /// kCurvesMin of the curves reach beyond that x, or if all have the same final value.
 [[nodiscard]] std::optional<Forecast> ForecastFinal(std::span<const EndedCurve> ended,
                                                     const LearningCurve& pending);
@@ -55,7 +55,7 @@ enum class StoppingRule {
 
 struct StoppingVerdict {
   bool stop = false;
-  std::string reason;  ///< one sentence with the figures; empty: the trial goes on
+  std::string reason;  ///< one sentence with the figures; empty: the trial continues
 };
 
 /// Whether a pending trial should be stopped early. It is compared with those of `trials` that have ended;

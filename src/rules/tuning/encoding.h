@@ -10,7 +10,7 @@
 
 namespace trainyard::tuning {
 
-/// Points as the model and the search see them. A *place* has one number per parameter: 0 to 1 on its scale,
+/// Encodes points for the model and the search. A *place* has one number per parameter: 0 to 1 on its scale,
 /// or the index of a category; inactive parameters have one, too. Distances are measured between features: a
 /// place's numbers, 1/sqrt(2) in the column of a category (two categories have distance 1), and the middle
 /// for an inactive parameter. Pure: any thread.

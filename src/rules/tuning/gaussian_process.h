@@ -52,7 +52,7 @@ class GaussianProcess {
   /// Uses these hyperparameters. False if the matrix cannot be factored even with more noise (the values are
   /// not finite).
   bool Use(const Hyperparameters& hyperparameters);
-  /// Where a fit starts without other knowledge.
+  /// The starting point of a fit without other knowledge.
   [[nodiscard]] Hyperparameters Default() const;
 
   /// Minus the log posterior density, up to a constant that depends on the number of points only; its
@@ -69,13 +69,13 @@ class GaussianProcess {
   /// The smallest predicted mean at its own points.
   [[nodiscard]] double LeastMean() const;
   [[nodiscard]] Prediction At(const Eigen::VectorXd& x) const;
-  /// The same with the gradients by column of x.
+  /// Also computes the gradients, by column of x.
   Prediction At(const Eigen::VectorXd& x, Eigen::VectorXd& mean_gradient,
                 Eigen::VectorXd& variance_gradient) const;
-  /// For many rows at once.
+  /// Predicts many rows at once.
   void At(const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance) const;
 
-  /// The means alone: much less work.
+  /// Only the means: much less work.
   [[nodiscard]] Eigen::VectorXd MeansAt(const Eigen::MatrixXd& x) const;
 
   /// Adds one point without a new fit: O(n^2).

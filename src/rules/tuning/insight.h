@@ -6,13 +6,14 @@
 
 #include "rules/tuning/study.h"
 
-/// What a study's trials tell: which parameters matter, and how the best result came about. Pure: any thread.
+/// Insights from a study's trials: which parameters matter, and how the best result was found. Pure: any
+/// thread.
 namespace trainyard::tuning {
 
 struct Insight {
   struct Importance {
     std::string parameter;
-    double share = 0;  ///< of what all parameters explain; together 1
+    double share = 0;  ///< of the variance that all parameters explain; the sum is 1
     friend bool operator==(const Importance&, const Importance&) = default;
   };
   struct Best {
@@ -28,14 +29,15 @@ struct Insight {
   std::vector<Importance> importances;  ///< most important first
   std::string note;                     ///< why there are none: one sentence
   std::vector<Best> best_so_far;        ///< the trials that set a new best result, in their order
-  std::vector<Stopped> stopped;         ///< early; filled in by who knows the reasons
+  std::vector<Stopped> stopped;         ///< stopped early; filled in by the caller, who knows the reasons
   Objective metric;
 };
 
-/// Fewer results make no model; and there are at least two more than parameters.
+/// The minimum number of results for a model; it also needs at least two more than there are parameters.
 inline constexpr int kInsightResultsMin = 5;
 
-/// By the first metric. Trials of resumed studies (id 0) are evidence, but no best results of this one.
+/// Uses the first metric. Trials of resumed studies (id 0) are evidence, but do not count as best results of
+/// this one.
 ///
 /// A parameter's share is its total effect (Sobol's index of first and higher orders) on the mean of the
 /// tuner's Gaussian process over the whole space, on the process's own scale of results; shares are the total

@@ -8,7 +8,7 @@
 /// The search space: parameters and points. Pure: any thread.
 namespace trainyard::tuning {
 
-/// How many values or categories a parameter may have: the tuner compares each with each.
+/// The maximum number of values or categories of a parameter: the tuner compares all pairs.
 inline constexpr int kValuesMax = 1000;
 
 /// The scale on which a parameter is searched. Source: spec hyperparameter-tuning.md section 2.
@@ -41,12 +41,12 @@ struct Space {
 using Point = std::vector<double>;
 inline constexpr double kInactive = std::numeric_limits<double>::quiet_NaN();
 
-/// The value as the API and the command line show it: whole integers and discrete values without a point,
+/// The value's text in the API and on the command line: whole integers and discrete values without a point,
 /// doubles in the shortest form that parses to the same number, categories unchanged. Not for kInactive.
 /// Source: spec hyperparameter-tuning.md section 4.
 [[nodiscard]] std::string ValueText(const Parameter& parameter, double value);
 
-/// How many points the space has; nothing if a parameter is a double or there are more than 2^53 points.
+/// The number of points in the space; nullopt if a parameter is a double or there are more than 2^53 points.
 [[nodiscard]] std::optional<double> CountPoints(const Space& space);
 
 }  // namespace trainyard::tuning

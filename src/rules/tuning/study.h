@@ -17,7 +17,7 @@ struct Objective {
 
 enum class Algorithm { kDefault, kGrid, kRandom };
 
-/// How much two results at one point differ by chance, as the user says. kUnknown: it is estimated.
+/// The user's setting for how much two results at one point differ by chance. kUnknown: it is estimated.
 enum class Noise { kUnknown, kLow, kHigh };
 
 struct StudySpec {
@@ -29,7 +29,7 @@ struct StudySpec {
   int trials_planned = 0;  ///< 0: not known
 };
 
-/// What a trial reported at one step.
+/// A trial's report at one step.
 struct StepReport {
   std::int64_t step = 0;
   double elapsed_s = 0;        ///< since the trial's start
@@ -38,7 +38,7 @@ struct StepReport {
 
 struct Trial {
   enum class State {
-    kActive,        ///< suggested, not ended: its point is pending
+    kActive,        ///< suggested and not ended: its point is pending
     kCompleted,     ///< `values` are final
     kStoppedEarly,  ///< `values` are not final (censored)
     kInfeasible,    ///< failed, or without a finite value; the tuner avoids its neighbourhood

@@ -15,7 +15,7 @@ namespace trainyard::tuning {
 
 /// The place of a value on the parameter's scale, 0 to 1; for a category its index. Values out of range are
 /// moved to the nearest bound. Discrete values without a logarithmic scale have equal distances, so that all
-/// listed values are told apart.
+/// listed values are distinguished.
 [[nodiscard]] double ToUnit(const Parameter& parameter, double value);
 
 /// The parameter's value nearest to a place on the scale; any place is accepted (NaN counts as the middle).

@@ -5,8 +5,8 @@
 
 #include "rules/validation/validate.h"
 
-/// The rules that validate.cc puts in order. A rule may rely on the one that the table says it needs, and on
-/// no other. What can find several things wrong returns them all.
+/// The rules in the table of validate.cc. A rule may only rely on the rule that the table lists as needed. A
+/// rule that can find several mistakes returns all of them.
 namespace trainyard::jobs::rules {
 
 using ml::v1::Job;
@@ -67,7 +67,7 @@ Status Containers(const Job& job, const ValidationContext& context);
 Status Tuning(const Job& job, const ValidationContext& context);
 Status AcceleratorsHere(const Job& job, const ValidationContext& context);
 
-/// Adds the error, if it is one.
+/// Adds the error, if there is one.
 void Add(Status status, Violations& found);
 
 /// std::unexpected(InvalidArgument(...)).

@@ -8,20 +8,20 @@ namespace trainyard::jobs {
 
 /// How this server treats a field of the training resources.
 enum class FieldTreatment {
-  kHonoured,  ///< works as in the original
-  kMapped,    ///< does something else for the same purpose; the row says what
+  kHonoured,  ///< works as in Google's service
+  kMapped,    ///< does something else for the same purpose; the row describes it
   kNoted,     ///< validated, stored and returned, without effect; the job's log says so
-  kOutput,    ///< set by the server; a request's value is dropped
+  kOutput,    ///< set by the server; a request's value is ignored
   kRefused,   ///< a job that sets it is rejected
 };
 
-/// "honoured" and so on: the words of docs/compatibility.md.
+/// "honoured" and so on, as in docs/compatibility.md.
 [[nodiscard]] std::string_view TreatmentName(FieldTreatment treatment);
 
 struct FieldRow {
-  std::string_view field;  ///< message and field as the API names them: "TrainingInput.masterType"
+  std::string_view field;  ///< message and field with their API names: "TrainingInput.masterType"
   FieldTreatment treatment = FieldTreatment::kHonoured;
-  std::string_view meaning;  ///< what it means here
+  std::string_view meaning;  ///< its meaning in this server
   std::string_view rules;    ///< names of ValidationRules(), separated by spaces, that concern it
   std::string_view source;   ///< where its meaning is documented
 };
@@ -34,7 +34,7 @@ struct FieldRow {
 /// file.
 [[nodiscard]] std::string CompatibilityPage();
 
-/// The parts of the table, each in a file of its own.
+/// The parts of the table, each in its own file.
 [[nodiscard]] std::span<const FieldRow> InputRows();    ///< Job and TrainingInput
 [[nodiscard]] std::span<const FieldRow> ReplicaRows();  ///< the messages below: roles, scheduling, tuning
 [[nodiscard]] std::span<const FieldRow> OutputRows();   ///< TrainingOutput and below

@@ -6,8 +6,8 @@
 
 #include "rules/validation/validate.h"
 
-/// What the tests of rules share: a table of jobs and what Validate says of them, in parts, each with the
-/// rules that it is about.
+/// Shared by the tests of rules: a table of jobs and the results of Validate, in parts, each next to the
+/// rules that it tests.
 namespace trainyard::jobs {
 
 /// Jobs that are valid as they are; rows add to them.
@@ -18,7 +18,7 @@ inline constexpr char kCustom[] =
     "region: 'us-central1' package_uris: 'gs://bucket/t.tar.gz' python_module: 't' scale_tier: CUSTOM "
     "master_type: 'n1-standard-4' ";
 
-/// An installation that lacks nothing.
+/// An installation with all features.
 [[nodiscard]] ValidationContext Everything();
 
 [[nodiscard]] ml::v1::Job Make(const std::string& base, const std::string& input);

@@ -112,8 +112,7 @@ class Gangs {
   /// The submission's agents end because Slurm's time limit is near: this is the reason if they end now.
   void OnTimeLimit(const Submission& submission);
 
-  /// The actions to perform now; each one is returned once. If one call cannot do everything, WakeAt is in
-  /// the past afterwards.
+  /// The actions to perform now, each only once. If more remains to do, WakeAt is in the past afterwards.
   [[nodiscard]] std::vector<GangAction> Next(SysTime now);
   /// When Next has something to do without a new event; nullopt: never.
   [[nodiscard]] std::optional<SysTime> WakeAt() const;
@@ -154,8 +153,7 @@ class Gangs {
   int waiting_ = 0;  ///< gangs that need frequent lists
   Questions questions_;
   std::optional<ListReading> reading_;
-  std::optional<SysTime>
-      answering_since_;  ///< since when the controller responds; nullopt: it does not, or was not asked
+  std::optional<SysTime> answering_since_;  ///< when the controller began to respond; nullopt: it does not
   OwnCancels own_cancels_;
   std::vector<GangAction> actions_;
 };

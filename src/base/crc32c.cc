@@ -30,7 +30,7 @@ constexpr Table MakeByteTable() {
 
 constexpr Table kByteTable = MakeByteTable();
 
-/// One byte into the register, which is the complement of the CRC.
+/// Adds one byte to the register, which is the complement of the CRC.
 constexpr std::uint32_t TakeByte(std::uint32_t state, unsigned char byte) {
   return (state >> 8U) ^ kByteTable[(state ^ byte) & 0xFFU];
 }
@@ -78,7 +78,8 @@ std::uint64_t WordAt(const char* bytes) {
   return word;
 }
 
-/// The instruction answers after three cycles but can begin in each: three lanes at once keep it busy.
+/// The instruction has a latency of three cycles but one can start in each cycle: three parallel lanes use it
+/// fully.
 TRAINYARD_HAS_CRC std::uint32_t TakeByInstruction(std::uint32_t state, std::string_view bytes) {
   for (; bytes.size() >= 3 * kLane; bytes.remove_prefix(3 * kLane)) {
     std::uint32_t second = 0;

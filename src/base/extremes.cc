@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-/// The positions of one part that stay, in order.
+/// Adds the positions to draw of one part, in order.
 void TakeExtremes(std::span<const double> values, Slice part, std::vector<std::size_t>& taken) {
   constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   std::size_t least = kNone;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr mode_t kOwnersFile = 0600;
 
-/// Nothing where the disk does not say.
+/// 0 if the file system does not report it.
 std::int64_t FreeBytes(const std::string& file) {
   struct statvfs space{};
   if (::statvfs(std::filesystem::path(file).parent_path().c_str(), &space) != 0) return 0;
@@ -34,7 +34,7 @@ void DiskReserve::Keep() {
   state_.With([this](State& state) {
     if ((state.is_whole && SizeOf(path_) == kBytes) || FreeBytes(path_) < kFreeMin + kBytes) return;
     const UniqueFd file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnersFile));
-    // Not fallocate(2): where the file system cannot do it, the bytes are written.
+    // Not fallocate(2): if the file system does not support it, posix_fallocate writes the bytes.
     state.is_whole = file && ::posix_fallocate(file.get(), 0, kBytes) == 0;
     if (file && !state.is_whole) ::unlink(path_.c_str());
   });

@@ -21,7 +21,8 @@ Error FileError(int error_number, std::string_view call, const std::filesystem::
   return ErrnoError(error_number, std::string(call) + " " + path.string());
 }
 
-/// By a temporary file beside it. `sync`: its contents, but not yet its name, are durable.
+/// Replaces the file with a temporary file from the same directory. `sync`: makes its contents durable, but
+/// not yet its name.
 Status Replace(const std::filesystem::path& path, std::string_view contents, mode_t mode, bool sync) {
   std::string temporary = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
   const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
@@ -59,7 +60,7 @@ Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t byte
   if (::fstat(file.get(), &status) != 0) return std::unexpected(FileError(errno, "stat", path));
   std::string contents;
   std::size_t filled = 0;
-  // Files of /proc say that they are empty, others grow: the size is a first guess only.
+  // Files in /proc report size 0, and other files grow: the size is only a first guess.
   contents.resize(std::min(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, bytes_max + 1));
   while (true) {
     const ssize_t got = ::read(file.get(), contents.data() + filled, contents.size() - filled);
@@ -115,7 +116,7 @@ Status MakeFolders(const std::filesystem::path& path, mode_t mode) {
     if (::mkdir(path.c_str(), mode) == 0) return {};
     reason = errno;
   }
-  // One above that is read-only may say so before it says that the name is there.
+  // In a read-only parent, mkdir may fail with EROFS although the directory exists.
   struct stat there{};
   if (::stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) return {};
   return std::unexpected(FileError(reason, "mkdir", path));

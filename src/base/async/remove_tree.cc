@@ -78,7 +78,7 @@ Status TreeRemover::Enter(UniqueFd folder, std::string name) {
   return {};
 }
 
-/// Removes files of the current folder and notes its folders, up to kScanMax of both. Nothing found: it is
+/// Removes files of the current directory and notes its subdirectories, up to kScanMax of both. 0: it is
 /// empty.
 Result<std::size_t> TreeRemover::Scan() {
   UniqueFd own(::openat(current_.get(), ".", kOpenFolder));
@@ -122,7 +122,8 @@ Status TreeRemover::Descend(const std::string& name) {
   return Enter(std::move(folder), name);
 }
 
-/// Back to the folder that we came from, and to no other: if a folder was moved, its ".." is elsewhere.
+/// Returns to the parent directory, and checks that it is the same one: if a directory was moved, its ".." is
+/// another one.
 Status TreeRemover::GoUp() {
   const std::string name = std::move(levels_.back().name);
   levels_.pop_back();

@@ -33,7 +33,7 @@ std::size_t Turns::queued() const noexcept { return state_->queue.size(); }
 
 std::size_t Turns::under_way() const noexcept { return state_->under_way; }
 
-/// Set while it waits; a waiter that is cancelled gives back a turn that came at the same time.
+/// Set while it waits; a waiter that is cancelled returns a turn that it got at the same time.
 struct Turns::Waiter::Waiting {
   Waiter& waiter;
   bool cancelled = true;

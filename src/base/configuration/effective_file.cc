@@ -24,7 +24,7 @@ bool IsPlain(std::string_view value) {
       value, [](char c) { return IsAlphanumeric(c) || std::string_view("-_./:=,@+*").contains(c); });
 }
 
-/// A value as YAML that Read takes for the same text: plain where that is safe, else in double quotes. Pure:
+/// A value as YAML that Read reads back as the same text: plain if that is safe, else in double quotes. Pure:
 /// any thread.
 std::string ScalarText(std::string_view value) {
   return IsPlain(value) ? std::string(value) : text::QuoteJson(value);

@@ -23,14 +23,14 @@ std::optional<bool> AsBoolean(const std::string& text) {
   return std::nullopt;
 }
 
-/// What a tab means there, YAML leaves to its reader; yaml-cpp may join such a line to the one before.
+/// YAML does not define a tab there; yaml-cpp may join such a line with the previous one.
 bool IsTabbed(std::string_view row) {
   const std::string_view content = TrimSpace(row);
   return !content.empty() && content.front() != '#' &&
          row.substr(0, row.find(content.front())).contains('\t');
 }
 
-/// yaml-cpp takes some of these for the end of the text, and replaces others.
+/// yaml-cpp treats some of these as the end of the text, and replaces others.
 std::optional<Mistake> FindUnreadable(std::string_view text) {
   if (text.size() > kFileBytesMax)
     return Mistake{.reason = "the file has more than " + std::to_string(kFileBytesMax >> 20) + " MiB"};
@@ -62,7 +62,7 @@ class SettingReader {
   SettingReader(const Key& key, int line, std::vector<Mistake>& mistakes)
       : key_(key), mistakes_(mistakes), setting_{.key = key.name, .line = line} {}
 
-  /// Nothing if there was a mistake.
+  /// Nullopt if there was a mistake.
   std::optional<Setting> Take(const YAML::Node& node) {
     const std::size_t known = mistakes_.size();
     if (node.IsScalar() || node.IsNull() || !node.IsDefined()) {
@@ -121,7 +121,7 @@ class SettingReader {
   /// "a: b" in a list is a mapping, which is rarely meant.
   [[nodiscard]] static std::string HintOfColon() { return "; quote a text that has a colon and a space"; }
 
-  /// `around`: the line of what it belongs to. What is empty has no place of its own.
+  /// `around`: the line of the parent, because an empty value has no position.
   void TakeScalar(const YAML::Node& node, const std::string& before, int around) {
     const int line = node.IsNull() || !node.IsDefined() ? around : LineOf(node);
     const std::string what = before.empty() ? "" : "'" + before.substr(0, before.size() - 1) + "' ";
@@ -148,7 +148,7 @@ class SettingReader {
     return false;
   }
 
-  /// As it would stand after the flag.
+  /// The text as it would follow the flag.
   std::optional<std::string> TextOf(const std::string& scalar, int line) {
     if (!IsOneLine(scalar)) {
       Refuse(line, "must be text on one line, without control characters, of at most " +

@@ -28,7 +28,7 @@ la_ssize_t AppendTo(::archive*, void* out, const void* bytes, std::size_t size) 
 class TarWriter final : public ArchiveWriter {
  public:
   TarWriter() : writer_(::archive_write_new()) {
-    // GNU's format takes names as the bytes that they are, in any locale; pax converts them.
+    // GNU's format stores names as raw bytes, in any locale; pax converts them.
     ::archive_write_set_format_gnutar(writer_.get());
     ::archive_write_set_bytes_per_block(writer_.get(), 0);
     ::archive_write_open(writer_.get(), &made_, nullptr, AppendTo, nullptr);
@@ -78,7 +78,7 @@ class TarWriter final : public ArchiveWriter {
                                     (reason != nullptr ? reason : "unknown reason")));
   }
 
-  std::string made_;  ///< before the writer, which ends with bytes for it
+  std::string made_;  ///< declared before the writer, which appends to it when it is destroyed
   std::int64_t left_ = 0;
   std::unique_ptr<::archive, FreeArchive> writer_;
 };

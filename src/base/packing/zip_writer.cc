@@ -51,7 +51,7 @@ std::uint32_t DosTime(SysTime time) {
   return dos_date << 16 | dos_clock;
 }
 
-/// An entry as the archive's end lists it.
+/// An entry in the list at the archive's end.
 struct Member {
   std::string name;
   std::uint32_t time = 0;
@@ -66,7 +66,7 @@ struct Member {
   [[nodiscard]] std::uint16_t Flags() const { return kNamesAreUtf8 | (IsPacked() ? kSizesFollow : 0); }
 };
 
-/// What both headers of an entry begin with.
+/// Writes the fields that both headers of an entry begin with.
 void PutCommon(const Member& member, std::uint16_t version, std::string& out) {
   Put16(version, out);
   Put16(member.Flags(), out);
@@ -141,7 +141,7 @@ void PutEnd64(const Directory& directory, std::string& out) {
   Put64(directory.count, out);
   Put64(directory.bytes, out);
   Put64(directory.offset, out);
-  Put32(0x07064b50, out);  // where that stands
+  Put32(0x07064b50, out);  // position of the zip64 end record
   Put32(0, out);
   Put64(directory.offset + directory.bytes, out);
   Put32(1, out);
@@ -179,7 +179,7 @@ class ZipWriter final : public ArchiveWriter {
                 .time = DosTime(entry.modified),
                 .bytes = bytes,
                 .offset = offset_,
-                // Deflate makes what cannot be compressed a little longer.
+                // Deflate makes incompressible data a little longer.
                 .is_64 = bytes + (bytes >> 8) >= kMax32,
                 .attributes = entry.name.ends_with('/') ? kFolderAttributes
                               : entry.executable        ? kProgramAttributes
@@ -247,7 +247,7 @@ class ZipWriter final : public ArchiveWriter {
   bool is_ready_ = false;
   Member current_;
   std::uint64_t left_ = 0;
-  std::uint64_t offset_ = 0;  ///< of the archive so far
+  std::uint64_t offset_ = 0;  ///< size of the archive so far
   std::uint64_t count_ = 0;
   std::string directory_;
   std::size_t sent_ = 0;  ///< of the directory

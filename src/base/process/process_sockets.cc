@@ -33,8 +33,8 @@ std::optional<std::uint32_t> SocketOf(std::string_view link) {
   return Number(link.substr(kBegin.size(), link.size() - kBegin.size() - 1));
 }
 
-/// Calls `use` with the number of each socket that the process has, until it says that this is enough. False:
-/// this process may not look.
+/// Calls `use` with the number of each socket of the process, until it returns that this is enough. False:
+/// this process may not inspect it.
 template <class F>
 bool ForEachSocket(pid_t pid, F&& use) {
   DIR* descriptors = ::opendir(("/proc/" + std::to_string(pid) + "/fd").c_str());
@@ -51,7 +51,7 @@ bool ForEachSocket(pid_t pid, F&& use) {
   return true;
 }
 
-/// Nothing: it has ended, and its descriptors are closed.
+/// Nullopt: it has ended, and its descriptors are closed.
 std::optional<std::uint32_t> AccountOf(pid_t pid) {
   std::istringstream lines(ReadFile("/proc/" + std::to_string(pid) + "/status").value_or(""));
   constexpr std::string_view kUid = "Uid:";
@@ -66,8 +66,8 @@ std::optional<std::uint32_t> AccountOf(pid_t pid) {
   return std::nullopt;
 }
 
-/// Newest first: most who have just connected have just begun, too. This process has the most sockets and
-/// asks itself the least.
+/// Newest first: most processes that have just connected have just started. This process is last: it has the
+/// most sockets and rarely connects to itself.
 std::vector<pid_t> ProcessesToLookAt() {
   std::vector<pid_t> pids;
   DIR* proc = ::opendir("/proc");

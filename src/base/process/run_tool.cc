@@ -38,11 +38,11 @@ std::vector<std::string> Variables(const ToolCommand& command) {
   return command.has_all_variables ? PrintVariables(command.variables) : OwnVariables(command.variables);
 }
 
-/// Ends as the tool did.
+/// Ends this process with the tool's status.
 [[noreturn]] void EndAs(int wait_status) {
   if (WIFEXITED(wait_status)) ::_exit(WEXITSTATUS(wait_status));
   const int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : SIGKILL;
-  ::prctl(PR_SET_DUMPABLE, 0);  // the tool's core, if any, is the one to look at
+  ::prctl(PR_SET_DUMPABLE, 0);  // no core of this process: only the tool's is of interest
   ::signal(number, SIG_DFL);
   ::raise(number);
   ::_exit(128 + number);

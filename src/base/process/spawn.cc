@@ -36,7 +36,7 @@ struct Descriptors {
   std::vector<Copy> copies;
   int highest = kStandardDescriptors - 1;
 
-  /// Nothing: no copy goes there.
+  /// Null: no copy has this target.
   [[nodiscard]] const Copy* Find(int target) const {
     const auto found = std::ranges::find(copies, target, &Copy::target);
     return found == copies.end() ? nullptr : &*found;
@@ -80,8 +80,8 @@ void AddDescriptors(const Descriptors& descriptors, posix_spawn_file_actions_t& 
     } else if (number < kStandardDescriptors) {
       ::posix_spawn_file_actions_addopen(&actions, number, "/dev/null", NullFlags(number), 0);
     } else {
-      // Whatever we have open at a number in a gap must not reach the child; closing a closed one is no
-      // error.
+      // Descriptors that we have open between the targets must not reach the child; closing a closed one is
+      // not an error.
       ::posix_spawn_file_actions_addclose(&actions, number);
     }
   }
@@ -101,7 +101,7 @@ void SetAttributes(ProcessGroup group, posix_spawnattr_t& attributes) {
   ::posix_spawnattr_setflags(&attributes, flags);
 }
 
-/// exec's arguments, made before a fork: no memory is taken after it.
+/// exec's arguments, made before a fork, because nothing may be allocated after it.
 struct Program {
   explicit Program(SpawnOptions& options)
       : file(options.program.empty() ? options.argv[0].c_str() : options.program.c_str()),
@@ -128,8 +128,8 @@ std::expected<pid_t, int> PosixSpawn(const SpawnOptions& options, const Program&
   return pid;
 }
 
-/// The same steps as AddDescriptors, in the child. What is above is closed by exec, also if the kernel is
-/// older than 5.11 and refuses the last call: all that we open has O_CLOEXEC.
+/// The same steps as AddDescriptors, in the child. Higher descriptors are closed by exec, even if the kernel
+/// is older than 5.11 and rejects the last call, because we open everything with O_CLOEXEC.
 bool PutDescriptors(const Descriptors& descriptors) {
   for (int number = 0; number <= descriptors.highest; ++number) {
     if (const Copy* copy = descriptors.Find(number); copy != nullptr) {
@@ -151,7 +151,7 @@ void SetSignals(const std::optional<sigset_t>& mask) {
   ::sigprocmask(SIG_SETMASK, mask ? &*mask : &none, nullptr);
 }
 
-/// Raising it needs no rights. Best effort: a kernel without the file has no scores.
+/// Raising the score needs no privileges. Best effort: a kernel without the file has no scores.
 void ResetOomScore() {
   const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
@@ -176,7 +176,8 @@ void ResetOomScore() {
   ::_exit(127);
 }
 
-/// As PosixSpawn, which cannot ask for a signal at the parent's end (PR_SET_PDEATHSIG), nor begin in a group.
+/// Like PosixSpawn, which cannot request a signal at the parent's end (PR_SET_PDEATHSIG) or start the child
+/// in a cgroup.
 std::expected<pid_t, int> Fork(const SpawnOptions& options, const Program& program,
                                const Descriptors& descriptors) {
   std::array<int, 2> ends{};
@@ -217,7 +218,7 @@ Result<ChildProcess> ChildProcess::Spawn(SpawnOptions options) {
   }
   ChildProcess child(*pid, options.group != ProcessGroup::kInherit);
   TY_RETURN_IF_ERROR(child.OpenPidfd());  // else child's destructor ends it
-  // It has only just begun. Best effort: a program that has ended by now needs none.
+  // The program has only just started. Best effort: a program that has ended already needs no limit.
   if (const auto former = FormerDescriptorLimit()) std::ignore = LowerDescriptorLimit(*pid, *former);
   return child;
 }

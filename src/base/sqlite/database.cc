@@ -27,7 +27,7 @@ std::string PathOf(sqlite3* connection) {
 
 std::string LastComponent(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Clients read it, and they are not told where the server keeps its files.
+/// Clients see the error, and must not see the server's paths.
 std::string NameOf(sqlite3* connection) { return LastComponent(PathOf(connection)); }
 
 Status Check(sqlite3_stmt* statement, int code) {
@@ -52,7 +52,7 @@ bool IsOutOfSpace(int code, int error_number) {
                                  (error_number == ENOSPC || error_number == EDQUOT));
 }
 
-/// errno of the call that failed, as far as somebody knows.
+/// errno of the failed call, if it is known.
 int ErrnoOf(sqlite3* connection, int code) {
   if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE) return LastWriteError();
   return connection != nullptr ? sqlite3_system_errno(connection) : 0;
@@ -76,13 +76,13 @@ Code CodeOf(int code, int error_number) {
   }
 }
 
-/// Databases in use that nobody has found damaged yet.
+/// Databases in use that have not been reported as damaged.
 Guarded<std::set<std::string>>& TakenForSound() {
   static Guarded<std::set<std::string>> paths;
   return paths;
 }
 
-/// Once for each database: whoever reads it gets the error, and only the operator can do something.
+/// Logs the damage once for each database: callers get the error, but only the operator can fix it.
 void SayDamaged(const std::string& path, const std::string& message) {
   if (TakenForSound().With([&path](auto& paths) { return paths.erase(path); }) == 0) return;
   const Status noted = NoteDamage(path);
@@ -205,7 +205,8 @@ Result<Database> Database::Connect(const std::string& path, int flags) {
   }
   sqlite3_extended_result_codes(connection, 1);
   sqlite3_busy_timeout(connection, static_cast<int>(kBusyWait.count()));
-  sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);  // the file may be another's
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0,
+                    nullptr);  // the file may come from an untrusted source
   return database;
 }
 

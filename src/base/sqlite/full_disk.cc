@@ -41,7 +41,7 @@ MayMakeRoom::~MayMakeRoom() { --g_may_make_room; }
 void WatchWrites() {
   static const bool watched = [] {
     sqlite3_vfs* vfs = sqlite3_vfs_find(nullptr);
-    // Which of the two SQLite uses was decided when it was built. Source: sqlite.org/c3ref/vfs.html.
+    // SQLite's build decided which of the two it uses. Source: sqlite.org/c3ref/vfs.html.
     for (const char* name : {"pwrite", "pwrite64"})
       vfs->xSetSystemCall(vfs, name, reinterpret_cast<sqlite3_syscall_ptr>(Write));
     return true;

@@ -54,8 +54,8 @@ Result<std::vector<SchemaEntry>> SchemaOf(Database& database, const std::string&
   }
 }
 
-/// Rows of one table, by halves where there is damage. By two connections: after a damaged page, one that
-/// writes in the same statement takes its own pages for damaged, too.
+/// Copies the rows of one table; bisects around damage. Uses two connections: after a damaged page, a
+/// connection that writes in the same statement treats its own pages as damaged, too.
 class TableCopy {
  public:
   TableCopy(Statement read, Statement insert) : read_(std::move(read)), insert_(std::move(insert)) {}
@@ -114,7 +114,7 @@ Result<std::string> BackwardsIn(Database& database, const std::string& table) {
   }
 }
 
-/// A table without numbers of rows: from both ends, as far as the damage.
+/// Copies a table without rowids from both ends up to the damage.
 Status CopyFromEnds(Database& from, Database& to, const std::string& table, Statement insert,
                     Salvaged& salvaged) {
   const std::string all = "SELECT * FROM " + Quoted(table, '"');
@@ -152,7 +152,7 @@ Status CopyTable(Database& from, Database& to, const SchemaEntry& table, Salvage
   return {};
 }
 
-/// Numbers that were given out stay taken, as far as that can be read.
+/// Copies AUTOINCREMENT's counters if they can be read, so that used numbers are not assigned again.
 Status CopyLastNumbers(Database& from, Database& to) {
   Result<Statement> read = from.Prepare("SELECT name, seq FROM sqlite_sequence");
   if (!read) return {};  // no table of this kind has any

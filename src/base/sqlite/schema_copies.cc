@@ -25,7 +25,7 @@ std::string NameOf(const fs::path& store, std::int64_t version) {
   return store.stem().string() + "-v" + std::to_string(version) + kSuffix;
 }
 
-/// The schema of a copy of this store by its name; nothing: it is none.
+/// The schema version in the name of a copy of this store; nullopt: it is not such a copy.
 std::optional<std::int64_t> VersionOf(const fs::path& store, const std::string& name) {
   const std::string prefix = store.stem().string() + "-v";
   if (!name.starts_with(prefix) || !name.ends_with(kSuffix)) return std::nullopt;
@@ -56,7 +56,7 @@ Status KeepSchemaCopy(Database& database, std::int64_t version) {
   const fs::path copy = folder / NameOf(store, version);
   const std::string unfinished = copy.string() + ".unfinished";
   std::error_code error;
-  fs::remove(unfinished, error);  // of a start that was killed
+  fs::remove(unfinished, error);  // left by a start that was killed
   if (const Status copied = CopyDatabase(database, unfinished); !copied) {
     fs::remove(unfinished, error);
     return std::unexpected(Error{

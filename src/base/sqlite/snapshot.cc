@@ -39,7 +39,7 @@ class Copying {
 
   static Result<Database> Create(const std::string& path) {
     TY_TRY(Database target, Database::Connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-    // Nobody sees it before it is whole, and it is synced once, at its end.
+    // No reader sees the file before it is complete, and it is synced once, at its end.
     TY_RETURN_IF_ERROR(target.Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF"));
     return target;
   }
@@ -52,7 +52,7 @@ class Copying {
     return cursor.Next().value_or(false) ? cursor.Int(0) : 1;
   }
 
-  /// An error of finish says more than one of a step.
+  /// An error of finish is more precise than one of a step.
   static Status StepAll(sqlite3_backup& backup, std::int64_t page_bytes, const CopyPace& pace,
                         const CopyProgress& progress) {
     for (;;) {
@@ -79,7 +79,7 @@ Status CopyDatabase(Database& source, const std::string& target, const CopyPace&
 }
 
 Result<std::vector<Snapshot>> Snapshot::TakeTogether(std::span<const std::string> paths) {
-  // No store's writer has two databases' locks, so taking all of them cannot deadlock.
+  // No writer of a store locks two databases, so locking all of them cannot deadlock.
   std::vector<Database> holders;
   std::vector<Transaction> held;
   holders.reserve(paths.size());  // transactions point at them

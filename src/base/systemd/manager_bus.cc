@@ -30,7 +30,7 @@ constexpr const char* kManagerInterface = "org.freedesktop.systemd1.Manager";
 /// systemd answers in milliseconds; an emulated machine that is busy took 2 s.
 constexpr std::chrono::seconds kBusWaitMax{20};
 
-/// The functions that are used of libsystemd; its library is never unloaded.
+/// The functions of libsystemd that we use; the library is never unloaded.
 struct SdBus {
   decltype(&sd_bus_new) create = nullptr;
   decltype(&sd_bus_set_address) set_address = nullptr;
@@ -57,7 +57,7 @@ bool Find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-/// Empty: loaded. Else why not.
+/// Loads the library. Returns why it failed; empty: loaded.
 std::string Load(SdBus& bus) {
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return std::string("there is no ") + kLibrary;
@@ -85,7 +85,7 @@ Result<SdBus> LoadBus() {
 
 std::string Reason(int result) { return std::strerror(-result); }
 
-/// A connection; `is_bus`: it wants a name on a bus, unlike systemd's own socket.
+/// Opens a connection; `is_bus`: a message bus, which requires Hello, unlike systemd's own socket.
 Result<sd_bus*> Connect(const SdBus& functions, const std::string& address, bool is_bus) {
   sd_bus* bus = nullptr;
   int result = functions.create(&bus);
@@ -107,7 +107,7 @@ struct Address {
   bool is_bus;
 };
 
-/// Buses first. systemd's own socket answers root also where there is no bus (a small container).
+/// Buses first. systemd's own socket also works for root if there is no bus (a small container).
 std::vector<Address> ManagerAddresses() {
   if (geteuid() == 0)
     return {{"unix:path=/run/dbus/system_bus_socket", true}, {"unix:path=/run/systemd/private", false}};
@@ -115,7 +115,7 @@ std::vector<Address> ManagerAddresses() {
   return {{folder + "/bus", true}, {folder + "/systemd/private", false}};
 }
 
-/// What is waited for: the end of a job of systemd's.
+/// The event to wait for: the end of a systemd job.
 struct JobEnd {
   const SdBus* functions;
   std::string path;    ///< of the job
@@ -124,7 +124,7 @@ struct JobEnd {
     std::string path;
     std::string result;
   };
-  std::vector<Seen> seen;  ///< what ended before the path was known
+  std::vector<Seen> seen;  ///< jobs that ended before the path was known
 };
 
 int OnJobRemoved(sd_bus_message* message, void* context, sd_bus_error* /*error*/) {
@@ -138,7 +138,7 @@ int OnJobRemoved(sd_bus_message* message, void* context, sd_bus_error* /*error*/
   return 0;
 }
 
-/// Returns when the group is empty, or gone. The kernel wakes who polls cgroup.events.
+/// Returns when the group is empty, or gone. The kernel wakes processes that poll cgroup.events.
 void AwaitEmpty(const char* events) {
   const int file = open(events, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
@@ -154,7 +154,7 @@ void AwaitEmpty(const char* events) {
 [[noreturn]] void Stay(int pipe) {
   prctl(PR_SET_NAME, "trainyard-stay");
   setsid();
-  std::signal(SIGHUP, SIG_IGN);  // the end of its terminal is what it is there for
+  std::signal(SIGHUP, SIG_IGN);  // it must survive the end of its terminal
   std::array<char, PATH_MAX> path{};
   std::size_t size = 0;
   for (ssize_t more = 0; size + 1 < path.size(); size += static_cast<std::size_t>(more)) {
@@ -240,7 +240,7 @@ Status ManagerBus::StartScope(const std::string& name, const std::string& descri
   const SdBus& bus = state_->functions;
   JobEnd end{.functions = &bus};
   sd_bus_error none = SD_BUS_ERROR_NULL;
-  // Only who has subscribed is told of the ends of jobs.
+  // systemd only sends the ends of jobs to subscribers.
   bus.call_method(state_->bus, kManager, kManagerPath, kManagerInterface, "Subscribe", &none, nullptr, "");
   bus.free_error(&none);
   int result = bus.match_signal(state_->bus, nullptr, nullptr, kManagerPath, kManagerInterface, "JobRemoved",
@@ -303,7 +303,7 @@ Result<SessionStay> SessionStay::Start() {
   UniqueFd writing(ends[1]);
   const pid_t middle = fork();
   if (middle < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (middle == 0) {  // twice: it is nobody's child, and need not be waited for
+  if (middle == 0) {  // double fork: the helper is not our child, and we need not wait for it
     if (fork() != 0) _exit(0);
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int stream = 0; stream <= 2; ++stream) dup2(null, stream);

@@ -17,7 +17,7 @@ namespace trainyard::systemd {
 
 namespace {
 
-/// Attaches the descriptors to the message; `space` holds them until it is sent.
+/// Attaches the descriptors to the message; `space` must live until the message is sent.
 void Attach(std::span<const int> descriptors, std::vector<char>& space, msghdr& message) {
   if (descriptors.empty()) return;
   space.resize(CMSG_SPACE(descriptors.size_bytes()));

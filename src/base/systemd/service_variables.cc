@@ -14,7 +14,7 @@ namespace trainyard::systemd {
 namespace {
 
 constexpr int kFirstDescriptor = 3;     // SD_LISTEN_FDS_START
-constexpr long kDescriptorsMax = 4096;  // beyond it the text is no count of ours
+constexpr long kDescriptorsMax = 4096;  // a larger number is not from the service manager
 constexpr const char* kNoName = "unknown";
 
 std::optional<long> NumberIn(const char* text) {

@@ -30,7 +30,7 @@ UnitPlace FindUnitPlace(std::string_view cgroup) {
   return place;
 }
 
-/// The path in the hierarchy that counts.
+/// The path in the relevant hierarchy.
 static std::string_view PathIn(std::string_view membership) {
   std::string_view unified;
   while (!membership.empty()) {

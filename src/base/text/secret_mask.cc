@@ -65,8 +65,8 @@ std::string MaskedStream::Feed(const SecretMask& mask, std::string_view bytes) {
 
 std::string MaskedStream::Finish(const SecretMask& mask) { return Pass(mask, 0); }
 
-/// All but the last `keep` bytes. A value that reaches into those is shown as hidden now, and its rest later
-/// not at all.
+/// Returns all but the last `keep` bytes. If a value reaches into these, kMask is returned now and the rest
+/// of the value is dropped later.
 std::string MaskedStream::Pass(const SecretMask& mask, std::size_t keep) {
   const std::size_t end = held_.size() - keep;
   std::string shown;

@@ -15,7 +15,7 @@ struct Block {
   std::size_t size = 0;
 };
 
-/// The longest common substring; of several the first in a, then in b.
+/// The longest common substring; if there are several, the first in a, then in b.
 Block LongestMatch(std::string_view a, std::string_view b) {
   Block best;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -94,7 +94,7 @@ bool SetSubject(X509* certificate, const std::string& common_name) {
   return add("O", "Trainyard") && add("CN", common_name);
 }
 
-/// What both kinds have in common: all but issuer, extensions and signature.
+/// The common parts of both kinds: everything except issuer, extensions and signature.
 Result<KeyPair> Begin(const std::string& common_name, SysTime now, std::chrono::days valid_for) {
   KeyPair pair{Certificate(::X509_new()), PrivateKey(::EVP_EC_gen("P-256"))};
   X509* certificate = pair.certificate.get();
@@ -135,7 +135,8 @@ bool LeadsTo(X509* leaf, STACK_OF(X509) * presented, X509* pinned) {
   if (!store || !check || ::X509_STORE_add_cert(store.get(), pinned) != 1 ||
       ::X509_STORE_CTX_init(check.get(), store.get(), leaf, presented) != 1)
     return false;
-  // The pinned one may be the leaf, or one that another has signed; clocks of nodes are what they are.
+  // The pinned certificate may be the leaf or an intermediate; times are not checked because nodes' clocks
+  // may be wrong.
   ::X509_STORE_CTX_set_flags(check.get(), X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_NO_CHECK_TIME);
   const bool leads = ::X509_verify_cert(check.get()) == 1;
   ::ERR_clear_error();
@@ -160,7 +161,7 @@ void CertificateDeleter::operator()(X509* certificate) const noexcept { ::X509_f
 void KeyDeleter::operator()(EVP_PKEY* key) const noexcept { ::EVP_PKEY_free(key); }
 
 Result<KeyPair> MakeAuthority(SysTime now, std::chrono::days valid_for) {
-  // A name of its own: two installations' authorities in one bundle must not be taken for each other.
+  // A unique name: authorities of two installations in one bundle must not be confused.
   TY_TRY(KeyPair pair, Begin("Trainyard CA " + RandomHex(), now, valid_for));
   X509* certificate = pair.certificate.get();
   const bool done =

@@ -33,7 +33,7 @@ Result<KeyPair> Load(const fs::path& directory, const std::string& name) {
   return pair;
 }
 
-/// The key first: a crash in between leaves a pair that does not match, which is replaced.
+/// Writes the key first: a crash in between leaves a pair that does not match, which is replaced later.
 Status Save(const KeyPair& pair, const fs::path& directory, const std::string& name) {
   TY_TRY(const std::string key_pem, PrintPrivateKey(pair.key));
   TY_TRY(const std::string certificate_pem, PrintCertificate(pair.certificate));

@@ -73,7 +73,7 @@ json::object BadRequest(const Error& error) {
   return {{"@type", kBadRequest}, {"fieldViolations", std::move(violations)}};
 }
 
-/// A quota's violations have a subject in place of a field.
+/// A quota's violations have a subject instead of a field.
 json::object QuotaFailure(const Error& error) {
   json::array violations;
   for (const auto& violation : error.violations) {
@@ -92,7 +92,7 @@ json::object PrintInfo(const ErrorInfo& info) {
           {"metadata", std::move(metadata)}};
 }
 
-/// Empty: the message says all.
+/// Empty: the message is complete.
 json::array Details(const Error& error) {
   json::array details;
   const bool is_quota = error.code == Code::kResourceExhausted && !error.violations.empty();
@@ -113,7 +113,7 @@ json::object StatusObject(const Error& error, std::optional<int> http_status) {
   return status;
 }
 
-/// Reasons of the first form of errors; the others are the same as storage's.
+/// Reasons in the old format of errors; the others are the same as storage's.
 std::string_view ReasonOf(Code code) noexcept {
   switch (code) {
     case Code::kInvalidArgument: return "badRequest";

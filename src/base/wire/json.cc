@@ -86,7 +86,7 @@ std::unique_ptr<Message> PrintableCopy(const Message& message) {
   return copy;
 }
 
-// Protobuf's parser is slow, and reads on after an error that ends ours.
+// Protobuf's parser is slow, and continues after an error that stops ours.
 constexpr std::size_t kSyntaxWordedBytesMax = std::size_t{32} << 10;
 
 using google::protobuf::Message;
@@ -161,8 +161,8 @@ Status ParseJson(std::string_view text, Message& out, std::string_view root) {
   }
   if (!tree && tree.error().code == Code::kResourceExhausted)
     return std::unexpected(TooManyValues(tree.error(), root));
-  // Protobuf's parser words a syntax error as Google's service does, with the text around it, but lets quotes
-  // be left out: then our reason stands.
+  // Protobuf's parser reports a syntax error like Google's service, with the surrounding text, but accepts
+  // missing quotes: then our reason is used.
   const bool is_worded = text.size() <= kSyntaxWordedBytesMax && !MayHoldSecret(text);
   if (!tree && !is_worded) return std::unexpected(Malformed(tree.error().message));
   const auto status = util::JsonStringToMessage({text.data(), text.size()}, &out);

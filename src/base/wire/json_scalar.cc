@@ -73,7 +73,7 @@ bool FitsEnum(const JsonValue& value, const google::protobuf::EnumDescriptor& ty
   return number && type.FindValueByNumber(*number) != nullptr;
 }
 
-/// Our packages and enums by the names in Google's messages.
+/// Converts names of our packages and enums to those in Google's messages.
 std::string OriginalName(std::string name) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNames{{
       {"trainyard.ml.v1.HyperparameterSpec.Goal", "google.cloud.ml.v1.HyperparameterSpec.GoalType"},

@@ -71,7 +71,7 @@ class ShapeWalk {
   static bool IsVariable(const Descriptor* type) {
     return type != nullptr && type->full_name() == "trainyard.ml.v1.EnvVar";
   }
-  /// Nothing of what may be a secret is repeated: of a job's variables, of a job that was sent as text.
+  /// Values that may be secret are not quoted: those in a job's variables, and a job that was sent as text.
   static std::string Echo(const JsonValue& value, const FieldDescriptor& field) {
     const bool is_variable = IsVariable(field.containing_type()) || IsVariable(field.message_type());
     const bool has_variables = field.message_type() != nullptr && MayHoldSecret(value.text);
@@ -258,7 +258,7 @@ std::vector<FieldViolation> ShapeViolations(const JsonValue& value, const Descri
                                             std::string_view root) {
   ShapeWalk walk(root);
   if (type.file() == google::protobuf::Struct::descriptor()->file())
-    return {};  // any JSON; protobuf looks at its kind
+    return {};  // any JSON; protobuf checks its kind
   if (value.kind == Kind::kObject) {
     walk.Message(value, type);
   } else {

@@ -32,7 +32,7 @@ nanoseconds Saturated(std::int64_t seconds, std::int32_t nanos) {
 /// TimeUtil aborts on a Timestamp or Duration out of its own range, but never on what it parsed itself.
 Error Malformed(std::string message) { return InvalidArgument({}, std::move(message)); }
 
-/// "-12.5"; protobuf's own reader takes more than it writes ("--0.0").
+/// "-12.5"; protobuf's own reader accepts more than it writes ("--0.0").
 bool IsDecimal(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789";
   constexpr std::size_t kFractionMax = 9;
@@ -47,7 +47,7 @@ bool IsDecimal(std::string_view text) {
 }  // namespace
 
 google::protobuf::Timestamp ToProto(SysTime time) {
-  // Not chrono::floor: on the first second that 64 bits hold it overflows.
+  // Not chrono::floor: it overflows on the first second that fits into 64 bits.
   const std::int64_t count = time.time_since_epoch().count();
   const std::int64_t rest = count % kNanosPerSecond;
   google::protobuf::Timestamp result;

@@ -13,7 +13,7 @@ constexpr std::size_t kCharacterBytesMax = 4;
 
 unsigned char ByteAt(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
 
-/// A control character of Unicode, or one that changes the direction of writing. `character` is one that is
+/// Whether it is a control character of Unicode, or one that changes the direction of writing. `character` is
 /// well-formed and not ASCII.
 bool IsObeyed(std::string_view character) {
   if (character.size() == 2) return ByteAt(character, 0) == 0xC2 && ByteAt(character, 1) < 0xA0;
@@ -40,7 +40,7 @@ void AppendEscaped(std::string_view bytes, std::string& shown) {
   }
 }
 
-/// How many bytes at the end of `text` may be the beginning of a character or line end that is not complete.
+/// The number of bytes at the end of `text` that may be an incomplete character or line end.
 std::size_t Unfinished(std::string_view text) {
   if (text.ends_with('\r')) return 1;
   for (std::size_t size = 1; size < kCharacterBytesMax && size <= text.size(); ++size) {

@@ -126,7 +126,7 @@ class Measure final : public YAML::EventHandler {
   std::optional<YamlMistake> mistake_;
 };
 
-/// What `only` forbids is looked for once the document's own limits hold.
+/// Checks what `only` forbids after the document's limits.
 std::optional<YamlMistake> Refusal(const std::string& document, bool only, Measure& measure) {
   std::istringstream input(document);
   YAML::Parser parser(input);

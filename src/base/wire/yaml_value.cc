@@ -51,7 +51,7 @@ std::string FromBase60(std::string_view text) {
       part = part * 10 + static_cast<std::uint64_t>(c - '0');
     }
   }
-  // Unsigned, so that what no 64 bits hold wraps around.
+  // Unsigned, so that an overflow wraps around.
   const std::uint64_t value = total + part;
   return std::to_string(static_cast<std::int64_t>(sign < 0 ? 0 - value : value));
 }
@@ -148,7 +148,7 @@ class Reader {
     return {};
   }
 
-  std::size_t bytes_ = 0;  ///< of words and keys, each as often as it is read
+  std::size_t bytes_ = 0;  ///< of scalars and keys, each counted every time it is read
 };
 
 }  // namespace

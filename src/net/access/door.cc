@@ -33,7 +33,8 @@ namespace {
 constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
 
-/// A caller of one request. Remembers what it was given, so that a stream can ask again.
+/// The caller of one request. Remembers the permissions that were granted, so that a stream can check them
+/// again.
 class KnownCaller final : public Caller {
  public:
   KnownCaller(Authority& authority, iam::Login login) : authority_(authority), login_(std::move(login)) {}
@@ -51,7 +52,8 @@ class KnownCaller final : public Caller {
 
   awaitable<bool> StillMay() const override { return StillMay(login_); }
 
-  /// The same, but for the login's time: an upload may end later than its token, as the original's.
+  /// Like StillMay, but ignores that the login expires: an upload may end after its token has expired, as
+  /// with Google's service.
   awaitable<bool> StillMayWhileItSends() const {
     iam::Login login = login_;
     login.expires.reset();
@@ -100,7 +102,7 @@ iam::Resource ResourceOf(const MethodRule& rule, const Request& request, const s
   return iam::Resource::Installation();
 }
 
-/// RFC 6750 section 2.3: a token in a query ends up in logs and histories.
+/// RFC 6750 section 2.3: tokens in queries end up in logs and browser histories.
 bool ShowsTokenInQuery(const Request& request) {
   return request.HasQuery("access_token") || request.HasQuery("oauth_token");
 }
@@ -115,7 +117,7 @@ void AddMethod(const MethodRule& rule, Error& error) {
 }  // namespace
 
 struct Door::Decision {
-  std::shared_ptr<const KnownCaller> caller;  ///< null: nobody was asked, or nobody is known
+  std::shared_ptr<const KnownCaller> caller;  ///< null: authentication is off, or the caller is unknown
   iam::Resource resource;
   Status status;
 };
@@ -197,7 +199,7 @@ Response Door::Refused(const MethodRule& rule, const Request& request, Error err
 
 void Door::Audit(const MethodRule& rule, const Request& request, const Decision& decision, int status) {
   if (!options_.audit) return;
-  // Handlers refuse, too: what a body names.
+  // Handlers also refuse: they check the resources named in a body.
   const bool is_granted = decision.status.has_value() && status != kUnauthorized && status != kForbidden;
   // Granted reads are not logged: they would be nearly all of the log.
   if (is_granted && (rule.audit == iam::AuditKind::kNone || rule.audit == iam::AuditKind::kDataRead)) return;

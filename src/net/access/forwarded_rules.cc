@@ -43,7 +43,7 @@ auto WithBytes(const ip::address& address, F&& use) {
   return use(std::span<const std::uint8_t>(bytes));
 }
 
-/// Names of interfaces (fe80::1%eth0) mean nothing in text from elsewhere.
+/// Names of interfaces (fe80::1%eth0) are meaningless in text from another machine.
 std::optional<ip::address> ParseAddress(std::string_view text) {
   if (text.size() > kAddressLengthMax || text.contains('%')) return std::nullopt;
   boost::system::error_code error;
@@ -77,7 +77,7 @@ bool IsTrusted(const ip::address& address, const TrustedProxies& trusted) {
   return std::ranges::any_of(trusted, [&](const AddressRange& range) { return range.Has(address); });
 }
 
-/// Takes the last element off the list.
+/// Removes and returns the last element of the list.
 std::string_view TakeLast(std::string_view& list) {
   const std::size_t comma = list.rfind(',');
   const std::string_view last = comma == std::string_view::npos ? list : list.substr(comma + 1);

@@ -32,8 +32,8 @@ std::string_view WithoutPort(std::string_view authority, std::string_view port) 
   return authority;
 }
 
-/// Whether the Origin field names the authority of the Host field. A browser leaves the scheme's own port out
-/// of both.
+/// Whether the Origin field names the authority of the Host field. Browsers omit the scheme's default port in
+/// both.
 bool IsOwnOrigin(std::string_view origin, std::string_view host) {
   for (const auto& [scheme, port] : {std::pair(kHttp, ":80"), std::pair(kHttps, ":443")}) {
     if (!origin.starts_with(scheme)) continue;

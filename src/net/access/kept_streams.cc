@@ -18,7 +18,7 @@ using http::StreamPart;
 using Next = std::function<awaitable<Result<StreamPart>>()>;
 using Run = std::function<awaitable<void>(std::shared_ptr<ByteStream> stream)>;
 
-/// An empty part ends a stream as its own end does.
+/// An empty part ends the stream, like its regular end.
 awaitable<Result<StreamPart>> NextPart(std::shared_ptr<const StillMay> still_may,
                                        std::shared_ptr<const Next> next) {
   Result<StreamPart> part = co_await (*next)();
@@ -28,7 +28,7 @@ awaitable<Result<StreamPart>> NextPart(std::shared_ptr<const StillMay> still_may
   co_return part;
 }
 
-/// Never returns by itself: the end of what it watches cancels it.
+/// Never returns by itself: it is cancelled when the watched connection ends.
 awaitable<void> Watch(std::shared_ptr<const StillMay> still_may, std::shared_ptr<ByteStream> stream) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
   while (true) {

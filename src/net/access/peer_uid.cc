@@ -47,7 +47,7 @@ void SetAddress(std::uint32_t* words, std::uint16_t& port, const http::PeerAddre
   port = htons(address.port);
 }
 
-/// Source and destination as the peer's socket has them.
+/// Source and destination from the view of the peer's socket.
 Question QuestionFor(const http::Peer& peer) {
   Question question;
   question.header.nlmsg_len = sizeof(question);
@@ -102,7 +102,7 @@ std::string Printed(const PeerAddress& address, std::size_t bytes) {
   return text + ":" + text::HexNumber(address.port, 4);
 }
 
-/// Takes the next word off the front of a line.
+/// Removes and returns the next word of a line.
 std::string_view TakeWord(std::string_view& line) {
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
   line.remove_prefix(begin);
@@ -176,7 +176,7 @@ Result<std::optional<OwnedSocket>> SocketDiag::Find(const http::Peer& peer) cons
                                 reinterpret_cast<const sockaddr*>(&kernel), sizeof(kernel));
   if (sent < 0) return std::unexpected(ErrnoError(errno, "ask sock_diag"));
   Answer answer;
-  // The kernel has answered within sendto: there is nothing to wait for.
+  // The kernel replies within sendto, so recv does not have to wait.
   const ssize_t got = ::recv(socket_.get(), &answer, sizeof(answer), MSG_DONTWAIT);
   if (got < 0) return std::unexpected(ErrnoError(errno, "read sock_diag"));
   const auto size = static_cast<std::size_t>(got);

@@ -3,7 +3,7 @@
 namespace trainyard::front {
 namespace {
 
-constexpr const char* kAnyClient = "trainyard";  // gsutil wants one, the server asks for none
+constexpr const char* kAnyClient = "trainyard";  // gsutil requires one, the server ignores it
 
 }  // namespace
 

@@ -33,7 +33,7 @@ void AppendText(std::string& out, std::string_view text) {
   out += text;
 }
 
-/// The certificates' own bytes (DER).
+/// The certificates in DER.
 std::vector<std::string> Certificates(std::string_view pem) {
   constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
   constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
@@ -53,7 +53,7 @@ std::vector<std::string> Certificates(std::string_view pem) {
   return found;
 }
 
-/// What proves that nobody changed the store, to those who ask with the password.
+/// The digest that protects the store's integrity, with the password.
 Result<std::string> Digest(const std::string& store) {
   std::string text;
   for (const char c : kPassword) text.append({'\0', c});  // UTF-16
@@ -93,7 +93,8 @@ Result<std::string> JavaTrustStore(std::string_view pem_bundle) {
   for (std::size_t i = 0; i < certificates.size(); ++i) {
     AppendNumber(store, kTrustedCertificate);
     AppendText(store, "authority-" + std::to_string(i));
-    AppendNumber(store, std::uint64_t{0});  // when it was added: the same bundle makes the same store
+    AppendNumber(
+        store, std::uint64_t{0});  // time of addition: constant, so that the same bundle makes the same store
     AppendText(store, "X.509");
     AppendNumber(store, static_cast<std::uint32_t>(certificates[i].size()));
     store += certificates[i];

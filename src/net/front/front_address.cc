@@ -44,7 +44,7 @@ Result<std::string> TakeFrontAddress(const std::filesystem::path& file,
 }
 
 FrontPorts RandomFrontPorts() {
-  // Beside each other, so that they are never one.
+  // Adjacent ports, so that they always differ.
   const unsigned tls = Random(kPortFirst, kPortLast - 1);
   return {.tls = static_cast<std::uint16_t>(tls), .plain = static_cast<std::uint16_t>(tls + 1)};
 }

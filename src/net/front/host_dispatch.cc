@@ -28,7 +28,7 @@ Answer HandTo(const http::Router& router, Request& request) {
   co_return co_await (*handler)(request);
 }
 
-/// A request for which there is no route here is none of storage's.
+/// A request without a route here is not a request of storage.
 Answer Forward(const http::Router& api, RealBuckets& real_buckets, const MayPassOn& may_pass_on,
                Request& request) {
   if (may_pass_on) {

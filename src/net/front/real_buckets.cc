@@ -48,7 +48,7 @@ std::vector<std::string_view> SplitAt(std::string_view text, std::string_view se
   }
 }
 
-/// Whether the text has a segment "." or "..", as it is or decoded: "..", "%2e%2E", "a%2F..%2Fb",
+/// Checks for a segment "." or "..", plain or percent-encoded several times: "..", "%2e%2E", "a%2F..%2Fb",
 /// "%252e%252e".
 Status CheckSteps(std::string_view text) {
   std::string decoded(text);
@@ -61,7 +61,7 @@ Status CheckSteps(std::string_view text) {
             "another bucket there"));
     }
     auto once = http::PercentDecode(decoded);
-    // A '%' of the name itself: the name has been decoded as often as it was encoded.
+    // The '%' is part of the name itself: the name is completely decoded.
     if (!once && round > 0) return {};
     if (!once) return std::unexpected(std::move(once).error());
     if (*once == decoded) return {};
@@ -112,7 +112,7 @@ constexpr std::size_t kThreads = 8;  // requests at a time; others wait
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kTokenBytesMax = 16 << 10;
 
-/// Fields that belong to one connection or are set again: not passed on.
+/// Fields that are not forwarded: they belong to one connection or are set again.
 constexpr std::array<std::string_view, 10> kOwnFields = {
     "Host",   "Connection",    "Keep-Alive",       "Transfer-Encoding", "Content-Length",
     "Expect", "Authorization", "Content-Encoding", "Accept-Encoding",   "Upgrade"};
@@ -134,7 +134,7 @@ Result<UniqueFd> OpenSpool(const std::filesystem::path& folder) {
   return OpenFile(folder, O_RDWR | O_TMPFILE, 0600);
 }
 
-/// One request and its answer; used by one thread at a time.
+/// One request and its response; used by one thread at a time.
 struct Exchange {
   http::Endpoint upstream;
   ClientRequest request;
@@ -150,7 +150,7 @@ Response MakeResponse(Exchange& exchange, ClientResponse answer) {
   Response response;
   response.status = answer.status;
   response.headers = Without(answer.headers, kOwnAnswerFields);
-  http::ConfineContent(response.headers);  // a browser takes it as ours
+  http::ConfineContent(response.headers);  // for a browser it is content of this server
   if (answer.downloaded == 0) {
     response.body = std::move(answer.body);
     return response;
@@ -166,7 +166,8 @@ Response MakeResponse(Exchange& exchange, ClientResponse answer) {
   return response;
 }
 
-/// Saves the body in a file, so that a slow client occupies no thread and a large body no memory.
+/// Saves the body in a file, so that a slow client does not occupy a thread and a large body does not occupy
+/// memory.
 http::asio::awaitable<Result<std::uint64_t>> Spool(http::asio::thread_pool& threads, http::BodyReader& body,
                                                    int file) {
   std::uint64_t size = 0;

@@ -66,9 +66,9 @@ struct Client::State {
 
   Endpoint endpoint;
   std::optional<ClientSocket> socket;
-  std::string early;           ///< bytes after the present answer
-  bool answered = false;       ///< a byte of the present answer has arrived
-  bool refused_early = false;  ///< the server answered before the whole body was sent
+  std::string early;           ///< bytes after the current response
+  bool answered = false;       ///< a byte of the current response has arrived
+  bool refused_early = false;  ///< the server responded before the whole body was sent
   std::vector<char> block = std::vector<char>(kBlockBytes);
 };
 
@@ -100,7 +100,7 @@ Status Client::State::SendRequest(const ClientRequest& request) {
   return SendUpload(std::get<UploadBody>(request.body), request.wait_max);
 }
 
-/// Waits for some more of the answer.
+/// Waits for more bytes of the response.
 Status Client::State::Receive(std::chrono::milliseconds wait_max, ResponseReader& reader,
                               const ResponseReader::Sink& sink) {
   TY_TRY(const std::size_t got, socket->ReadSome(block, wait_max));
@@ -116,8 +116,8 @@ Result<ClientResponse> Client::State::Exchange(const ClientRequest& request) {
   answered = false;
   refused_early = false;
   const Status sent = SendRequest(request);
-  // A server that refuses an upload answers before it has read it all, and may close: its answer is a better
-  // reason than EPIPE.
+  // A server that refuses an upload responds before it has read all of it, and may close the connection: its
+  // response is a better reason than EPIPE.
   if (!sent && sent.error().code != Code::kUnavailable) return std::unexpected(sent.error());
   ResponseReader reader(request.method == Method::kHead);
   ClientResponse response;

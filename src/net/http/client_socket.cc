@@ -50,8 +50,8 @@ Error Lost(int error_number) {
   return Unavailable(ErrnoError(error_number, "the connection to the server was lost").message);
 }
 
-// OpenSSL's own socket BIO writes without MSG_NOSIGNAL: a server that goes away would end this program by
-// SIGPIPE.
+// OpenSSL's own socket BIO writes without MSG_NOSIGNAL: if the server closed the connection, SIGPIPE would
+// end this program.
 int BioWrite(BIO* bio, const char* data, int size) {
   const int descriptor = static_cast<const UniqueFd*>(::BIO_get_data(bio))->get();
   ::BIO_clear_retry_flags(bio);

@@ -20,7 +20,7 @@ constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 struct ClientStream::State {
   explicit State(ClientSocket connected) : socket(std::move(connected)) {}
 
-  /// Waits for some more of the answer.
+  /// Waits for more bytes of the response.
   Status Receive(std::chrono::milliseconds wait_max) {
     TY_TRY(const std::size_t got, socket.ReadSome(block, wait_max));
     if (got == 0) return reader.End();

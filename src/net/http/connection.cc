@@ -32,7 +32,7 @@ Response ErrorResponse(HeadError error) {
   return ErrorResponse(Error{code, std::move(error.reason), ""}, error.status);
 }
 
-/// The target without the values of its query: some open shells or log in (token, access_token, upload_id).
+/// The target without the values of its query: some values are credentials (token, access_token, upload_id).
 std::string LoggedTarget(const Request& request) {
   std::string target = request.path;
   char separator = '?';
@@ -136,7 +136,7 @@ asio::awaitable<Connection::After> Connection::Answer(RequestHead head, Framing 
                           .window = context_.options.body_window};
   RequestBody body(*channel_, framing, limits);
   auto request = MakeRequest(std::move(head), channel_->scheme());
-  // From here on the request's end is known: after a refusal the connection is still usable.
+  // From here on the end of the request is known, so the connection is still usable after a refusal.
   if (!request) co_return co_await Reply(ErrorResponse(std::move(request).error()), body, context);
   request->content_length = framing.content_length;
   request->peer = &channel_->peer();
@@ -189,7 +189,7 @@ asio::awaitable<Connection::After> Connection::Reply(Response response, RequestB
   context.date = context_.date();
   if (std::holds_alternative<StreamBody>(response.body)) {
     phase_ = ConnectionPhase::kStream;
-    // A client resumes events where they broke off; a download would be lost.
+    // Clients resume an interrupted event stream; an interrupted download would be lost.
     if (response.headers.Get("Content-Type") == kEventStream) seat_.SetPhase(phase_);
   }
   const Result<bool> framed = co_await WriteResponse(*channel_, response, context);

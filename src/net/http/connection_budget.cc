@@ -28,7 +28,7 @@ NetworkPrefix Mapped(std::span<const std::uint8_t, 4> address) {
   return mapped;
 }
 
-/// Nothing: this machine's loopback, or no TCP.
+/// Nullopt: this machine's loopback, or not TCP.
 std::optional<NetworkPrefix> NetworkOf(const Peer& peer) {
   constexpr std::uint8_t kLoopback4 = 127;  // 127.0.0.0/8
   NetworkPrefix address = peer.remote.bytes;

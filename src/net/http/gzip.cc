@@ -21,7 +21,7 @@ uInt Clamp(std::size_t size) {
 
 Bytef* ZlibBytes(const char* bytes) { return reinterpret_cast<Bytef*>(const_cast<char*>(bytes)); }
 
-/// A stream with its 256 KiB, kept: to make one takes ten times as long as a small body.
+/// A stream with its 256 KiB, reused: creating one takes ten times as long as compressing a small body.
 class Compressor {
  public:
   Compressor() {
@@ -81,7 +81,7 @@ Result<GzipDecoder::Step> GzipDecoder::Decode(std::string_view in, std::span<std
   const int status = inflate(&stream, Z_NO_FLUSH);
   TY_CHECK(status != Z_MEM_ERROR && status != Z_STREAM_ERROR);
   state_->done = status == Z_STREAM_END;
-  // Z_BUF_ERROR: nothing could be done with what there is, which is no error.
+  // Z_BUF_ERROR: no progress was possible with this input and output, which is not an error.
   if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
     return std::unexpected(InvalidArgument("", "the body is not valid gzip"));
   return Step{in_size - stream.avail_in, out_size - stream.avail_out};

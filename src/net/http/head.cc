@@ -14,7 +14,7 @@ std::unexpected<HeadError> Refuse(int status, std::string reason) {
   return std::unexpected(HeadError{status, std::move(reason)});
 }
 
-/// Takes the first line off, without its CRLF.
+/// Removes the first line and returns it without its CRLF.
 std::string_view TakeLine(std::string_view& text) noexcept {
   const std::size_t end = text.find("\r\n");
   const std::string_view line = text.substr(0, end);

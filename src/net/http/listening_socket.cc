@@ -76,7 +76,7 @@ Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path) {
   TY_TRY(const UnixAddress address, UnixAddress::Make(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return std::unexpected(ErrnoError(errno, "socket"));
-  // The new file gets the mode of the socket's own inode: nobody can connect in between.
+  // bind gives the new file the mode of the socket's inode, so no other account can connect in between.
   if (::fchmod(socket.get(), 0600) != 0) return std::unexpected(ErrnoError(errno, "chmod"));
   if (::bind(socket.get(), address.get(), sizeof(address.address)) != 0) {
     return std::unexpected(BindError(errno, path.string()));
@@ -85,7 +85,7 @@ Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path) {
   return ListeningSocket{std::move(socket), 0};
 }
 
-/// Nobody else's address can be bound.
+/// Only own addresses can be bound.
 bool IsOwnAddress(const boost::asio::ip::address& address) {
   using boost::asio::ip::tcp;
   boost::asio::io_context unused;

@@ -11,7 +11,7 @@ asio::awaitable<Result<std::string>> BodyReader::ReadAll(std::size_t bytes_max) 
   std::string text;
   std::size_t filled = 0;
   while (true) {
-    // One byte more than allowed: reading it is how a body that is too long shows.
+    // Reads up to one byte more than allowed, in order to notice a body that is too long.
     if (filled == text.size()) text.resize(std::min(std::max(filled * 2, kFirstBytes), bytes_max + 1));
     const std::span<std::byte> space(reinterpret_cast<std::byte*>(text.data()) + filled,
                                      text.size() - filled);

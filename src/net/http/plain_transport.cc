@@ -36,7 +36,7 @@ class PlainTransport final : public Transport {
   }
 
   asio::awaitable<Result<std::size_t>> WriteSome(std::string_view first, std::string_view second) override {
-    // Nearly always the kernel takes it at once: the loop is not needed then.
+    // The kernel nearly always accepts it at once, without waiting in the loop.
     std::array<iovec, 2> parts = {iovec{const_cast<char*>(first.data()), first.size()},
                                   iovec{const_cast<char*>(second.data()), second.size()}};
     msghdr message{};

@@ -37,7 +37,7 @@ struct Stream {
   StreamBody body;
   std::optional<Result<StreamPart>> part;
   bool gone = false;
-  Event changed;  ///< a part was made, or the client is gone
+  Event changed;  ///< a part is ready, or the client is gone
   TaskGroup tasks;
 };
 
@@ -253,7 +253,7 @@ std::string PrintResponseHead(const Response& response, const ResponseContext& c
     AppendValue(head, value);
     head.append("\r\n");
   }
-  // A browser must not take a text for a page, whoever wrote it.
+  // A browser must never treat text as an HTML page.
   if (!response.headers.Has(kNoSniff)) head.append(kNoSniff).append(": nosniff\r\n");
   head.append(framing_fields);
   if (!context.keep_alive) head.append("Connection: close\r\n");

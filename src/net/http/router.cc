@@ -214,7 +214,7 @@ Error NoSuchPath(const Request& request) {
   return NotFound("The requested URL " + request.path + " was not found on this server.");
 }
 
-/// The route of what matches, with its parameters in the request.
+/// The matching route, with its parameters in the request.
 Result<const Route*> RouteOf(const Routes* routes, const std::vector<std::string_view>& values,
                              Request& request) {
   const Route* route = routes->Find(request.method);

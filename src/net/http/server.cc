@@ -141,7 +141,7 @@ void Server::State::Accepted(Listener& listener, UniqueFd socket, int family) {
   Take(listener, std::move(socket), family, std::move(peer));
 }
 
-/// False: there is no room for it.
+/// False: there are too many connections.
 bool Server::State::Take(Listener& listener, UniqueFd socket, int family, Peer peer) {
   const PeerKey key = PeerKeyOf(peer);
   if (!budget.MakeRoom(key)) {
@@ -239,7 +239,7 @@ Status Server::UseIdentity(const tls::TlsIdentity& identity) {
   for (const std::unique_ptr<Listener>& listener : state_->listeners) {
     if (!listener->tls) continue;
     TY_TRY(asio::ssl::context tls, MakeServerTls(identity));
-    listener->tls = std::move(tls);  // each connection holds what it was made of
+    listener->tls = std::move(tls);  // each connection keeps the context that it was made with
   }
   return {};
 }

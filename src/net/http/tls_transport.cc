@@ -39,8 +39,7 @@ class TlsTransport final : public Transport {
   asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override {
     const asio::mutable_buffer space(buffer.data(), buffer.size());
     const auto [error, count] = co_await stream_.async_read_some(space, asio::as_tuple(asio::use_awaitable));
-    // A peer that closes without close_notify: whether something is missing follows from the message's own
-    // length.
+    // A peer that closes without close_notify: the message's length tells whether something is missing.
     if (error == asio::error::eof || error == asio::ssl::error::stream_truncated) co_return 0U;
     if (error) co_return Lost(error);
     co_return count;

@@ -16,7 +16,7 @@ Result<std::string> PercentDecode(std::string_view text) {
 
 namespace {
 
-/// As HTML forms write it: '+' is a space.
+/// Decodes the form of HTML forms: '+' is a space.
 Result<std::string> FormDecode(std::string_view text) {
   std::string spaced(text);
   std::ranges::replace(spaced, '+', ' ');

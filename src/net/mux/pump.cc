@@ -36,7 +36,7 @@ asio::awaitable<void> CopyToStream(Ends& ends) {
         co_await ends.descriptor.async_read_some(asio::buffer(buffer), asio::as_tuple(asio::use_awaitable));
     if (error == asio::error::eof) break;
     if (error) {
-      // EIO is the end of a terminal that nobody has open any more.
+      // EIO is the end of a terminal that no process has open any more.
       if (error.value() == EIO) break;
       ends.Break();
       co_return;

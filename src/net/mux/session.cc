@@ -38,15 +38,15 @@ struct SessionDeleter {
 
 }  // namespace
 
-/// What both ends of a stream share while it is open.
+/// State shared by the session and the Stream object while the stream is open.
 struct Flow {
   explicit Flow(const asio::any_io_executor& executor) : readable(executor), writable(executor) {}
 
   std::int32_t id = -1;
   std::string path;
-  std::string in;  ///< came, and is not read
+  std::string in;  ///< received, not read yet
   std::size_t in_begin = 0;
-  std::string out;  ///< is to be sent
+  std::string out;  ///< waiting to be sent
   std::size_t out_begin = 0;
   bool in_ended = false;
   bool out_ended = false;
@@ -168,7 +168,7 @@ class OpenStream final : public Stream {
   }
 
  private:
-  /// The other side may send so much more: on the connection, and on the stream if there still is one.
+  /// Lets the other side send this many more bytes, on the connection and on the stream if it still exists.
   void Consume(std::size_t count) {
     if (count == 0) return;
     ::nghttp2_session_consume(session_->session.get(), flow_->id, count);
@@ -280,7 +280,7 @@ int Session::State::OnClose(std::int32_t id) {
   if (found == streams.end()) return 0;
   const std::shared_ptr<Flow> stream = found->second;
   streams.erase(found);
-  // What came is read to its end all the same.
+  // Bytes that were received can still be read.
   if (!stream->over) stream->End();
   return 0;
 }
@@ -322,7 +322,7 @@ asio::awaitable<void> Session::State::Send() {
   transport->Close();
 }
 
-/// Asks who says nothing, and gives up who does not answer.
+/// Sends pings while nothing arrives, and ends the connection if there is no reply.
 asio::awaitable<void> Session::State::Watch() {
   std::chrono::milliseconds silent{0};
   for (;;) {

@@ -20,13 +20,13 @@ access::AllowedAccounts AccountsOf(const Gates::Options& options) {
   return {.own_uid = own, .own_name = AccountName(own), .local_users = options.local_users, .job_uids = {}};
 }
 
-/// Also where who asks shows a token: what is answered without one must not be a rebound name's.
+/// Hosts are also checked if tokens are required: public paths must not be reachable through a rebound name.
 access::AllowedHosts OwnHosts(const Gates::Options& options) {
   return {.names = OwnNames(options.host, options.host_names), .suffixes = {}};
 }
 
-/// Accounts decide. With authentication no right follows from a connection whose process nobody has looked
-/// for (api/iam/authority.h), so nobody has to look here.
+/// Access by account. With authentication, a connection grants nothing until its process was looked up
+/// (api/iam/authority.h), so this gate does not look it up.
 access::GateOptions ForWorkstation(const Gates::Options& options, SocketOwners& owners) {
   access::GateOptions gate{.hosts = OwnHosts(options),
                            .accounts = AccountsOf(options),
@@ -49,7 +49,7 @@ access::GateOptions ForReplicas(const Gates::Options& options, SocketOwners& own
   return gate;
 }
 
-/// Also under the names that Google has everywhere.
+/// Also accepts Google's public host names.
 access::GateOptions WithGooglesNames(access::GateOptions gate) {
   gate.hosts.names.insert(gate.hosts.names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   gate.hosts.names.emplace_back(wire::kGoogleMetadataHost);

@@ -24,7 +24,7 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 
-/// "127.0.0.1" for localhost and "::1" for "0:0::1": as AddressOf has it.
+/// "127.0.0.1" for localhost and "::1" for "0:0::1": as in AddressOf.
 std::string Canonical(const std::string& host) {
   if (host == "localhost") return "127.0.0.1";
   in6_addr v6{};
@@ -54,7 +54,7 @@ std::optional<Address> AddressOf(int descriptor) {
   return Address{.host = text.data(), .port = ntohs(v6.sin6_port)};
 }
 
-/// A name in the store has no colon.
+/// Names in the descriptor store must not contain a colon.
 std::string NameOf(const Address& address) {
   std::string name = "tcp-" + address.host + "-" + std::to_string(address.port);
   std::ranges::replace(name, ':', '_');
@@ -133,8 +133,8 @@ Result<http::ListeningSocket> KeptSockets::ListenOnUnix(const std::filesystem::p
   if (kept != waiting_.end()) {
     systemd::KeptDescriptor found = std::move(*kept);
     waiting_.erase(kept);
-    // Only this server's sockets are below its data directory: who answers there is the kept one. A file that
-    // was removed leads to nobody.
+    // Only this server has sockets below its data directory, so if a connection succeeds it is the kept one.
+    // If the file was removed, the connection fails.
     if (ConnectUnix(path, SOCK_NONBLOCK)) {
       given_.insert(name);
       return http::ListeningSocket{.descriptor = std::move(found.descriptor), .port = 0};

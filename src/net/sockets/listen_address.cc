@@ -81,7 +81,7 @@ std::vector<std::string> OwnUrls(const std::vector<std::string>& names, OwnPorts
   for (const std::string& name : names) {
     const std::string url = Url("https", name, ports.tls);
     urls.push_back(url);
-    // A proxy may have 443 for us under a name of ours; on loopback that port is another server's.
+    // A proxy may serve 443 for us under one of our names; on loopback that port belongs to another server.
     if (ports.tls == 443 || !IsLoopback(name)) urls.push_back(url.substr(0, url.rfind(':')));
   }
   return urls;

@@ -22,13 +22,13 @@ struct Network {
 using Network4 = Network<4>;
 using Network6 = Network<16>;
 
-/// Beside what wire::KindOfAddress tells apart: networks for what is no machine of the internet's.
+/// Further networks without machines of the internet, which wire::KindOfAddress does not distinguish.
 constexpr std::array kNotGlobal4{
     Network4{{192, 0, 0, 0}, 24},    // protocols
     Network4{{192, 88, 99, 0}, 24},  // relays of 6to4
     Network4{{198, 18, 0, 0}, 15},   // benchmarks
 };
-constexpr Network6 kGlobal6{{0x20}, 3};                  // nothing else was given to anybody
+constexpr Network6 kGlobal6{{0x20}, 3};                  // nothing else is allocated
 constexpr Network6 kProtocols6{{0x20, 0x01, 0x00}, 23};  // Teredo among them
 constexpr Network6 kNat64{{0x00, 0x64, 0xff, 0x9b}, 96};
 

@@ -16,7 +16,7 @@ bool IsTcp(const http::Peer& peer) {
   return peer.kind == http::Peer::Kind::kTcp4 || peer.kind == http::Peer::Kind::kTcp6;
 }
 
-/// Peer::pid of a process that this one may not look at.
+/// Peer::pid of a process that this one may not inspect.
 constexpr pid_t kUnseen = -1;
 /// How many processes are remembered: a process that has connected is likely to connect again and is checked
 /// first.
@@ -41,7 +41,7 @@ boost::asio::awaitable<bool> SocketOwners::Has(http::Peer& peer) {
 }
 
 boost::asio::awaitable<void> SocketOwners::Look() {
-  /// Whatever ends this look, a cancelled request too, those who wait go on.
+  /// Wakes the waiters when this look ends, even by a cancelled request.
   struct Looking {
     SocketOwners& owners;
     explicit Looking(SocketOwners& own) : owners(own) { owners.looking_ = true; }
@@ -52,7 +52,7 @@ boost::asio::awaitable<void> SocketOwners::Look() {
     }
   };
   const Looking looking(*this);
-  const std::vector<std::shared_ptr<Question>> asked = questions_;  // later ones are the next look's
+  const std::vector<std::shared_ptr<Question>> asked = questions_;  // later questions belong to the next look
   std::set<std::uint32_t> sockets;
   for (const auto& question : asked) sockets.insert(question->socket);
   auto look = [sockets = std::move(sockets), first = recent_] { return FindSocketOwners(sockets, first); };

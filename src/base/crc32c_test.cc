@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Known, Crc32cOf,
                                          Row{"digits", "123456789", 0xe3069283}),
                          [](const auto& row) { return row.param.name; });
 
-/// The definition: one bit after the other.
+/// The definition: bit by bit.
 std::uint32_t Bitwise(std::string_view bytes) {
   std::uint32_t state = ~0U;
   for (const char byte : bytes) {

@@ -37,7 +37,7 @@ TEST(DiskReserve, IsGivenUpInSlicesAndKeptAgain) {
 TEST(DiskReserve, OneWithoutItsBytesIsMadeWhole) {
   const std::string path = testing::TempDir() + "disk_reserve_test.hole." + std::to_string(::getpid());
   std::ofstream(path) << "";
-  std::filesystem::resize_file(path, DiskReserve::kBytes);  // as "rsync --sparse" copies it
+  std::filesystem::resize_file(path, DiskReserve::kBytes);  // as copied by "rsync --sparse"
   DiskReserve(path).Keep();
   struct stat status{};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);

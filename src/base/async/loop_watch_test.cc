@@ -73,7 +73,7 @@ asio::awaitable<void> Work(asio::thread_pool& pool) {
   HoldTheLoop();
 }
 
-// The turn is named by what it does when it ends; waiting is no turn.
+// The turn gets the name of what it does when it ends; waiting does not count as a turn.
 TEST(WatchedExecutor, ACoroutineIsWatchedBehindEveryWait) {
   asio::io_context loop;
   asio::thread_pool pool(1);

@@ -53,7 +53,8 @@ asio::awaitable<void> CountPasses(Crowd& crowd, std::size_t& had_at_the_end) {
   had_at_the_end = crowd.had.size();
 }
 
-// What the issue is about: ten trips through the loop take as long as some twenty turns, not as a thousand.
+// The purpose of the class: ten trips through the loop take as long as some twenty turns, not as long as a
+// thousand.
 TEST(Turns, WhoElseUsesTheLoopWaitsForAFewOnly) {
   Crowd crowd;
   std::size_t had = 0;
@@ -67,7 +68,7 @@ TEST(Turns, WhoElseUsesTheLoopWaitsForAFewOnly) {
 asio::awaitable<void> WaitInVain(Turns& turns, std::vector<bool>& outcomes) {
   Turns::Waiter waiter(turns);
   outcomes.push_back(co_await waiter.WaitFor(std::chrono::milliseconds(1)));
-  waiter.Want();  // it is taken out of the queue: nobody waits
+  waiter.Want();  // it is removed from the queue: WaitFor is not running
   outcomes.push_back(turns.queued() == 0);
   outcomes.push_back(co_await waiter.WaitFor(hours(1)));
 }

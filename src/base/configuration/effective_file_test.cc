@@ -35,7 +35,7 @@ TEST(PrintEffectiveTest, IsReadAsTheSame) {
                            "a #b", "'",  "\"",   "\\",       "- a", "-1",   "[a]",
                            "*a",   "a:", "&a",   "!a",       "%a",  "@a",   "`",
                            "|",    ">",  "{a}",  "\xc3\xa4", " a ", "a\tb", "gcr.io/p/*=a:1,b=2"}) {
-    if (std::string_view(text).contains('\t')) continue;  // a control character is no value
+    if (std::string_view(text).contains('\t')) continue;  // a control character is not a valid value
     const std::vector<Key> keys{kText, kList};
     const std::vector<Effective> settings{{.key = kText, .values = {{text}}, .source = "flag"},
                                           {.key = kList, .values = {{text}, {text}}, .source = "flag"}};

@@ -19,8 +19,7 @@ const std::vector<Key>& Keys() {
   return kKeys;
 }
 
-/// Pieces that mean something to YAML, put together by chance; half of them behind a key, so that many can be
-/// read.
+/// Random sequences of tokens that are special in YAML; half of them after a key, so that many can be read.
 std::string Garbage(std::mt19937& random) {
   static const std::vector<std::string> kPieces{"a",
                                                 "b",

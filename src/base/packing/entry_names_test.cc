@@ -52,7 +52,8 @@ TEST(EntryNames, AFileIsNoFolderToo) {
   EXPECT_EQ(names.NameOf("b/a/b", false), "top/b/a/b");
 }
 
-/// All names of up to five of these characters, in order: different names, none of which leads out.
+/// All names of up to five of these characters, in order, give different entry names, and none leads out of
+/// the folder.
 TEST(EntryNames, AreOneToOne) {
   const std::string alphabet = "%/.2F";
   std::vector<std::string> objects{""};

@@ -25,7 +25,7 @@ struct Listed {
   std::string bytes;
 };
 
-/// What an unpacker does: from the end to the list of entries, from there to each.
+/// Reads like an unpacker: from the end to the list of entries, and from there to each entry.
 std::vector<Listed> Unpack(std::string_view zip) {
   std::vector<Listed> found;
   const std::size_t end = zip.size() - 22;

@@ -112,7 +112,7 @@ TEST(ChildProcess, ItsOomScoreMayBeTheUsualOne) {
   SpawnOptions options = Shell("read score < /proc/self/oom_score_adj; exit $score");
   options.usual_oom_score = true;
   const pid_t parent = fork();
-  if (parent == 0) {  // a process without threads, which is protected less than others
+  if (parent == 0) {  // a process without threads, to change its OOM score
     const UniqueFd file(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
     if (write(file.get(), "100", 3) != 3) _exit(3);
     auto child = ChildProcess::Spawn(std::move(options));

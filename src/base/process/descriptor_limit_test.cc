@@ -15,7 +15,7 @@
 namespace trainyard {
 namespace {
 
-/// What a child says that looks once it was started for certain.
+/// The limit that a child prints after it has certainly been started.
 std::string LimitOfAChild() {
   std::array<int, 2> input{};
   std::array<int, 2> output{};
@@ -37,7 +37,7 @@ std::string LimitOfAChild() {
   return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
-// In one process: a limit that was raised is not lowered for the tests behind it.
+// One test for everything, because a raised limit is not lowered for later tests.
 TEST(DescriptorLimit, WhatWeStartHasTheFormerLimit) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

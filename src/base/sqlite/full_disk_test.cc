@@ -34,7 +34,7 @@ class FullDiskTest : public testing::Test {
     ASSERT_TRUE(database) << database.error().message;
     database_.emplace(*std::move(database));
     std::ofstream(folder_ / "reserve") << std::string(1 << 20, 'x');
-    std::ofstream(folder_ / "ballast") << std::string(8 << 20, 'x');  // as much as there is room for
+    std::ofstream(folder_ / "ballast") << std::string(8 << 20, 'x');  // fills the disk
     SetMakeRoom([this] { return fs::remove(folder_ / "reserve"); });
   }
   void TearDown() override {

@@ -32,7 +32,7 @@ class SchemaCopiesTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// As a program of that version opens the store.
+  /// Opens the store like a program of that version.
   Result<Database> OpenAs(std::size_t version) {
     return Database::Open({.path = folder_ / "jobs.db",
                            .application_id = kKind,

@@ -44,8 +44,8 @@ class SnapshotTest : public testing::Test {
   std::vector<std::string> paths_;
 };
 
-/// A writer that puts number n into the first and then into the second: at any instant the first has the
-/// second's last number or one more.
+/// A writer inserts number n into the first database and then into the second: at any instant the first has
+/// the second's last number or one more.
 TEST_F(SnapshotTest, AllAreOfOneInstantAlthoughSomebodyWrites) {
   for (const std::string& path : paths_) Open(path);
   std::atomic<bool> ends = false;

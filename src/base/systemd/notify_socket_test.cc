@@ -17,7 +17,7 @@
 namespace trainyard::systemd {
 namespace {
 
-/// The service manager's side, on an abstract socket of this process's own.
+/// The service manager's side, on an abstract socket of this process.
 class Manager {
  public:
   Manager() : name_("@trainyard-notify-test-" + std::to_string(getpid())) {
@@ -81,7 +81,7 @@ TEST(NotifySocket, SaysThatNobodyListens) {
   unsetenv("NOTIFY_SOCKET");
 }
 
-/// What the manager hears next; waits for it.
+/// Waits for the manager's next message and returns it.
 std::string Hear(int socket) {
   std::array<char, 256> text{};
   const ssize_t size = ::recv(socket, text.data(), text.size(), 0);

@@ -48,7 +48,7 @@ TEST(WatchdogWaitOf, Texts) {
   EXPECT_EQ(WatchdogWait("7", "soon", 7), std::nullopt);
 }
 
-/// Descriptors have the numbers that the manager gives: so it is tried in a process of its own.
+/// The descriptors must have the manager's numbers, so the test uses a child process.
 int TakeInAChild() {
   const int null = ::open("/dev/null", O_RDONLY);
   if (null != 3 && ::dup2(null, 3) != 3) return 2;

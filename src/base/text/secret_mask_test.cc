@@ -19,7 +19,7 @@ TEST_P(MaskRules, Hides) {
   EXPECT_EQ(SecretMask(GetParam().values).Apply(GetParam().text), GetParam().shown);
 }
 
-/// However the text is cut, the same comes out.
+/// The output is the same for every way to cut the text.
 TEST_P(MaskRules, HidesInPieces) {
   const auto& [name, values, text, shown] = GetParam();
   const SecretMask mask(values);
@@ -58,7 +58,7 @@ TEST(MaskedStream, KeepsNothingBackAfterALinesEnd) {
   EXPECT_EQ(stream.Feed(mask, "ted\n"), "hunted\n");
 }
 
-/// A property: what comes out has no value in it, and all that is no part of one.
+/// A property: the output contains no value, and everything that is not part of a value.
 TEST(MaskedStream, ShowsNoValueOfRandomText) {
   std::mt19937 random(7);
   const SecretMask mask({"abab", "babba", "aabbaabb"});

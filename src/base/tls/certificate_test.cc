@@ -28,7 +28,8 @@ KeyPair MakeLeaf(const KeyPair& authority) {
   return *MakeServerCertificate(authority, {"any.name"}, SystemClock().Now(), days(30));
 }
 
-/// Whether a client that pins the fingerprint shakes hands with a server of that leaf, which presents more.
+/// Whether the handshake of a client that pins the fingerprint succeeds with a server that has this leaf and
+/// presents further certificates.
 bool ShakesHands(const std::string& fingerprint, const KeyPair& leaf, const std::vector<X509*>& more) {
   const Context server(::SSL_CTX_new(::TLS_server_method()));
   ::SSL_CTX_use_certificate(server.get(), leaf.certificate.get());

@@ -271,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Flood{"members", ManyElements("{", R"("a":1)", 100'000, "}"), "", ""},
                     Flood{"lists_of_lists", ManyElements(R"({"x":[)", "[1,[2]]", 100'000, "]}"), "job",
                           "job.x"},
-                    // What ends in a syntax error is not read twice.
+                    // A text with a syntax error is not parsed twice.
                     Flood{"cut", ManyElements(R"({"labels":{)", R"("a":"")", 100'000, ""), "", "labels"}),
     [](const auto& row) { return row.param.name; });
 
@@ -412,7 +412,7 @@ TEST(ParseJson, ReadsWhatItPrints) {
 }
 
 TEST(PrintJson, SortsMapsByKey) {
-  for (int round = 0; round < 50; ++round) {  // each map has an order of its own
+  for (int round = 0; round < 50; ++round) {  // each map has its own order
     ml::v1::Job job;
     for (const char* key : {"c", "a", "b"}) (*job.mutable_labels())[key] = "";
     EXPECT_EQ(PrintJsonCompact(job), R"({"labels":{"a":"","b":"","c":""}})");

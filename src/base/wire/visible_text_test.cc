@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"cut", "ab\xE2\x82", R"(ab\342\202)"}, Row{"backslash", R"(C:\new \033)", R"(C:\new \033)"}),
     [](const auto& row) { return row.param.name; });
 
-/// However the pieces are cut.
+/// The result is the same for every way to cut the pieces.
 TEST(VisibleStreamTest, IsTheSameAsTheWhole) {
   const std::string text = "a\r\n\u20ac\x1b[0m\u202E\U0001F600\xE2\x82\xC2\x9B\rz\xF0\x9F";
   for (std::size_t size = 1; size <= text.size(); ++size) {

@@ -24,7 +24,7 @@ std::string Laughs(int levels) {
   return text;
 }
 
-/// Each alias one deeper than the one before: 3 lines of text a level, no nesting in the text.
+/// Each alias is one level deeper than the previous one: 3 lines of text per level, no nesting in the text.
 std::string Tower(int levels) {
   std::string text = "a0: &a0 x\n";
   for (int level = 1; level <= levels; ++level)

@@ -50,7 +50,7 @@ class GateTest : public testing::Test {
     loop.run();
     return *answer;
   }
-  /// 0: the request may be asked.
+  /// 0: the request is accepted.
   Code CheckCode() {
     const Status checked = Check();
     return checked ? Code{} : checked.error().code;

@@ -74,7 +74,7 @@ class Connection {
 
 using Owner = std::optional<std::uint32_t>;
 
-/// Both ways to find it out agree.
+/// Both ways to find the owner agree.
 void ExpectOwner(const http::Peer& peer, Owner expected) {
   EXPECT_EQ(PeerUids().Find(peer), expected);
   const auto uid = [](const Result<std::optional<OwnedSocket>>& found) {

@@ -31,7 +31,7 @@ http::asio::awaitable<Result<Response>> Echo(Request& request) {
 
 http::asio::awaitable<Result<Response>> Ours(Request& /*request*/) { co_return Response::Text("ours"); }
 
-/// A stand-in of the real Cloud Storage with TLS, and a front before it, both on one loop.
+/// A fake of the real Cloud Storage with TLS, and a front that forwards to it, both on one loop.
 class RealBucketsTest : public testing::Test {
  protected:
   RealBucketsTest() {

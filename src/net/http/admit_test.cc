@@ -6,7 +6,7 @@
 #include "net/http/client.h"
 #include "net/http/testing/test_server.h"
 
-/// What ServerOptions::admit sees, and what its refusal does.
+/// Tests the arguments of ServerOptions::admit and the effect of its refusal.
 namespace trainyard::http {
 namespace {
 

@@ -113,7 +113,7 @@ TEST(Client, UploadsAndDownloadsFiles) {
   EXPECT_EQ(response->downloaded, 5'000'000U);
   EXPECT_EQ(response->body, "");
   EXPECT_EQ(ReadFile(target), std::string(5'000'000, 'f'));
-  // An error's body is not the file.
+  // The body of an error is not written to the file.
   download.target = "/error/5";
   const Result<ClientResponse> error = client.Send(download);
   ASSERT_TRUE(error);
@@ -203,7 +203,7 @@ struct AnswerRow {
   Code code;
 };
 
-/// Answers one connection with fixed bytes.
+/// Responds to one connection with fixed bytes.
 void AnswerOnce(int listening, std::string answer) {
   const UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC));
   std::array<char, 1000> request{};

@@ -23,7 +23,7 @@ constexpr PeerKey kNobody{};
 constexpr PeerKey kAlice{.uid = 1000};
 constexpr PeerKey kBob{.uid = 1001};
 
-/// Connections by name; those that were closed for others are in `closed`, in order.
+/// Connections by name; those that were closed to make room are in `closed`, in order.
 class Connections {
  public:
   explicit Connections(ConnectionBudget::Limits limits) : budget(limits) {}
@@ -153,8 +153,8 @@ TEST(PeerKeyOf, MeansNobodyOnLoopback) {
   EXPECT_EQ(PeerKeyOf(Peer{.kind = Peer::Kind::kUnix}), kNobody);
 }
 
-// Whatever happens: never more than there may be, nobody turned away while one could be closed, and no busy
-// one closed.
+// Invariants: never more connections than the limit, none refused while one could be closed, and no busy one
+// closed.
 TEST(ConnectionBudget, HoldsOverAnyHistory) {
   std::mt19937 random(1);
   const auto pick = [&random](std::size_t end) {

@@ -6,7 +6,7 @@
 
 #include "net/http/testing/test_server.h"
 
-/// Conversations byte for byte: what goes in on one connection, and all that comes out until the server
+/// Conversations byte for byte: the bytes sent on one connection, and all bytes received until the server
 /// closes it.
 namespace trainyard::http {
 namespace {
@@ -16,7 +16,7 @@ std::string Text(std::string_view body, std::string_view fields = "") {
          std::to_string(body.size()) + "\r\n" + std::string(fields) + "\r\n" + std::string(body);
 }
 
-/// The status of each answer, "!" in front of one that closes.
+/// The status of each response, with "!" before one that closes the connection.
 std::string Summary(std::string_view answers) {
   std::string summary;
   while (true) {
@@ -157,7 +157,7 @@ std::vector<StatusRow> StatusRows() {
   const std::string post = "POST /echo HTTP/1.1\r\nHost: h\r\n";
   const std::string chunked = post + "Transfer-Encoding: chunked\r\n\r\n";
   return {
-      // What smugglers try. A refused request ends the connection: what follows it is never taken for a
+      // Request smuggling. A refused request ends the connection: bytes after it are never treated as a
       // request.
       {"length_and_chunked", post + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + get,
        "!400"},
@@ -220,7 +220,7 @@ std::vector<StatusRow> StatusRows() {
        "POST /ignore HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", "!200"},
       {"expect_of_1_0_is_ignored",
        "POST /echo HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na", "!200"},
-      // The application's answers leave the connection usable.
+      // The application's responses leave the connection usable.
       {"not_found", "GET /nothing HTTP/1.1\r\nHost: h\r\n\r\n" + get, "404 200"},
       {"method_not_allowed", "DELETE /hello HTTP/1.1\r\nHost: h\r\n\r\n" + get, "405 200"},
       {"exception", "GET /throw HTTP/1.1\r\nHost: h\r\n\r\n" + get, "500 200"},
@@ -288,7 +288,7 @@ TEST(Connection, ContinueIsSentWhenTheHandlerReads) {
 
 TEST(Connection, SlowHeadIsAnswered408) {
   ServerOptions options;
-  options.head_wait_max = std::chrono::milliseconds(500);  // without a byte it closes, and says nothing
+  options.head_wait_max = std::chrono::milliseconds(500);  // without a byte it closes without a response
   const TestServer server(options);
   RawClient client(server.port());
   client.Send("GET /hello HT");
@@ -303,7 +303,7 @@ TEST(Connection, ABodyThatComesTooSlowlyIsAnswered408) {
   RawClient client(server.port());
   client.Send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n");
   client.ReadUntil("100 Continue\r\n\r\n");
-  for (int byte = 0; byte < 3; ++byte) {  // the server's clock of waiting starts a little later than ours
+  for (int byte = 0; byte < 3; ++byte) {  // the server's wait starts a little later than ours
     const auto begin = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begin < options.body_window) {
     }

@@ -10,7 +10,7 @@ namespace {
 struct Outcome {
   int status = 0;
   std::string body;
-  std::size_t used = 0;  ///< up to the end of the answer
+  std::size_t used = 0;  ///< up to the end of the response
   bool done = false;
   std::string error;
   friend bool operator==(const Outcome&, const Outcome&) = default;

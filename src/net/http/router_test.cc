@@ -34,7 +34,7 @@ Router MakeRouter() {
   return router;
 }
 
-/// "PATTERN name=value ..." of what was found, or the code's name.
+/// "PATTERN name=value ..." for the route that was found, or the error code's name.
 std::string Find(const Router& router, Method method, std::string path) {
   Request request;
   request.method = method;

@@ -153,7 +153,7 @@ TEST(Server, IdleConnectionsMakeRoomForNewOnes) {
   EXPECT_NE(slow.ReadToEnd(), "(timeout)");
   fifth.Send(kGet);
   EXPECT_TRUE(fifth.ReadUntil("hello").ends_with("hello"));
-  used.Send(kGet);  // the one that was used before stays while there are others
+  used.Send(kGet);  // the connection that was used before is kept while there are others
   EXPECT_TRUE(used.ReadUntil("hello").ends_with("hello"));
   server.StopAndJoin();
 }
@@ -244,7 +244,7 @@ TEST(Server, DestructorEndsConnectionsThatAreOpen) {
 TEST(Server, CurlIsNotKeptWaitingForContinue) {
   if (!std::filesystem::exists("/usr/bin/curl")) GTEST_SKIP() << "no curl here";
   TestServer server;
-  // It would wait longer for it than the test does.
+  // curl would wait for it longer than the test.
   const auto result =
       RunProgram({.argv = {"/usr/bin/curl", "-s", "-S", "--noproxy", "*", "--expect100-timeout", "600", "-H",
                            "Expect: 100-continue", "-d", "abc", server.Url() + "/echo"}},

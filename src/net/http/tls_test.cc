@@ -80,7 +80,7 @@ TEST_F(TlsServer, OnAUnixSocket) {
     EXPECT_TRUE(used.ListenUnixTls(path, identity_, FramingRules::kChunkedWins));
     EXPECT_EQ(used.ListenUnixTls(path, identity_).error().code, Code::kAlreadyExists);
   });
-  // What TensorFlow sends: a chunked body, and a Content-Length that is none of it.
+  // Like TensorFlow's requests: a chunked body, and a Content-Length that does not match it.
   const auto curl = RunTool({"/usr/bin/curl", "-sS", "--noproxy", "*", "--unix-socket", path.string(),
                              "--cacert", identity_.ca_file.string(), "-H", "Transfer-Encoding: chunked", "-H",
                              "Content-Length: 4", "-d", "body", "https://storage.googleapis.com/echo"});

@@ -52,7 +52,7 @@ class PumpTest : public testing::Test {
       loop_.run_one_for(std::chrono::milliseconds(20));
     return condition();
   }
-  /// All that comes until the other side closes.
+  /// Reads everything until the other side closes.
   std::string ReadAll(int socket) {
     std::string all;
     bool ended = false;

@@ -21,7 +21,7 @@ constexpr const char* kHost = "127.0.0.1";
 
 UniqueFd Copy(const http::ListeningSocket& socket) { return UniqueFd(::dup(socket.descriptor.get())); }
 
-/// What a server that has ended left to the manager: the sockets that listened there.
+/// The sockets that an ended server left in the manager.
 KeptSockets KeptOf(const std::vector<std::pair<std::string, const http::ListeningSocket*>>& sockets) {
   std::vector<KeptDescriptor> waiting;
   for (const auto& [name, socket] : sockets) waiting.push_back({.name = name, .descriptor = Copy(*socket)});
@@ -44,7 +44,7 @@ bool Same(const http::ListeningSocket& one, const http::ListeningSocket& other) 
 
 class KeptSocketsTest : public testing::Test {
  protected:
-  void SetUp() override { ::setenv("NOTIFY_SOCKET", "", 1); }  // nobody is told
+  void SetUp() override { ::setenv("NOTIFY_SOCKET", "", 1); }  // no notifications are sent
   http::ListeningSocket previous_ = *http::ListenOnTcp(kHost, 0);
 };
 

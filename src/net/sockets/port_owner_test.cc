@@ -36,7 +36,7 @@ TEST(FindListening, LooksAtTheAddress) {
   EXPECT_EQ(Find("0.0.0.0", 8470), (ListeningEntry{1002, 4141})) << "every address is in its way";
 }
 
-// As a machine with little-endian words prints them; the one that runs this is such a one.
+// As printed by a little-endian machine, which the test requires.
 TEST(AddressesInTheWay, AreTheAddressAndTheWildcards) {
   const std::string zeros(32, '0');
   const std::string mapped = "0000000000000000FFFF0000";  // ::ffff:0:0/96

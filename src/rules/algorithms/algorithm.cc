@@ -41,7 +41,7 @@ std::vector<v1::Algorithm> ReadTables() {
   for (const auto& file : package::Files()) {
     if (!file.name.starts_with(kTables)) continue;
     Result<v1::Algorithm> read = ParseAlgorithm(file.bytes);
-    TY_CHECK(read.has_value());  // algorithm_test.cc says which and why
+    TY_CHECK(read.has_value());  // algorithm_test.cc reports which one and why
     all.push_back(*std::move(read));
   }
   std::ranges::sort(all, {}, &v1::Algorithm::name);

@@ -21,7 +21,7 @@ namespace {
 using v1::Algorithm;
 using v1::Argument;
 
-/// The service adds it: no table has it.
+/// Not in the tables, because the service adds it.
 constexpr std::string_view kJobDir = "job-dir";
 constexpr double kWholeMax = 9007199254740992.0;  // beyond 2^53 doubles skip whole numbers
 
@@ -126,10 +126,10 @@ std::string Unknown(const Algorithm& algorithm, std::string_view name) {
          list + "--" + std::string(kJobDir) + ".";
 }
 
-/// What was given, by the argument's own name; of several the last, as the trainer reads it.
+/// The job's values by the argument's name; if there are several, the last one, like the trainer.
 using Values = std::map<std::string, std::string>;
 
-/// A token, and whether the next one is its value.
+/// A token, and whether the next token is its value.
 struct Given {
   std::string name;
   std::optional<std::string> value;
@@ -177,7 +177,7 @@ Result<Values> Read(const Algorithm& algorithm, const std::vector<std::string>& 
   return values;
 }
 
-/// Empty: it is absent and has no default.
+/// The argument's value or its default; empty if there is neither.
 std::string ValueOf(const Algorithm& algorithm, const Values& values, const std::string& name) {
   if (const auto given = values.find(name); given != values.end()) return given->second;
   return DefaultOf(*FindArgument(algorithm, name));

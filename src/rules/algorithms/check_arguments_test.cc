@@ -17,7 +17,7 @@ namespace {
 namespace json = boost::json;
 using testing::HasSubstr;
 
-/// The cases that the trainer's own parser is tried with, too.
+/// The same cases test the trainer's own parser.
 json::object ReadCases() {
   std::ifstream file(TRAINYARD_ARGUMENT_CASES);
   std::stringstream text;

@@ -35,8 +35,8 @@ struct Limit {
   double memory_gb;
   std::int64_t count_max;
 };
-// What one GPU carries: with it the rule "enough GPUs for the machine" gives every N1 cell of the public
-// table, which is how the table's lost columns were restored (spec cluster.md section 4).
+// The machine resources that one GPU allows: with them the rule "enough GPUs for the machine" gives every N1
+// cell of the public table, which is how the table's lost columns were restored (spec cluster.md section 4).
 constexpr Limit kLimits[] = {
     {AcceleratorConfig::NVIDIA_TESLA_K80, 8, 52, 8},    {AcceleratorConfig::NVIDIA_TESLA_P4, 24, 156, 4},
     {AcceleratorConfig::NVIDIA_TESLA_P100, 16, 104, 4}, {AcceleratorConfig::NVIDIA_TESLA_T4, 24, 156, 4},

@@ -17,7 +17,7 @@ std::string Account(std::int64_t number, std::string_view domain) {
   return account.append(std::to_string(number)).append("@").append(domain).append(".iam.gserviceaccount.com");
 }
 
-/// As it is printed: no zero in front.
+/// Reads a number without leading zeros.
 std::optional<std::int64_t> ReadNumber(std::string_view digits) {
   const bool is_number = !digits.empty() && digits.size() <= kDigitsMax && digits[0] != '0' &&
                          std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });

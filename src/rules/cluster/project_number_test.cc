@@ -6,7 +6,7 @@ namespace trainyard::cluster {
 namespace {
 
 TEST(ProjectNumberTest, OfOlderDataDirectoriesIsAsItWas) {
-  // Written down by users in IAM bindings: must not change with the program.
+  // Users have it in IAM bindings, so it must not change with the program.
   EXPECT_EQ(HashedNumber("my-project"), 642'627'587'659) << "the accounts of every project have changed";
   EXPECT_EQ(HashedNumber("473645424018"), 473'645'424'018);
   EXPECT_NE(HashedNumber("0123"), 123);

@@ -17,7 +17,7 @@ TrainingInput Input(const std::string& text) {
   return input;
 }
 
-/// "master-0:standard worker-0:..." of an expansion, or "FIELD: message".
+/// "master-0:standard worker-0:..." for an expansion, or "FIELD: message".
 std::string Summary(const Result<std::vector<ReplicaPlan>>& replicas) {
   if (!replicas) return replicas.error().field + ": " + replicas.error().message;
   std::string text;

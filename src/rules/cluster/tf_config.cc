@@ -14,7 +14,7 @@ using replica::v1::Cluster;
 using replica::v1::Endpoint;
 using replica::v1::Manifest;
 
-/// Control characters by their codes, as TF_CONFIG has them.
+/// Quotes text; control characters are written as codes, as in TF_CONFIG.
 std::string Quote(std::string_view text) { return text::QuoteJson(text, text::JsonControls::kCode); }
 
 bool IsPackageJob(const Manifest& manifest) { return !manifest.program().python_module().empty(); }
@@ -48,8 +48,7 @@ std::string ClusterJson(const Cluster& cluster, bool use_chief) {
   return json + "}";
 }
 
-/// `{"type": "worker", "index": 0}`, with "trial" in a tuning job and "cloud" where the original service's
-/// runner put it.
+/// `{"type": "worker", "index": 0}`, with "trial" in a tuning job and "cloud" where Google's runner puts it.
 std::string TaskJson(const Manifest& manifest, bool use_chief, bool with_cloud) {
   std::string json = "{\"type\": " + Quote(TaskType(manifest.replica().type(), use_chief)) +
                      ", \"index\": " + std::to_string(manifest.replica().index());
@@ -58,7 +57,7 @@ std::string TaskJson(const Manifest& manifest, bool use_chief, bool with_cloud) 
   return json + "}";
 }
 
-/// An object for packages, for containers a string that has the object's JSON.
+/// The job as an object for packages; for containers, as a string with the object's JSON.
 std::string JobJson(const Manifest& manifest) {
   const std::string json = manifest.job_json().empty() ? "{}" : manifest.job_json();
   return IsPackageJob(manifest) ? json : Quote(json);

@@ -117,7 +117,7 @@ TEST(ReplicaVariables, OfASingleReplicaNameTheLoopback) {
   Add(cluster, replica::v1::MASTER, 0, 2222, false);
   Manifest manifest = For(replica::v1::MASTER, 0, false);
   manifest.mutable_program()
-      ->clear_python_module();  // a custom container: no runner, so nothing of the runner's
+      ->clear_python_module();  // a custom container: no runner, so no variables of the runner
   manifest.clear_job_json();
   EXPECT_EQ(ReplicaVariables(manifest, cluster, 1),
             (Variables{

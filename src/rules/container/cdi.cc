@@ -25,7 +25,7 @@ std::vector<std::string> Texts(const YAML::Node& node, const char* name) {
   return texts;
 }
 
-/// Calls for each element of a list of objects.
+/// Calls `each` for every element of a list of objects.
 template <class Each>
 void ForEach(const YAML::Node& node, const char* name, Each each) {
   const YAML::Node list = node[name];

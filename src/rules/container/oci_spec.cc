@@ -18,7 +18,7 @@ namespace trainyard::container {
 
 namespace {
 
-/// A condition on an argument; several hold together.
+/// A condition on an argument; all conditions of a rule must be true.
 struct Condition {
   int argument;
   std::string_view comparison;  ///< without SCMP_CMP_
@@ -28,7 +28,8 @@ struct Condition {
 std::string PrintConditions(const std::vector<Condition>& conditions) {
   std::string list;
   for (const Condition& condition : conditions) {
-    const bool masked = condition.comparison == "MASKED_EQ";  // value is the mask then: nothing of it is set
+    const bool masked =
+        condition.comparison == "MASKED_EQ";  // then value is the mask, and none of its bits may be set
     list.append(list.empty() ? "" : ",")
         .append(R"({"index":)")
         .append(std::to_string(condition.argument))
@@ -60,7 +61,8 @@ std::string PrintRefused(std::string_view name, int error, const std::vector<Con
       .append("]}");
 }
 
-/// A rule may ask one thing of an argument: families are allowed one by one between those that are not.
+/// A rule may have only one condition per argument, so the ranges between the refused families are allowed
+/// one by one.
 std::string PrintSockets() {
   const auto [packet, hypervisor] = kSocketFamiliesRefused;
   std::string rules = PrintAllowed("socket", {{0, "LT", kNetlinkFamily}}) +
@@ -81,7 +83,7 @@ std::string_view Architectures() {
 
 using text::QuoteJson;
 
-/// What tells of the machine or changes it: as Docker has it.
+/// Paths that reveal or change the machine's state, as in Docker.
 constexpr std::array<std::string_view, 10> kMasked = {
     "/proc/asound",     "/proc/acpi",        "/proc/kcore",       "/proc/keys", "/proc/latency_stats",
     "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware"};
@@ -120,7 +122,7 @@ std::string Mount(std::string_view destination, std::string_view type, std::stri
 
 std::string Mounts(const Spec& spec) {
   const std::string shm_size = "size=" + std::to_string(spec.shared_memory_bytes);
-  // A user namespace need not have the group that owns terminals elsewhere.
+  // A user namespace may lack the group that owns terminals.
   const std::string_view tty_group = spec.in_user_namespace ? "mode=0620" : "gid=5";
   const std::string_view shm_option =
       spec.shared_memory_bytes > 0 ? std::string_view(shm_size) : std::string_view("nodev");
@@ -131,7 +133,7 @@ std::string Mounts(const Spec& spec) {
             {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", tty_group}),
       Mount("/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777", shm_option}),
       Mount("/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}),
-      // The sandbox has made it unwritable. A fresh one would need a network namespace of its own.
+      // The sandbox has made it read-only. A new mount would need its own network namespace.
       Mount("/sys", "bind", "/sys", {"rbind", "ro", "nosuid", "noexec", "nodev"})};
   for (const Bind& bind : spec.binds) {
     std::vector<std::string_view> options = {"rbind", "rprivate", bind.read_only ? "ro" : "rw"};

@@ -38,7 +38,7 @@ std::optional<Value> ReadAt(std::string_view bytes, std::size_t offset) {
   return value;
 }
 
-/// The loader that an ELF file of 64 bits names; empty: none, or not in its beginning.
+/// The loader in a 64-bit ELF file; empty: none, or not within its beginning.
 std::string LoaderOf(std::string_view bytes) {
   const auto header = ReadAt<Elf64_Ehdr>(bytes, 0);
   if (!header || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)

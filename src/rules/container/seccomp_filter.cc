@@ -33,7 +33,8 @@ void Load(Program& program, std::size_t offset) {
   program.push_back(sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offset)});
 }
 
-/// The low half of an argument: these are ints, of which the kernel looks at no more. Little-endian machines.
+/// Loads the low half of an argument: the arguments are ints, so the kernel ignores the other half.
+/// Little-endian machines.
 void LoadArgument(Program& program, std::size_t index) {
   Load(program, offsetof(seccomp_data, args) + index * sizeof(std::uint64_t));
 }
@@ -94,8 +95,8 @@ std::vector<Range> MakeRanges(const CallTable& table) {
   return ranges;
 }
 
-/// A binary search in ranges[begin, end): a dozen steps for any call, and a program that the kernel checks
-/// and translates in no time.
+/// A binary search in ranges[begin, end): a dozen steps for any call, and a program that the kernel can check
+/// and translate quickly.
 void CompileSearch(Program& program, const std::vector<Range>& ranges, std::size_t begin, std::size_t end) {
   if (end - begin == 1) return CompileRule(program, ranges[begin].rule);
   const std::size_t middle = begin + (end - begin) / 2;
@@ -108,7 +109,7 @@ void CompileSearch(Program& program, const std::vector<Range>& ranges, std::size
   CompileSearch(program, ranges, middle, end);
 }
 
-/// Whatever runs here is not of these: the next table looks at the architecture again.
+/// If the architecture differs, this falls through to the next table, which checks the architecture again.
 void AppendTable(Program& program, const CallTable& table) {
   Program calls;
   Load(calls, offsetof(seccomp_data, nr));

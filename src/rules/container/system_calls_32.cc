@@ -4,7 +4,7 @@
 
 #include "rules/container/system_calls.h"
 
-// The numbers of i386 have the names of our own: they are in this file only.
+// The macros of i386 have the same names as those of x86-64, so they are only in this file.
 #if defined(__x86_64__)
 #include <asm/unistd_32.h>
 

@@ -32,7 +32,7 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-/// The first line whose name is `word`, or whose number it is. Lines with fewer fields than that are none.
+/// The first line with the name or number `word`. Lines with fewer fields are ignored.
 std::optional<Fields> FindLine(std::string_view file, std::string_view word, std::size_t fields_min) {
   const auto number = ParseNumber<std::uint32_t>(word);
   std::optional<Fields> by_number;

@@ -20,10 +20,9 @@ using replica::v1::ExitRecord;
 using Rules = std::span<const Rule>;
 using Lines = std::vector<std::string_view>;
 
-/// How far from the end an uncaught exception may stand: what threads and libraries say at exit comes behind
-/// it.
+/// The maximum number of lines after an uncaught exception: threads and libraries may print at exit.
 constexpr std::size_t kTailOfException = 8;
-/// Lines before these say little about the end.
+/// Only this many last lines are examined: earlier ones say little about the end.
 constexpr std::size_t kEvidenceLinesMax = 12;
 
 constexpr Rule kException{
@@ -32,8 +31,8 @@ constexpr Rule kException{
     .summary = "The program raised an exception: {line}.",
     .advice = "The traceback shows where; the replica's last lines show what came before."};
 
-/// The lines that say what was raised: of the last exception first, as it ended the program; those that it
-/// came from behind it.
+/// The lines with the exceptions' types and messages: first those of the last exception, which ended the
+/// program, then those of its causes.
 Lines ExceptionLines(const std::vector<Lines>& exceptions) {
   if (exceptions.empty()) return {};
   Lines lines = exceptions.back();
@@ -42,7 +41,7 @@ Lines ExceptionLines(const std::vector<Lines>& exceptions) {
   return lines;
 }
 
-/// What was raised, in one line. TensorFlow has the reason in the next ones.
+/// The exception in one line. TensorFlow has the reason in the following lines.
 std::string Headline(const Lines& exception) {
   std::string headline;
   for (std::string_view line : exception) {
@@ -66,7 +65,7 @@ bool IsLast(const Lines& exception, const Symptoms& seen) {
   return false;
 }
 
-/// Lines before the end, the last one first; stderr's before others'.
+/// The last lines, the latest first; those of stderr before others.
 Lines LastLines(const Symptoms& seen) {
   Lines lines;
   for (const bool errors : {true, false}) {
@@ -97,7 +96,7 @@ std::string SignalName(int signal) {
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
 }
 
-/// What the program said last, for ends that say nothing themselves.
+/// The program's last output, for ends that explain nothing.
 std::string Said(const Symptoms& seen) {
   const Lines lines = LastLines(seen);
   const auto said = std::ranges::find_if(lines, [](std::string_view line) { return !line.empty(); });
@@ -159,7 +158,7 @@ std::optional<Captures> MatchAny(const Rule& rule, std::string_view line,
   return std::nullopt;
 }
 
-/// The first line that a rule knows. A rule without patterns knows every line.
+/// The diagnosis of the first line that matches a rule. A rule without patterns matches every line.
 std::optional<Diagnosis> AskForLines(std::span<const Rules> tables, const Lines& lines,
                                      const Symptoms& seen) {
   const std::vector<TemplateValue> values = ValuesOf(seen, "");
@@ -175,7 +174,7 @@ std::optional<Diagnosis> AskForLines(std::span<const Rules> tables, const Lines&
   return std::nullopt;
 }
 
-/// The first rule that the end alone satisfies.
+/// The diagnosis of the first rule that matches the end alone.
 std::optional<Diagnosis> AskForEnd(Rules table, const Symptoms& seen) {
   for (const Rule& rule : table) {
     if (rule.applies == nullptr || rule.applies(seen)) return Make(rule, {}, seen, "");
@@ -183,7 +182,7 @@ std::optional<Diagnosis> AskForEnd(Rules table, const Symptoms& seen) {
   return std::nullopt;
 }
 
-/// Killed, told to end or interrupted: what it wrote before has nothing to do with it.
+/// Whether it was killed, terminated or interrupted: then its output is not the cause.
 bool CameFromOutside(const Symptoms& seen) {
   constexpr int kShell = 128;
   const int signal = seen.cause == ExitRecord::SIGNALED ? seen.signal : seen.exit_code - kShell;
@@ -207,7 +206,7 @@ std::optional<Diagnosis> Classify(const Symptoms& seen) {
   if (auto known = AskForEnd(KernelRules(), seen)) return known;
   switch (seen.cause) {
     case ExitRecord::PREPARATION_FAILED: {
-      const std::array tables = {PreparationRules()};  // the last row takes whatever no other does
+      const std::array tables = {PreparationRules()};  // the last row matches everything
       return AskForLines(tables, {seen.message}, seen);
     }
     case ExitRecord::EXITED:

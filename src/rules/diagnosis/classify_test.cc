@@ -17,7 +17,7 @@ std::string Raised(const std::string& exception) {
          exception;
 }
 
-/// A program that raised, and said so last.
+/// A program that raised an exception, which is its last output.
 Symptoms Exception(const std::string& text) {
   Symptoms seen{.cause = ExitRecord::EXITED,
                 .exit_code = 1,
@@ -181,13 +181,13 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"nothing_said", End(ExitRecord::PREPARATION_FAILED, ""), "preparation_failed", ""}),
     [](const auto& row) { return row.param.name; });
 
-/// A program of an image, which has no pythonModule.
+/// A program in an image, without a pythonModule.
 Symptoms InImage(Symptoms seen) {
   seen.python_module.clear();
   return seen;
 }
 
-/// What TensorFlow 1.15 writes when an operation fails, as the supervisor keeps it: frames are no evidence.
+/// What TensorFlow 1.15 writes when an operation fails, as the supervisor stores it: frames are not evidence.
 Symptoms TensorFlow1() {
   const std::string said =
       "tensorflow.python.framework.errors_impl.InvalidArgumentError: 2 root error(s) found.\n"
@@ -202,7 +202,7 @@ Symptoms TensorFlow1() {
   return seen;
 }
 
-/// What TensorFlow 2.15 writes: the reason is behind the frames that made the operation.
+/// What TensorFlow 2.15 writes: the reason comes after the frames that created the operation.
 Symptoms TensorFlow2(const std::string& reason) {
   Symptoms seen = Exception(
       "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\n"

@@ -7,7 +7,7 @@ constexpr std::size_t kCaptureBytesMax = 200;
 
 constexpr std::string_view kEllipsis = "...";
 
-/// Whole characters, and whole words where there are some.
+/// Cuts at a character, and at a word if possible.
 std::string_view Cut(std::string_view text, std::size_t size) {
   while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
   const std::size_t blank = text.substr(0, size).rfind(' ');
@@ -17,7 +17,7 @@ std::string_view Cut(std::string_view text, std::size_t size) {
   return text;
 }
 
-/// The first line, without a full stop, at most so long. An ellipsis stays.
+/// The first line, without a full stop, with a limited length. An ellipsis stays.
 std::string Shorten(std::string_view text) {
   text = text.substr(0, text.find('\n'));
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -27,7 +27,7 @@ std::string Shorten(std::string_view text) {
   return std::string(text).append(goes_on ? kEllipsis : "");
 }
 
-/// Whether a sentence that ends so needs no full stop.
+/// Whether the sentence needs no additional full stop.
 bool EndsSentence(std::string_view text) {
   return text.ends_with(kEllipsis) || text.ends_with('!') || text.ends_with('?');
 }

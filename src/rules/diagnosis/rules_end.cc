@@ -35,14 +35,14 @@ bool IsMaintenance(const Symptoms& seen) {
 }
 bool IsSystemStop(const Symptoms& seen) { return seen.cause == ExitRecord::SHUT_DOWN; }
 
-/// A shell or a launcher reports a child's signal as 128 and its number.
+/// A shell or a launcher reports a child's signal as 128 plus its number.
 template <int kSignal>
 bool IsSignal(const Symptoms& seen) {
   constexpr int kShell = 128;
   return seen.cause == ExitRecord::SIGNALED ? seen.signal == kSignal : seen.exit_code == kShell + kSignal;
 }
 bool IsUnexplainedKill(const Symptoms& seen) { return !seen.counts_memory_kills && IsSignal<SIGKILL>(seen); }
-/// What was killed or told to end from outside did not fail for want of processes.
+/// A program that was killed or terminated from outside did not fail because of the process limit.
 bool IsProcessLimit(const Symptoms& seen) {
   if (!seen.processes_refused || IsSignal<SIGKILL>(seen) || IsSignal<SIGTERM>(seen) || IsSignal<SIGINT>(seen))
     return false;

@@ -77,7 +77,7 @@ Status CheckBindings(const Policy& policy) {
                  "A policy can have at most " + std::to_string(kPrincipalsMax) + " members");
 }
 
-/// Tells bindings of one role apart.
+/// Distinguishes bindings of one role.
 std::string ConditionHash(const Binding& binding) {
   constexpr int kDigits = 10;
   const std::uint64_t hash = Fnv1a(binding.role() + "/" + binding.condition().SerializeAsString());

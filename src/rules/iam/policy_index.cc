@@ -28,7 +28,7 @@ bool IsEverybody(std::string_view member) {
   return std::ranges::find(kEverybody, member) != kEverybody.end();
 }
 
-/// "projectOwner:P" as its role and P.
+/// The basic role and P in "projectOwner:P".
 std::optional<std::pair<std::string_view, std::string_view>> BasicRoleOf(std::string_view member) {
   for (const BasicKind& kind : kBasicKinds) {
     if (member.starts_with(kind.prefix) && member.size() > kind.prefix.size())

@@ -21,7 +21,7 @@ std::string Binding(const std::string& role, const std::string& member, const st
 const std::string kAnn = "user:ann@example.com";
 const std::string kBob = "user:bob@example.com";
 
-/// Bob owns P, and nobody anything else.
+/// Bob owns P, and there are no other owners.
 bool BobOwnsP(std::string_view role, std::string_view project) {
   return role == "roles/owner" && project == "P";
 }

@@ -21,7 +21,8 @@ constexpr std::string_view kServiceAccountDomain = ".iam.gserviceaccount.com";
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// RFC 5322 has more characters. Those here need no quotes in a shell: refusals print commands with them.
+/// RFC 5322 allows more characters. These need no quotes in a shell, because error messages contain commands
+/// with principals.
 bool IsLocalCharacter(char c) {
   return IsLower(c) || IsDigit(c) || c == '.' || c == '_' || c == '%' || c == '+' || c == '-';
 }
@@ -51,13 +52,14 @@ bool IsAccountId(std::string_view id) {
   return IsLower(id.front()) && id.back() != '-' && std::ranges::all_of(id, is_character);
 }
 
-/// "service-NUMBER": the accounts that the service manages itself are called so.
+/// "service-NUMBER": the form of accounts that the service manages itself.
 bool IsManaged(std::string_view id) {
   constexpr std::string_view kManaged = "service-";
   return id.starts_with(kManaged) && std::ranges::all_of(id.substr(kManaged.size()), IsDigit);
 }
 
-/// As it is, a part of a domain: no two projects share an e-mail, and none has a service agent's.
+/// Whether the project id can be used unchanged in a domain, so that no two projects share an e-mail and none
+/// has a service agent's.
 bool IsProjectOfAccounts(std::string_view project) {
   const auto is_character = [](char c) { return IsLower(c) || IsDigit(c) || c == '-' || c == '_'; };
   return !project.empty() && std::ranges::all_of(project, is_character);
@@ -79,7 +81,7 @@ Result<std::string> ParsePrincipal(std::string_view text) {
 }
 
 std::string_view EmailOf(std::string_view principal) {
-  return principal.substr(principal.find(':') + 1);  // npos + 1 is 0: what has no kind is an e-mail
+  return principal.substr(principal.find(':') + 1);  // npos + 1 is 0: text without a kind is an e-mail
 }
 
 std::string UserPrincipal(std::string_view email) { return std::string(kUser).append(ToLower(email)); }

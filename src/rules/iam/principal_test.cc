@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
         AccountRow{"an_email", "trainer@p", "p", "account_id", false},
         AccountRow{"services_own", "service-123456789012", "cloud-tpu", "account_id", false},
         AccountRow{"like_the_services", "service-x1", "p", "service-x1@p.iam.gserviceaccount.com"},
-        // "cloud-ml.google.com" is where the service's own accounts are.
+        // "cloud-ml.google.com" is the domain of the service's own accounts.
         AccountRow{"project_with_dot", "trainer", "cloud-ml.google.com", "project", false},
         AccountRow{"project_of_a_domain", "trainer", "example.com:p", "project", false},
         AccountRow{"project_upper_case", "trainer", "P", "project", false},

@@ -27,7 +27,8 @@ std::string ShellWord(std::string_view text) {
   return word + "'";
 }
 
-/// What binds a role on the resource, up to the flags. A job's own policy has no command in gcloud.
+/// The command that binds a role on the resource, without the flags. gcloud has no command for a job's
+/// policy.
 std::string BindingCommand(const Resource& resource) {
   switch (resource.kind) {
     case Resource::Kind::kInstallation: return "trainyard auth token create";
@@ -41,7 +42,7 @@ std::string BindingCommand(const Resource& resource) {
   return {};
 }
 
-/// Empty: no role has the permission.
+/// The command that grants the permission; empty: no role has it.
 std::string HowToGive(std::string_view principal, std::string_view permission, const Resource& resource) {
   const Role* role = NarrowestRole(permission);
   if (role == nullptr) return {};

@@ -78,7 +78,7 @@ TEST(Refusal, OfAPermissionThatNoRoleHasTellsNoCommand) {
             "Permission 'ml.models.get' denied on resource 'projects/p' (or it may not exist).");
 }
 
-// The project is from the caller's URL, the command for the administrator's shell.
+// The project comes from the caller's URL, and the administrator pastes the command into a shell.
 TEST(Refusal, QuotesWhatAShellWouldRead) {
   const auto command = [](const std::string& project) {
     const std::string message = Refusal(kAnn, "ml.jobs.create", Resource::Project(project), true).message;

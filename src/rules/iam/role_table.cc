@@ -7,10 +7,9 @@ namespace {
 
 using Name = std::string_view;
 
-// The original's roles with the permissions that this server asks for: the others (models, ACLs, caches)
-// would give nothing here. Sources: spec access.md section 9; the public pages "AI Platform roles and
-// permissions", "IAM roles for Cloud Storage", "Roles for service accounts", "Cloud Logging roles and
-// permissions".
+// Google's roles with the permissions that this server checks: others (models, ACLs, caches) would have no
+// effect here. Sources: spec access.md section 9; the public pages "AI Platform roles and permissions", "IAM
+// roles for Cloud Storage", "Roles for service accounts", "Cloud Logging roles and permissions".
 constexpr std::array kPermissionTable{
     Name("iam.serviceAccountKeys.create"),
     Name("iam.serviceAccountKeys.delete"),
@@ -107,7 +106,7 @@ constexpr std::array kMlViewer{
     Name("resourcemanager.projects.get"),
     Name("trainyard.usage.get"),
 };
-// As the original's, it cancels and updates no job: who created one has jobOwner on it.
+// Like Google's, it cannot cancel or update jobs: a job's creator has jobOwner on it.
 constexpr std::array kMlDeveloper{
     Name("ml.jobs.create"),
     Name("ml.jobs.get"),
@@ -130,13 +129,13 @@ constexpr std::array kMlAdmin{
     Name("trainyard.jobs.*"),
     Name("trainyard.usage.get"),
 };
-// Not trainyard.jobs.delete: what a job has done is not its creator's to remove.
+// Not trainyard.jobs.delete: a job's creator may not remove its record.
 constexpr std::array kMlJobOwner{Name("ml.jobs.*"), Name("trainyard.jobs.maintain"),
                                  Name("trainyard.jobs.shell")};
 constexpr std::array kMlOperationOwner{Name("ml.operations.*")};
 constexpr std::array<Name, 0> kNothing{};
-// The original's could also administer policies of buckets and make tokens of all service accounts of the
-// project. Every job has this role: whoever may submit one would have both.
+// Google's role could also administer policies of buckets and make tokens of all service accounts of the
+// project. Every job has this role, so everyone who may submit a job would have both permissions.
 constexpr std::array kMlServiceAgent{
     Name("logging.logEntries.create"),
     Name("ml.jobs.get"),
@@ -156,8 +155,8 @@ constexpr std::array kMlServiceAgentLess{
     Name("storage.objects.setIamPolicy"),
 };
 
-// The basic roles have no objects: a bucket's own policy gives them to projectOwner:P, projectEditor:P and
-// projectViewer:P.
+// The basic roles have no permissions on objects: a bucket's policy grants them to projectOwner:P,
+// projectEditor:P and projectViewer:P.
 constexpr std::array kOwner{
     Name("iam.*"),
     Name("logging.*"),
@@ -255,13 +254,13 @@ constexpr std::array kProjectIamAdmin{
 };
 constexpr std::array kLogWriter{Name("logging.logEntries.create")};
 constexpr std::array kLogViewer{Name("logging.logEntries.list"), Name("resourcemanager.projects.get")};
-// The audit log, too.
+// Can also read the audit log.
 constexpr std::array kPrivateLogViewer{
     Name("logging.logEntries.list"),
     Name("logging.privateLogEntries.list"),
     Name("resourcemanager.projects.get"),
 };
-// On the installation: what a program needs that collects /metrics.
+// For the installation: the permissions of a program that collects /metrics.
 constexpr std::array kMonitoringViewer{
     Name("resourcemanager.projects.get"),
     Name("trainyard.server.getMetrics"),
@@ -305,8 +304,8 @@ constexpr std::array kInstallationOperator{
     Name("trainyard.server.*"),
     Name("trainyard.usage.get"),
 };
-// What gcloud asks for when a colleague submits a job with packages and reads its results; "services enable",
-// with which tutorials begin, changes nothing on this server.
+// The permissions that gcloud needs when a user submits a job with packages and reads its results. "services
+// enable", the first step of tutorials, has no effect on this server.
 constexpr std::array kMember{
     Name("logging.logEntries.list"),
     Name("ml.jobs.create"),

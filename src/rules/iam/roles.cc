@@ -28,7 +28,7 @@ std::vector<std::string_view> PermissionsOf(const RoleRow& row) {
 }
 
 struct Expanded {
-  std::vector<std::vector<std::string_view>> permissions;  ///< what the roles view
+  std::vector<std::vector<std::string_view>> permissions;  ///< storage of the roles' spans
   std::vector<Role> roles;
 };
 
@@ -45,7 +45,8 @@ Expanded Expand() {
   return expanded;
 }
 
-// Roles that nobody is told to bind: on one job or operation by the service, on buckets for old clients only.
+// Roles that error messages never suggest: the service binds them on one job or operation, or they are for
+// old clients of buckets.
 constexpr std::array<std::string_view, 3> kOfTheService{"roles/ml.jobOwner", "roles/ml.operationOwner",
                                                         "roles/ml.serviceAgent"};
 constexpr std::string_view kLegacy = "roles/storage.legacy";

@@ -71,7 +71,8 @@ std::vector<std::string_view> RolesWith(std::string_view permission) {
 
 using Names = std::vector<std::string_view>;
 
-// What reads files of the server's machine, or acts on the whole installation, is no colleague's.
+// Permissions that read files of the server's machine, or act on the whole installation, are only for
+// administrators.
 TEST(Roles, WhatReachesTheMachineIsAdministrators) {
   EXPECT_EQ(RolesWith("trainyard.images.useLocal"),
             (Names{"roles/ml.admin", "roles/owner", "roles/trainyard.admin"}));

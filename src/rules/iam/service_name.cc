@@ -6,7 +6,7 @@
 namespace trainyard::iam {
 namespace {
 
-/// Methods that ask for no permission of their own.
+/// Methods without their own permission.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kMethods{
     {{"google.iam.admin.", "iam.googleapis.com"},
      {"google.iam.v1.", "ml.googleapis.com"},  // on jobs

@@ -20,7 +20,7 @@ using control::v1::JobRecord;
 using control::v1::ReplicaRecord;
 using ml::v1::Job;
 
-/// One replica: its record, and what was observed of its current attempt.
+/// One replica: its record, and the observation of its current attempt.
 struct Replica {
   int position;
   const ReplicaRecord& record;
@@ -29,7 +29,7 @@ struct Replica {
   [[nodiscard]] bool launched() const { return record.attempt() > 0 && !record.restarting(); }
   /// Whether its supervisor may run. It does not if the attempt was launched but never started.
   [[nodiscard]] bool alive() const { return launched() && !record.has_exit() && seen.started; }
-  /// When its next attempt may start; nothing if it has started or need not wait.
+  /// When its next attempt may start; nullopt if it has started or need not wait.
   [[nodiscard]] std::optional<SysTime> not_before() const {
     if (launched() || !record.has_not_before()) return std::nullopt;
     return wire::FromProto(record.not_before());
@@ -84,7 +84,7 @@ bool IsRunning(const std::vector<Replica>& replicas) {
   for (const Replica& replica : replicas) {
     if (replica.record.id().type() == replica::v1::MASTER && replica.has_run()) return true;
     const bool runs =
-        replica.running() && replica.seen.endpoint;  // its supervisor says both, one after the other
+        replica.running() && replica.seen.endpoint;  // its supervisor reports both, one after the other
     if (!runs && !replica.has_run()) all = false;
   }
   return all;
@@ -130,7 +130,7 @@ Event RunningEvent(const std::vector<Replica>& replicas) {
   return event;
 }
 
-/// Asks for room, or records what the engine has answered; nothing while it has not.
+/// Asks for resources, or records the engine's response; no action while there is none.
 std::vector<Action> Reserve(const JobRecord& job, const Observation& seen) {
   const int next_try = job.try_number() + 1;
   if (seen.grant && seen.grant->try_number() == next_try) {
@@ -143,14 +143,14 @@ std::vector<Action> Reserve(const JobRecord& job, const Observation& seen) {
   return {ReserveRoom{next_try}};
 }
 
-/// The engine has taken back what the job has, or will give it nothing: it asks again, or is over.
+/// The event after the engine has revoked or refused the job's resources: the job asks again, or ends.
 std::optional<Event> AfterTakenBack(const JobRecord& job, const Observation& seen) {
   const int known_try = job.reserved() ? job.try_number() : job.try_number() + 1;
   const bool has_outcome = job.outcome() != Job::STATE_UNSPECIFIED;
   if (!seen.taken_back || seen.taken_back->try_number != known_try) return std::nullopt;
   const TakenBack& taken = *seen.taken_back;
   using placement::RoomEnd;
-  // A job that starts again anyway is not judged by what ended meanwhile.
+  // If the job starts again anyway, exits that were recorded meanwhile do not count.
   const bool asks_again = taken.kind == RoomEnd::kLost || taken.kind == RoomEnd::kPreempted ||
                           (taken.kind == RoomEnd::kOutOfMemory && job.retrying());
   if (job.reserved() && (asks_again || has_outcome)) {
@@ -187,7 +187,7 @@ void AddBarrier(const std::vector<Replica>& replicas, std::vector<Action>& actio
   for (const Replica& replica : replicas) {
     const bool ended = replica.launched() && replica.record.has_exit();
     const bool ready = replica.alive() && replica.seen.phase >= replica::v1::READY;
-    if (ready && !replica.seen.endpoint) return;  // its supervisor says it next
+    if (ready && !replica.seen.endpoint) return;  // its supervisor reports it next
     if (!ended && !ready) all_ready = false;
     if (replica.running() || replica.has_run()) open = true;
   }
@@ -258,7 +258,7 @@ std::vector<Action> ActionsOf(ImageStep step) {
                     step);
 }
 
-/// No room is asked for before it is known what runs in it.
+/// Resources are only requested when the images are known.
 std::vector<Action> WhileQueued(const JobRecord& job, const Observation& seen, SysTime now) {
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
   if (std::optional<ImageStep> step = NextImageStep(job, seen.images, now))
@@ -276,7 +276,7 @@ std::vector<Action> WhileLive(const JobRecord& job, const Observation& seen,
     return Append(*std::move(decided));
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
   std::vector<Action> actions;
-  if (!seen.disk_full.empty() && WaitsToStart(job, seen)) {  // what it writes would be lost
+  if (!seen.disk_full.empty() && WaitsToStart(job, seen)) {  // its output would be lost
     WakeNoLaterThan(now + seen.retry_pause, actions);
   } else {
     if (std::optional<Event> launch = Launch(replicas, now)) return Append(*std::move(launch));
@@ -309,7 +309,7 @@ Event EndedEvent() {
   return event;
 }
 
-/// Stops everything that runs; then the whole gang starts again, in the room that it has or in new room.
+/// Stops everything that runs; then the whole gang starts again, with its current resources or new ones.
 std::vector<Action> WhileRetrying(const JobRecord& job, const Observation& seen,
                                   const std::vector<Replica>& replicas, SysTime now) {
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));

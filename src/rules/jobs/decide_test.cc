@@ -281,7 +281,7 @@ TEST(NextActions, CancelStopsEverythingThatLives) {
 TEST(NextActions, WhatWasLaunchedButNeverStartedIsStartedOnce) {
   SimulatedJob job(kSingle);
   job.Admit();
-  job.LoseNextStarts();  // the server dies right before the start
+  job.LoseNextStarts();  // the server is killed right before the start
   EXPECT_THAT(job.Settle(), ElementsAre("Admitted", "Launched", "start master 0", "start master 0"))
       << "started by the next server";
   EXPECT_EQ(job.starts(), 1);
@@ -405,8 +405,7 @@ TEST(NextActions, AnotherServerGoesOnWhereTheFirstDied) {
       << "told again: the first telling may not have arrived";
 }
 
-/// Random worlds: whatever happens in whatever order, the job gets to its end, and never breaks a rule on the
-/// way.
+/// Random worlds: for every order of events the job reaches its end without breaking a rule.
 class RandomWorld : public testing::TestWithParam<unsigned> {};
 
 void Disturb(SimulatedJob& job, std::mt19937& random) {
@@ -428,7 +427,7 @@ void Disturb(SimulatedJob& job, std::mt19937& random) {
     case 5:
     case 6:
     case 7: {
-      // permanent causes are rarer, so that restarts and retries get their turn
+      // permanent causes are rarer, so that restarts and retries happen
       const auto cause = random() % 3 == 0 ? kCauses[random() % std::size(kCauses)] : ExitRecord::SIGNALED;
       if (job.IsAlive(replica)) job.End(replica, cause, kStatus[random() % 8]);
       break;

@@ -52,7 +52,7 @@ bool Failed(const ReplicaRecord& replica) {
   return replica.has_exit() && JudgeExit(replica.exit()) != Verdict::kDone;
 }
 
-/// The cause and what to do, unless another replica's text has just said it.
+/// The cause and the advice, unless an earlier replica's text has the same.
 std::string Help(const JobRecord& record, const ReplicaRecord& replica, std::set<std::string>& said) {
   const replica::v1::Diagnosis& diagnosis = replica.exit().diagnosis();
   if (diagnosis.name().empty() || !said.insert(diagnosis.name() + diagnosis.summary()).second) return {};

@@ -135,7 +135,7 @@ Status CheckRegistryReference(std::string_view text, std::string_view reference)
   }
 }
 
-/// The image without ":TAG" and "@DIGEST". A port stays: its colon is followed by a slash.
+/// The image without ":TAG" and "@DIGEST". A port is kept: its colon is followed by a slash.
 std::string_view WithoutTag(std::string_view image) {
   image = image.substr(0, image.find('@'));
   const std::size_t colon = image.rfind(':');

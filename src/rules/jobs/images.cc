@@ -9,7 +9,7 @@ using control::v1::Event;
 using control::v1::ImageRecord;
 using control::v1::JobRecord;
 
-/// What was found is recorded once: afterwards it names no unresolved image.
+/// A result is recorded once: afterwards it has no unresolved image.
 bool IsNews(const JobRecord& job, const Event::ImagesResolved& resolved) {
   return std::ranges::any_of(resolved.images(), [&job](const ImageRecord& found) {
     return std::ranges::any_of(job.images(), [&found](const ImageRecord& image) {

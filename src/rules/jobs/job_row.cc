@@ -28,7 +28,7 @@ std::string Short(std::string_view text, std::size_t bytes_max) {
   return std::string(text.substr(0, wire::Utf8Prefix(text, bytes_max - kCut.size()))).append(kCut);
 }
 
-/// What runs: the algorithm, the module, else the image.
+/// The job's program: the algorithm, the module, or else the image.
 std::string SummaryOf(const JobRecord& record) {
   const TrainingInput& input = record.job().training_input();
   if (!record.algorithm().empty()) return record.algorithm();
@@ -48,7 +48,7 @@ std::string_view NameOf(replica::v1::TaskType type) {
   }
 }
 
-/// "STANDARD_1"; of CUSTOM "n1-standard-4, 2 workers, 3 NVIDIA_TESLA_T4".
+/// "STANDARD_1"; for CUSTOM "n1-standard-4, 2 workers, 3 NVIDIA_TESLA_T4".
 std::string MachinesOf(const TrainingInput& input) {
   if (input.scale_tier() != TrainingInput::CUSTOM) return TrainingInput::ScaleTier_Name(input.scale_tier());
   const auto groups = cluster::Groups(input);

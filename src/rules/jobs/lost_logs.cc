@@ -10,7 +10,7 @@ void NoteLostLog(control::v1::JobRecord& record, const control::v1::ReplicaRecor
     record.add_lost_logs("So it is with further attempts; the job's log names them.");
     return;
   }
-  // An end that is known says nothing of the lines: those that are missing are said where they would be.
+  // If the end is known, missing lines are reported at their position in the log.
   const bool is_lost = replica.exit().cause() == replica::v1::ExitRecord::LOST;
   record.add_lost_logs("The replica " + cluster::ReplicaLabel(replica.id()) + ", attempt " +
                        std::to_string(replica.attempt()) + ": " +

@@ -29,7 +29,7 @@ Event Conclude(Job::State outcome, std::string error_message) {
 
 std::string Count(int number, int most) { return std::to_string(number) + " of " + std::to_string(most); }
 
-/// The failure, with the supervisor's or the engine's own words if the exit status alone does not explain it.
+/// The failure, with the supervisor's or the engine's message if the exit status alone does not explain it.
 std::string WhyItEnded(const ReplicaRecord& replica) {
   using replica::v1::ExitRecord;
   const ExitRecord& exit = replica.exit();
@@ -52,7 +52,7 @@ std::string Seconds(std::chrono::milliseconds time) {
   return text + " s";
 }
 
-/// What the classifier found, unless the sentence says it already.
+/// The classifier's diagnosis, unless the sentence has it already.
 std::string Why(const ReplicaRecord& replica) {
   const std::string& summary = replica.exit().diagnosis().summary();
   return summary.empty() ? "" : " Why: " + summary;
@@ -73,7 +73,7 @@ Event AfterMove(const ReplicaRecord& replica) {
                               " and starts again. This does not count as a restart.");
 }
 
-/// Nobody's program has run.
+/// The event for a start that failed before a user's program ran.
 Event AfterShortage(const ReplicaRecord& replica, SysTime now) {
   Event event =
       Restart(replica, "The replica " + cluster::ReplicaLabel(replica.id()) +

@@ -40,7 +40,7 @@ Lines OnCreated(const JobRecord& after) {
   return lines;
 }
 
-/// What the job asks for and does not get is a warning; how it shares the machine is not.
+/// A request that the job does not get is a warning; sharing the machine is not.
 Lines OnAdmitted(const JobRecord& after, const Event::Admitted& admitted) {
   if (after.try_number() > 1) return {InfoLine("There is room for the job again.")};
   Lines lines;

@@ -78,7 +78,7 @@ void Tell(const Event::Admitted& admitted, Entry& entry) {
   if (!admitted.runtime_version().empty())
     detail += (detail.empty() ? "" : " ") +
               ("The runtime version for this room is " + admitted.runtime_version() + ".");
-  if (admitted.grant().slots().empty())  // a tuning job: its trials hold the room
+  if (admitted.grant().slots().empty())  // a tuning job: its trials have the resources
     return Say("The job may begin: its trials ask for room of their own.", detail, entry);
   Say("Room was granted: " + Counted(admitted.grant().slots_size(), "replica") + " " + where + ".", detail,
       entry);

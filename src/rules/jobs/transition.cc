@@ -39,9 +39,9 @@ ReplicaRecord* Find(JobRecord& record, const replica::v1::ReplicaId& id) {
   return nullptr;
 }
 
-/// Hours from startTime to endTime times the machines' units, cut to two decimals, but never to nothing: zero
-/// is not printed, and clients of the original read the field of every job that ran. Source: spec cluster.md
-/// section 8.
+/// Hours from startTime to endTime times the machines' units, truncated to two decimals, but never to zero:
+/// zero is not printed, and clients of Google's service read the field for every job that ran. Source: spec
+/// cluster.md section 8.
 double ConsumedUnits(const Job& job) {
   if (!job.has_start_time()) return 0;
   const auto replicas = cluster::Expand(job.training_input());
@@ -55,7 +55,7 @@ double ConsumedUnits(const Job& job) {
   return std::max(1.0, std::floor(units * kHundredths + kRoundingError)) / kHundredths;
 }
 
-// What each event changes besides the state. An error means that the event does not fit the record.
+// The changes of each event in addition to the state. An error means that the event does not fit the record.
 
 Status Change(JobRecord& record, const Event& event, const Event::Created& created) {
   if (record.revision() != 0) return std::unexpected(Refuse(record, event, "it is there already"));
@@ -66,7 +66,7 @@ Status Change(JobRecord& record, const Event& event, const Event::Created& creat
 
 Status Change(JobRecord& record, const Event& event, const Event::Admitted& admitted) {
   const replica::v1::Grant& grant = admitted.grant();
-  if (record.has_tuning()) {  // its trials have the room
+  if (record.has_tuning()) {  // its trials have the resources
     *record.mutable_job()->mutable_start_time() = event.time();
     return {};
   }
@@ -89,7 +89,7 @@ Status Change(JobRecord& record, const Event& event, const Event::Revoked& revok
   if (!record.reserved() || revoked.try_number() != record.try_number())
     return std::unexpected(Refuse(record, event, "it has no such room"));
   record.set_reserved(false);
-  // The slots stay until there are others: what is left of the attempts has to be found.
+  // The slots are kept until there are new ones, so that remains of the attempts can be found.
   for (ReplicaRecord& replica : *record.mutable_replicas()) replica.clear_endpoint();
   if (record.outcome() == Job::STATE_UNSPECIFIED) record.set_retrying(true);
   return {};

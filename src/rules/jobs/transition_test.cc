@@ -111,7 +111,7 @@ JobRecord After(std::initializer_list<Event::KindCase> kinds) {
   return record;
 }
 
-/// Records in which everything that the table allows can happen: a living attempt, or an ended one.
+/// Records in which every transition of the table can happen: with a live attempt, or an ended one.
 std::multimap<Stage, JobRecord> Samples() {
   using E = Event;
   std::multimap<Stage, JobRecord> samples;
@@ -195,7 +195,7 @@ TEST(Apply, FillsInTheTimesAndTheUnits) {
   EXPECT_EQ(record.revision(), 8);
 }
 
-/// What a job consumes from second `start` to second `end`.
+/// The units that a job consumes from second `start` to second `end`.
 double Consumed(const ml::v1::TrainingInput& input, int start, int end) {
   Job job;
   job.set_job_id("j");

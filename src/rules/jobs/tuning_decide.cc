@@ -72,7 +72,7 @@ std::string FirstFailure(const TuningObservation& seen) {
 }
 
 /// Why the failed trials make the job fail; empty: they do not. Source: spec section 8: the rule for
-/// maxFailedTrials 0 is this server's, the first sentence is the original's.
+/// maxFailedTrials 0 is this server's, the first sentence is Google's.
 std::string TooManyFailures(const JobRecord& job, const TuningObservation& seen) {
   const TuningRecord& tuning = job.tuning();
   const int limit = job.job().training_input().hyperparameters().max_failed_trials();
@@ -132,9 +132,9 @@ void AddStops(const TuningObservation& seen, Actions& actions) {
 
 bool WaitsForRoom(const SeenTrial& trial) { return !trial.admitted && !trial.ended; }
 
-/// Adds the next trial, if there is room for it. While a trial waits for the machine no further point is
-/// chosen: it would be chosen long before it runs, with fewer results. A tuner that failed is asked again
-/// when a trial has ended.
+/// Adds the next trial if it is within the limit of parallel trials. While a trial waits for resources no
+/// further point is chosen: it would be chosen long before it runs, with fewer results. A tuner that failed
+/// is called again when a trial has ended.
 void AddTrials(const JobRecord& job, const TuningObservation& seen, Actions& actions) {
   const int room = std::min(MaxParallelTrials(job) - static_cast<int>(seen.trials.size()),
                             MaxTrials(job) - job.tuning().trials_created());
@@ -164,7 +164,7 @@ Actions ActionsOf(ImageStep step) {
                     step);
 }
 
-/// Nothing is suggested before it is known what the trials run: all of them run the same.
+/// No trial is suggested before the images are known: all trials use the same.
 Actions TrialActions(const JobRecord& job, const TuningObservation& seen, SysTime now) {
   if (std::optional<ImageStep> step = NextImageStep(job, seen.images, now))
     return ActionsOf(*std::move(step));

@@ -27,8 +27,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A tuning job and a world of trials that does what the rules ask for. Fails the test when an action is
-/// impossible or done twice.
+/// A tuning job and a simulated world of trials that performs the rules' actions. Fails the test when an
+/// action is impossible or performed twice.
 class SimulatedTuning {
  public:
   explicit SimulatedTuning(const std::string& spec) : now_(std::chrono::seconds{1'700'000'000}) {
@@ -80,10 +80,10 @@ class SimulatedTuning {
   void Pass(std::chrono::nanoseconds time) { now_ += time; }
   void Empty() { points_left_ = 0; }
   void PointsLeft(int count) { points_left_ = count; }
-  /// From now on; empty: it works again.
+  /// The tuner fails from now on; empty: it works again.
   void TunerFails(std::string why) { tuner_failure_ = std::move(why); }
   void Worse(int number) { At(number).stop_early = "Others do better."; }
-  /// What only memory had is gone; trials that have a record are found again.
+  /// The server's memory is lost; trials that have a record are found again.
   void RestartServer() {
     seen_.suggestions.clear();
     seen_.suggesting = seen_.nothing_left = false;
@@ -327,7 +327,7 @@ struct FailureRow {
   const char* name;
   const char* spec;
   const char* ends;     ///< in this order: S succeeds, F fails
-  const char* message;  ///< a part of it; empty: the job goes on or has succeeded
+  const char* message;  ///< a part of the message; empty: the job continues or has succeeded
 };
 class TuningFailures : public testing::TestWithParam<FailureRow> {};
 

@@ -67,7 +67,7 @@ std::optional<Lines> OfTrial(const JobRecord& after, const Event& event) {
           InfoLine(NameOf(after) + " is queued: " + ParametersText(after, after.trial().hyperparameters()))};
     case Event::kAdmitted: return OnTrialAdmitted(after);
     case Event::kRunning: return Lines{InfoLine(NameOf(after) + " is running.")};
-    case Event::kCancelRequested: return Lines{};  // the tuning job's line has said so
+    case Event::kCancelRequested: return Lines{};  // the tuning job has logged it
     case Event::kConcluded: return OnTrialConcluded(after, event.concluded());
     case Event::kTrialMeasured: return OnTrialMeasured(after);
     case Event::kEnded: return OnEndOfTrial(after);

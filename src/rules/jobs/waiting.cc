@@ -35,7 +35,7 @@ Progress ProgressOf(const JobRecord& job, const Observation& seen) {
     if (replica.restarting() && replica.has_not_before()) {
       progress.paused.push_back(i);
     } else if (replica.has_exit() && !replica.restarting()) {
-      continue;  // it has ended for good, and nothing waits for it
+      continue;  // it has ended and will not restart, and nothing waits for it
     } else if (replica.restarting() || phase == replica::v1::PHASE_UNSPECIFIED) {
       progress.starting.push_back(i);
     } else if (phase == replica::v1::PREPARING) {
@@ -103,7 +103,7 @@ Waiting ForEnvironments(const JobRecord& job, const Progress& progress) {
           .unblock = "All programs start when all replicas are ready."};
 }
 
-/// Empty: what is missing has begun, or is about to.
+/// Why starts were refused; empty: the missing replicas are starting.
 std::string WhyRefused(const std::vector<int>& starting, const Observation& seen) {
   for (const int replica : starting) {
     const std::string& why = seen.replicas[static_cast<std::size_t>(replica)].refused;

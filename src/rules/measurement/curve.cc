@@ -11,9 +11,9 @@ namespace trainyard::measurement {
 
 namespace {
 
-/// Thinned out a fifth at a time: what was thinned out earlier is as dense as what comes later.
+/// A fifth is thinned out at a time, so that earlier parts stay as dense as later ones.
 constexpr std::size_t kPointsMax = kMeasurementsMax + kMeasurementsMax / 4;
-/// Times beyond those that a Timestamp can say mean nothing.
+/// Times outside of Timestamp's range count as 0.
 constexpr double kTimeMax = 9e9;
 
 SysTime TimeOf(double seconds) {
@@ -48,7 +48,8 @@ void Curve::ThinOut(Points& points) {
   const auto place = [&](std::size_t i) {
     return by_step ? static_cast<double>(order[i]->first.first) : order[i]->first.second;
   };
-  std::vector<std::pair<double, std::size_t>> gaps;  // every second point: no two neighbours go at once
+  std::vector<std::pair<double, std::size_t>>
+      gaps;  // every second point: no two neighbours are removed at once
   for (std::size_t i = 1; i + 1 < order.size(); i += 2) {
     if (i != smallest && i != largest) gaps.emplace_back(place(i + 1) - place(i - 1), i);
   }

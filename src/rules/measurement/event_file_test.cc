@@ -52,7 +52,7 @@ std::vector<std::pair<std::int64_t, double>> Values(const Outcome& outcome, std:
   return values;
 }
 
-// The files are TensorFlow's own; the figures are what TensorBoard's reader makes of them.
+// The files were written by TensorFlow; the figures are from TensorBoard's reader.
 
 TEST(EventFile, OfKeras2) {
   const Outcome seen = Read(Contents("keras2.tfevents.validation"));

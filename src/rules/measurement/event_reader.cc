@@ -18,10 +18,10 @@
 
 namespace trainyard::measurement {
 
-/// What writes a summary, as far as it is of interest.
+/// The plugin of a summary, as far as it matters here.
 enum class Plugin : std::uint8_t { kNotSaid, kScalars, kImages, kText, kOther };
 
-/// A summary's value as it lies in the file.
+/// A summary's value as it is in the file.
 struct RawValue {
   std::string tag;
   std::optional<double> number;  ///< the simple value, or of a tensor of one number
@@ -50,8 +50,8 @@ constexpr std::uint64_t kTailBytes = kCrcBytes;
 constexpr int kNumberBytesMax = 1'024;  ///< of a tensor of one number
 constexpr std::size_t kTextsMax = 3;    ///< width, height, the first image
 constexpr std::int64_t kStringType = 7;
-constexpr std::size_t kPluginBytes = 16;  ///< longer names are none of ours
-/// Of a remembered tag, beside its text: a node of a map, and how it is allocated.
+constexpr std::size_t kPluginBytes = 16;  ///< longer names do not matter here
+/// The memory of a remembered tag in addition to its text: a map's node, with the allocator's overhead.
 constexpr std::size_t kTagNodeBytes = 100;
 
 Plugin PluginNamed(std::string_view name) {
@@ -76,8 +76,8 @@ constexpr std::uint32_t Field(std::uint32_t number, Wire wire) {
   return (number << 3U) | static_cast<std::uint32_t>(wire);
 }
 
-/// Calls `take` with each field's tag; it reads the field and says whether that went well, or says nothing of
-/// a field that it does not know.
+/// Calls `take` with each field's tag; it reads the field and returns whether that succeeded, or nullopt for
+/// an unknown field.
 template <class F>
 bool Fields(CodedInputStream& in, F take) {
   while (const std::uint32_t tag = in.ReadTag()) {
@@ -87,13 +87,13 @@ bool Fields(CodedInputStream& in, F take) {
   return in.ConsumedEntireMessage();  // and not a tag 0
 }
 
-/// Whether so many bytes lie within what they are a part of; where no end is known, reading finds out.
+/// Whether this many bytes are within the enclosing message; if its end is not known, reading will tell.
 bool HasRoom(CodedInputStream& in, int length) {
   const int left = in.BytesUntilLimit();
   return left < 0 || length <= left;
 }
 
-/// The same of a message inside: its length comes first.
+/// Like Fields for a nested message, which begins with its length.
 template <class F>
 bool Inside(CodedInputStream& in, F take) {
   int length = 0;
@@ -155,7 +155,7 @@ bool ReadText(const Source& source, RawValue& raw) {
   return true;
 }
 
-/// tensor.proto: what is needed of a tensor of texts.
+/// tensor.proto: the needed fields of a tensor of texts.
 bool ReadTextTensor(const Source& source, RawValue& raw) {
   return Fields(source.in, [&](std::uint32_t tag) -> std::optional<bool> {
     switch (tag) {
@@ -303,7 +303,7 @@ bool EventReader::ReadRecord(FileWindow& window, std::uint64_t length, const Tak
   return true;
 }
 
-/// As the value says it, or an earlier one of its tag.
+/// The plugin from the value, or from an earlier value of its tag.
 Plugin EventReader::PluginOf(const RawValue& raw) {
   const auto known = plugins_.find(raw.tag);
   if (raw.plugin == Plugin::kNotSaid) return known == plugins_.end() ? Plugin::kNotSaid : known->second;
@@ -316,8 +316,8 @@ Plugin EventReader::PluginOf(const RawValue& raw) {
   return raw.plugin;
 }
 
-/// False: it is neither a scalar nor an image nor a text. Writers that say what a tensor is say it at least
-/// once per file and tag; others say nothing.
+/// False: it is neither a scalar nor an image nor a text. Writers that set the plugin do so at least once per
+/// file and tag; others never do.
 bool EventReader::Classify(SummaryValue& value, const RawValue& raw) {
   if (raw.simple && raw.number) {
     value.value = *raw.number;

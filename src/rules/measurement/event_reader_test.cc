@@ -26,7 +26,7 @@ std::string Contents(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A file in memory, which knows how much of it was read.
+/// A file in memory that counts the bytes read from it.
 struct Seen {
   std::string bytes;
   EventReader reader{};
@@ -64,7 +64,7 @@ Seen ReadAll(std::string bytes) {
   return seen;
 }
 
-/// The scalars as the reader of tuning jobs has them.
+/// The scalars in the form of the reader of tuning jobs.
 std::vector<Scalar> Scalars(const Seen& seen) {
   std::vector<Scalar> scalars;
   for (const SummaryValue& value : seen.Of(SummaryValue::Kind::kScalar))
@@ -86,7 +86,7 @@ void ExpectImages(const Seen& seen, const std::string& tag, int width, int heigh
   }
 }
 
-// The files are those of the frameworks themselves.
+// The files were written by the frameworks themselves.
 
 TEST(EventReader, OfTensorFlow1WithImages) {
   const Seen seen = ReadAll(Contents("tf1.tfevents.image"));

@@ -104,7 +104,7 @@ std::optional<double> NumberOf(const tensorflow::Tensor& tensor) {
 
 namespace {
 
-/// Writers that say what a tensor is say it at least once per file; others say nothing.
+/// Writers that set the plugin do so at least once per file; others never do.
 bool MayBeScalar(const Summary::Value& value) {
   const std::string& plugin = value.metadata().plugin_data().plugin_name();
   return plugin.empty() || plugin == "scalars";

@@ -38,12 +38,13 @@ Indexes Within(const Columns& columns, const Range& range) {
 
 constexpr double kTimeUnits = 1'000;  ///< in a second: times are kept in milliseconds
 
-/// Times as they are shown: shorter in JSON, and as exact as curves need them.
+/// Rounds a time: shorter in JSON, and exact enough for curves.
 double Shown(double time_s) {
   return std::isfinite(time_s) ? std::round(time_s * kTimeUnits) / kTimeUnits : 0;
 }
 
-/// As much of a file's beginning tells it from another one of its name: the first record has a time.
+/// The size of a file's beginning that distinguishes it from another one of the same name: the first record
+/// has a time.
 constexpr std::size_t kBeginningBytes = 4'096;
 
 std::uint32_t CrcOfBeginning(std::size_t bytes, const FileWindow::ReadAt& read_at) {
@@ -119,7 +120,7 @@ SeriesName Gathered::NameOf(std::string_view path, const std::string& tag) const
   return name;
 }
 
-/// False: there is no room.
+/// False: the limit is reached.
 bool Gathered::TakeRoom(std::size_t bytes) {
   const bool has_room = names_bytes_ + bytes <= kNamesBytesMax;
   if (has_room) names_bytes_ += bytes;
@@ -127,14 +128,14 @@ bool Gathered::TakeRoom(std::size_t bytes) {
   return has_room;
 }
 
-/// Tags that the reader remembers and names share their room.
+/// Tags that the reader remembers and names share one limit.
 void Gathered::CountTags(File& file) {
   names_bytes_ += file.reader.memory_bytes() - file.tags_bytes;
   file.tags_bytes = file.reader.memory_bytes();
   file.reader.LimitMemory(file.tags_bytes + kNamesBytesMax - names_bytes_);
 }
 
-/// Null: there is no room.
+/// Null: the limit is reached.
 Gathered::File* Gathered::FindOrAdd(std::string_view path, FileVersion now) {
   const auto found = files_.find(path);
   if (found != files_.end()) return &found->second;
@@ -169,7 +170,8 @@ bool Gathered::Read(std::string_view path, FileVersion now, std::uint64_t bytes_
   return more;
 }
 
-/// Whether the file does not go on where it was read to. One that is written again with more at its end does.
+/// Whether the file is a different one that does not continue the part already read. A file that was
+/// rewritten with more at its end continues it.
 bool Gathered::IsAnother(const File& file, FileVersion now, const FileWindow::ReadAt& read_at) {
   if (now.size < file.reader.offset()) return true;
   if (now.id == file.id) return false;

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> kOtherKeys = {"timestamp", "trial", "g
                                                         "checkpoint_path"};
 constexpr double kStepMax = 9e18;
 
-/// Python writes what is no number as it is, which is no JSON: as text it is.
+/// Python writes NaN and Infinity without quotes, which is not JSON; with quotes it is.
 std::string QuoteNonFinite(std::string_view line) {
   std::string quoted;
   bool in_string = false;

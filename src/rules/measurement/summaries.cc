@@ -84,7 +84,7 @@ const std::string* Summaries::ChosenTag() const {
     if (place.tag == tag_) return &place.tag;
   }
   for (const auto& [place, curve] : curves_) {
-    if (chosen != nullptr && *chosen != place.tag) return nullptr;  // which one is meant?
+    if (chosen != nullptr && *chosen != place.tag) return nullptr;  // ambiguous
     chosen = &place.tag;
   }
   return chosen;

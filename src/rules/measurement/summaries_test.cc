@@ -73,7 +73,8 @@ TEST(Summaries, AFileReplacedByAnotherIsReadFromItsBegin) {
   Read(summaries, "f.tfevents.1", EventBytes({"acc", 1, 10, 0.25}) + EventBytes({"acc", 2, 11, 0.5}), 1);
   Read(summaries, "f.tfevents.1", EventBytes({"acc", 3, 20, 0.75}), 2);
   EXPECT_THAT(Points(summaries), ElementsAre(std::pair(1, 0.25), std::pair(2, 0.5), std::pair(3, 0.75)));
-  // Longer, with the cut between records elsewhere: that it does not go on there shows only in the bytes.
+  // Longer, with record boundaries at other offsets: only the bytes show that it does not continue the old
+  // file.
   const std::string longer =
       EventBytes({"other tag, longer", 4, 20, 0.75}) + EventBytes({"acc", 5, 20, 0.75});
   Read(summaries, "f.tfevents.1", longer, 3);
@@ -96,7 +97,7 @@ TEST(Summaries, AFileThatShrinksWhileItIsReadIsLeftForTheNextTime) {
 
 struct FolderRow {
   const char* name;
-  std::vector<const char*> files;  ///< each with a value of its position, later ones are newer
+  std::vector<const char*> files;  ///< each with its position as the value; later ones are newer
   double chosen;
 };
 class Folders : public testing::TestWithParam<FolderRow> {};

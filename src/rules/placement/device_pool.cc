@@ -17,7 +17,7 @@ std::size_t Needed(const Gang::Replica& replica) {
   return (count + kTpuCoresPerBoard - 1) / kTpuCoresPerBoard;
 }
 
-/// The board's name in TPU_CONFIG, in the form of the original's names.
+/// The board's name in TPU_CONFIG, in the form of Google's names.
 std::string NodeName(const Device& tpu) { return "cmle-training-" + tpu.id + "-tpu"; }
 
 std::map<AcceleratorConfig::Type, std::int64_t> AskedByType(const Gang& gang) {

@@ -89,7 +89,7 @@ TEST(FairOrder, TurnsNameOnlyWhatTheViewerMaySee) {
             "Waiting for its turn: 1 job before it, a job of another project is next.");
 }
 
-/// Against a sort of all gangs by the same rule.
+/// Compares with sorting all gangs by the same rule.
 TEST(FairOrder, PositionsAreThoseOfTheOrder) {
   std::mt19937 random(11);
   for (int round = 0; round < 30; ++round) {
@@ -117,9 +117,9 @@ TEST(FairOrder, PositionsAreThoseOfTheOrder) {
   }
 }
 
-/// One place, jobs of a project without end, random lengths, and a project that comes last with much use on
-/// record: it is admitted before the others have used more than it did, counted with what a job may use
-/// beyond its turn; and in any case within kPatience and the turns of the other projects.
+/// One slot, endless jobs of projects with random lengths, and a last project with much recorded use. It is
+/// admitted before the others have used more than it did, plus what a job may use beyond its turn; and in any
+/// case within kPatience plus the turns of the other projects.
 TEST(FairOrder, NobodyStarves) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
@@ -159,8 +159,8 @@ TEST(FairOrder, NobodyStarves) {
   }
 }
 
-/// A gang that needs the whole machine, among a stream of small ones of others: at the head of the queue it
-/// holds back all behind it (PlanAdmissions), so it starts when those that run have ended.
+/// A gang that needs the whole machine, among a stream of small gangs of others: at the head of the queue it
+/// blocks all later gangs (PlanAdmissions), so it starts when the running ones have ended.
 TEST(FairOrder, ABigGangStartsAmongSmallOnes) {
   constexpr Capacity kStrict{.mode = Capacity::Mode::kStrict, .cpus = 4, .memory_bytes = 100};
   const auto sized = [](Gang gang, double cpus) {

@@ -12,7 +12,7 @@
 namespace trainyard::placement {
 namespace {
 
-/// What one or more gangs use of the machine.
+/// The resources of the machine that one or more gangs use.
 struct Load {
   std::int64_t replicas = 0;
   double cpus = 0;
@@ -79,7 +79,7 @@ std::vector<std::string> Notes(const Capacity& capacity, const Load& load) {
   return {std::move(note)};
 }
 
-/// Whom a gang waits for, and how that is said.
+/// The jobs that a gang waits for, and how they are named.
 struct Users {
   const std::vector<JobLabel>& jobs;
   const std::string& viewer;
@@ -89,7 +89,7 @@ struct Users {
   [[nodiscard]] std::string End() const { return WhenTheyEnd(jobs, viewer, naming); }
 };
 
-/// Why the next gang waits for room, and for which jobs.
+/// Why the next gang waits for CPUs or memory, and for which jobs.
 Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& more, const Users& users) {
   if (users.empty()) {
     return {

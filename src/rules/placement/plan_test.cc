@@ -29,7 +29,7 @@ Gang Make(std::int64_t uid, int replicas, int priority = 0, int age = 0) {
   return gang;
 }
 
-/// A plan, and what it means for those that it does not admit.
+/// A plan, and its effect on the gangs that are not admitted.
 struct Planned {
   std::vector<Plan::Admission> admitted;
   std::map<std::int64_t, Wait> waiting;

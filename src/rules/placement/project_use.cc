@@ -8,9 +8,9 @@ namespace trainyard::placement {
 namespace {
 
 constexpr double kHalfLifeSeconds = std::chrono::duration<double>(kUseHalfLife).count();
-/// Below these seconds of the whole machine a project that holds nothing is forgotten.
+/// A project without allocations whose use is below these seconds of the whole machine is forgotten.
 constexpr double kForgottenSeconds = 1e-3;
-/// Accounts are looked through for such projects when there are this many, and each time they have doubled.
+/// Such projects are searched when there are this many accounts, and each time the number has doubled.
 constexpr std::size_t kAccountsMin = 1'000;
 
 double Seconds(std::chrono::nanoseconds time) {
@@ -19,7 +19,7 @@ double Seconds(std::chrono::nanoseconds time) {
 
 double Decay(double seconds) { return std::exp2(-seconds / kHalfLifeSeconds); }
 
-/// What one unit held for so long is worth at the end of that time.
+/// The decayed use of one unit at the end of this time.
 double Accrued(double seconds) {
   return kHalfLifeSeconds / std::numbers::ln2 * -std::expm1(-seconds / kHalfLifeSeconds * std::numbers::ln2);
 }
@@ -86,7 +86,7 @@ void ProjectUses::Stop(std::int64_t uid, SysTime now) {
   const auto run = account.runs.extract(uid);
   account.rate.accelerators -= run.mapped().holding.accelerators;
   account.rate.cpus -= run.mapped().holding.cpus;
-  if (account.runs.empty()) account.rate = {};  // what sums of fractions leave
+  if (account.runs.empty()) account.rate = {};  // removes rounding errors
 }
 
 ProjectUse ProjectUses::Of(const std::string& project, SysTime now) const {
@@ -140,7 +140,7 @@ ProjectUses::Comparison ProjectUses::Compare(const std::string& first, const std
   const auto is_accelerators = [this](const ProjectUse& use) {
     return Part(use.accelerator_seconds, machine_.accelerators) > Part(use.cpu_seconds, machine_.cpus);
   };
-  // One that used nothing goes with whatever the other one used.
+  // If one project used nothing, the other one's resource is named.
   const bool a_used = MachineSeconds(a) > 0;
   const bool b_used = MachineSeconds(b) > 0;
   const bool accelerators = a_used ? is_accelerators(a) : is_accelerators(b);
@@ -156,7 +156,7 @@ ProjectUses::Comparison ProjectUses::Compare(const std::string& first, const std
           .second = Part(of(b), all)};
 }
 
-/// Projects are names that anybody may think up.
+/// Bounds the memory: users may invent any number of project names.
 void ProjectUses::Prune(SysTime now) {
   if (accounts_.size() < accounts_max_) return;
   std::erase_if(accounts_, [&](const auto& account) {

@@ -34,7 +34,7 @@ TEST(ProjectUses, ItIsTheSameHoweverOftenItIsLookedAt) {
   ProjectUses seldom({.cpus = 8});
   for (ProjectUses* uses : {&often, &seldom}) uses->Start(1, "p", {.cpus = 3}, At(0));
   double time = 0;
-  for (std::int64_t uid = 2; uid < 50; ++uid) {  // others come and go, and hold nothing
+  for (std::int64_t uid = 2; uid < 50; ++uid) {  // other projects come and go, without allocations
     time += static_cast<double>(random() % 3'600);
     often.Start(uid, "p", {}, At(time));
     often.Stop(uid, At(time + 1));

@@ -23,7 +23,7 @@ std::vector<const Gang*>::const_iterator Place(const std::vector<const Gang*>& o
 
 }  // namespace
 
-/// The projects' orders as one.
+/// Merges the orders of all projects.
 class Queue::Merge {
  public:
   explicit Merge(const std::map<std::string, Project>& projects) {
@@ -59,7 +59,7 @@ class Queue::Merge {
 
 Queue::Key Queue::KeyOf(const Project& project, std::size_t index, double before) {
   const Gang& gang = *project.order[index];
-  if (project.overdue) {  // all of its gangs, since the first may be one that can never start
+  if (project.overdue) {  // all of its gangs, because the first one may never be able to start
     const double since = std::chrono::duration<double>(project.since.time_since_epoch()).count();
     return {0, since, SysTime(std::chrono::nanoseconds(index)), gang.uid};
   }

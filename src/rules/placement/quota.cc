@@ -52,7 +52,7 @@ bool IsBytes(std::string_view resource) {
   return resource == kBucketBytesQuota || resource == kLogBytesQuota;
 }
 
-/// Whether jobs hold it on an engine, and wait for it.
+/// Whether jobs use the resource on an engine, and wait for it.
 bool IsHeld(std::string_view resource) { return !IsBytes(resource) && resource != kUnfinishedJobsQuota; }
 
 /// The engines that count the resource.
@@ -61,7 +61,7 @@ std::span<const std::string_view> EnginesOf(std::string_view resource) {
   return kNoEngine;
 }
 
-/// Nothing: it is no such number, or too large.
+/// Nullopt: it is not such a number, or too large.
 std::optional<std::int64_t> Number(std::string_view text, bool bytes) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -29,7 +29,8 @@ void QuotaGate::Take(const Gang& gang, const QuotaDemand& demand) {
   if (is_open()) return;
   for (const std::string& subject : SubjectsOf(gang)) {
     Key jobs{subject, std::string(kJobsQuota)};
-    const bool is_first = !HeldOf(jobs).jobs.contains(LabelOf(gang));  // trials of one tuning job are one
+    const bool is_first =
+        !HeldOf(jobs).jobs.contains(LabelOf(gang));  // trials of one tuning job count as one
     Take(gang, std::move(jobs), is_first ? 1 : 0);
     for (const auto& [resource, amount] : demand) Take(gang, {subject, resource}, amount);
   }

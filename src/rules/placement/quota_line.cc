@@ -56,7 +56,7 @@ std::optional<Wait> QuotaLine::WaitOf(std::int64_t uid) const {
     if (auto refusal = gate_.Check(gang, held.demand)) shortage = std::move(refusal->shortage);
   }
   if (shortage) return Wait{.position = position, .reason = shortage->reason, .unblock = shortage->unblock};
-  if (!held.before) return std::nullopt;  // Go is about to look at it
+  if (!held.before) return std::nullopt;  // Go has not processed it yet
   return Queue::TurnAfter(naming_.Job(*held.before, gang.project), position);
 }
 

@@ -52,7 +52,7 @@ nanoseconds JumpedSince(const ClockHistory& history, SysTime since, SysTime now)
     jumped += jump.after - jump.before;
     end = jump.before;
   }
-  return since <= end ? jumped : now - since;  // else the clock showed it before all jumps that are kept
+  return since <= end ? jumped : now - since;  // else the clock showed it before all stored jumps
 }
 
 std::string AboutText(nanoseconds duration) {

@@ -11,7 +11,7 @@ using std::chrono::nanoseconds;
 
 constexpr SysTime kStart{std::chrono::seconds(1'800'000'000)};
 
-/// `up`: since the machine's start; `jumped`: what the wall clock has besides the time that passed.
+/// `up`: since the machine's boot; `jumped`: the wall clock's difference from elapsed time.
 ClockReading At(nanoseconds up, nanoseconds jumped = 0ns, const char* boot = "one") {
   return {.wall = kStart + up + jumped, .since_boot = up, .boot = boot};
 }

@@ -9,9 +9,11 @@ namespace trainyard::retention {
 
 namespace {
 
-constexpr std::int64_t kMoreForUp = 16;  ///< the part of a mark that there must be above it
+constexpr std::int64_t kMoreForUp =
+    16;  ///< the level rises when free space is this part of the mark above the mark
 
-/// Whether there is less than the mark; for going up: than the mark and its sixteenth.
+/// Whether the free space is below the mark; after it was below, whether it is below the mark plus a
+/// sixteenth.
 bool IsBelow(std::int64_t free, std::int64_t mark, bool was_below) {
   return free < (was_below ? mark + mark / kMoreForUp : mark);
 }

@@ -15,11 +15,11 @@ namespace {
 using control::v1::Doctor;
 
 constexpr std::int64_t kFreeWarningBytes = std::int64_t{10} << 30;
-constexpr std::int64_t kFreeShareWarning = 10;  ///< one part of so many
+constexpr std::int64_t kFreeShareWarning = 10;  ///< warn below one part in this number
 /// Each event of a job waits for one such write.
 constexpr std::chrono::milliseconds kWriteTimeMax{20};
 constexpr std::chrono::days kCertificateWarning{30};
-/// Databases with a write-ahead log need shared memory and locks that these do not give reliably.
+/// Databases with a write-ahead log need shared memory and locks, which do not work reliably on these.
 constexpr std::array<std::string_view, 6> kNetworkFileSystems = {"nfs", "cifs", "smb2", "fuse", "9p", "ceph"};
 
 /// Collects rows; an essential one that is missing means that no job can run.

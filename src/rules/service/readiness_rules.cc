@@ -43,7 +43,7 @@ Readiness Judge(const ReadinessFacts& facts) {
   Add(readiness, "recovery", facts.recovered,
       facts.recovered ? "the jobs of the previous server are taken over"
                       : "the jobs of the previous server are being taken over");
-  // One that lets jobs wait for space is ready: it accepts them, as one that drains.
+  // A server whose jobs wait for space is ready, because it accepts jobs, like one that drains.
   Add(readiness, "disk", facts.disk_level != retention::DiskLevel::kFull, DiskText(facts));
   Add(readiness, "store", facts.stored.has_value(),
       facts.stored ? "the last write was stored" : "nothing can be stored: " + facts.stored.error().message);

@@ -20,7 +20,7 @@ std::string Quoted(std::string_view text) {
 
 void Line(std::string& script, std::string_view option) { script += "#SBATCH " + std::string(option) + "\n"; }
 
-/// As sbatch reads it where TZ is UTC.
+/// The form that sbatch reads with TZ=UTC.
 std::string InUtc(SysTime time) {
   std::string text = wire::PrintTime(std::chrono::floor<std::chrono::seconds>(time));
   text.pop_back();  // the Z
@@ -39,7 +39,7 @@ void Name(std::string& script, const Options& options) {
   for (const std::string& line : options.lines) Line(script, line);
 }
 
-/// All lines of one component: Slurm takes none of them from the one before.
+/// All lines of one component: Slurm does not copy them from the previous component.
 void Describe(std::string& script, const BatchJob& batch, const Component& component) {
   Line(script, "--job-name=" + JobName(batch.installation, batch.submission.gang));
   Line(script, "--comment=" + Comment(batch.submission));
@@ -60,7 +60,8 @@ void Describe(std::string& script, const BatchJob& batch, const Component& compo
 
 std::string BootScript(const Boot& boot) {
   const std::string address = boot.server_host + ":" + std::to_string(boot.server_port);
-  // What is kept has the right digest: it was looked at before it got its name, in a folder of ours alone.
+  // A stored file has the right digest: it was checked before it got its name, in a directory that only we
+  // can write to.
   return "mine=" + Quoted(boot.program_path) + " digest=" + boot.program_sha256 +
          " host=" + Quoted(boot.server_host) + " port=" + std::to_string(boot.server_port) + "\n" +
          "dir=" + (boot.node_dir.empty() ? "/var/tmp/trainyard-$UID" : Quoted(boot.node_dir)) + R"sh(
@@ -89,14 +90,14 @@ exec "$program" agent )sh" +
 std::string JobScript(const BatchJob& batch, const GangRequest& request) {
   const std::size_t groups = request.components.size();
   const std::string step = groups > 1 ? " --het-group=0-" + std::to_string(groups - 1) : " --no-kill";
-  // The shell outlives the signals, since the step's end is the job's. The ticket is not an argument: all
-  // users of a node read those.
+  // The shell must survive the signals, because the job ends with the step. The ticket is not an argument,
+  // because all users of a node can read arguments.
   std::string script = std::string(kInterpreter) + "trap : TERM\n";
   script += "unset SLURM_CPUS_PER_TASK\n";
   // The job has its GPUs. A step of 22.05 that names their type gives none of them to two tasks of a node.
   script += "for gpus in ${!SLURM_GPUS_PER_TASK*}; do export \"$gpus=${!gpus##*:}\"; done\n";
   script += "export PATH=/usr/local/bin:/usr/bin:/bin TRAINYARD_TICKET=" + batch.boot.ticket + "\n";
-  script += "[[ ${HOME-} ]] || unset HOME; export HOME=~\n";  // the account's own, if there is none
+  script += "[[ ${HOME-} ]] || unset HOME; export HOME=~\n";  // the account's home, if it is not set
   if (batch.times.limit)
     script += "export TRAINYARD_UNTIL=$((EPOCHSECONDS + " + std::to_string(batch.times.limit->count() * 60) +
               "))\n";

@@ -49,8 +49,8 @@ constexpr std::array kSayings{
 
 }  // namespace
 
-// The job gets an empty environment, not the server's. --export=NIL gives none of the server's either, but
-// makes a node start a login shell of the account first, with all that its profile does (measured: 0.5 s).
+// The job gets an empty environment, not the server's. --export=NIL does not pass the server's either, but
+// makes a node start a login shell of the account first, with its whole profile (measured: 0.5 s).
 Command SubmitCommand() { return {"sbatch", "--parsable", "--export-file=/dev/null"}; }
 
 Command TestCommand() { return {"sbatch", "--test-only"}; }
@@ -89,7 +89,7 @@ std::string WordsOf(std::string_view said) {
   for (const std::string_view prefix : {"sbatch: ", "squeue: ", "scancel: ", "sinfo: ", "error: ",
                                         "Batch job submission failed: ", "slurm_"}) {
     if (!line.starts_with(prefix)) continue;
-    const std::size_t colon = line.find(": ");  // "slurm_load_jobs error: " names a function of Slurm's
+    const std::size_t colon = line.find(": ");  // "slurm_load_jobs error: " names a function in Slurm
     line.remove_prefix(prefix.ends_with(' ') ? prefix.size() : std::min(colon, line.size() - 2) + 2);
   }
   return std::string(line);

@@ -5,7 +5,7 @@
 namespace trainyard::slurm {
 namespace {
 
-// As the tools of 22.05.8 print them.
+// The messages are those of 22.05.8's tools.
 TEST(Commands, KnowWhatARefusalMeans) {
   struct Row {
     const char* said;

@@ -16,7 +16,7 @@ namespace {
 using Replica = placement::Gang::Replica;
 
 constexpr std::int64_t kMib = std::int64_t{1} << 20;
-constexpr std::int64_t kMemoryCountedMin = 2;  ///< MiB: nodes whose memory nobody wrote down have 1
+constexpr std::int64_t kMemoryCountedMin = 2;  ///< MiB: nodes whose memory is not configured have 1
 
 void Replace(std::string& mine, const std::string& given) {
   if (!given.empty()) mine = given;
@@ -66,7 +66,7 @@ std::string Size(int cpus, std::int64_t memory_mib, int gpus) {
   return text;
 }
 
-/// What one replica asks for.
+/// The request of one replica.
 struct Wanted {
   Component component;
   std::string note{};
@@ -74,7 +74,7 @@ struct Wanted {
   std::string remedy{};
 };
 
-/// The node that can hold most of it.
+/// The node with enough GPUs that has most of the requested CPUs and memory.
 const Node* Largest(std::span<const Node* const> nodes, const Component& wanted) {
   const Node* largest = nullptr;
   const auto size = [&wanted](const Node& node) {
@@ -150,7 +150,7 @@ std::optional<std::chrono::minutes> TimeMaxOf(const GangRequest& request, std::s
   return most;
 }
 
-/// Whatever its part in the job is.
+/// Compares the needs of two replicas, ignoring their task types.
 bool NeedsTheSame(const Replica& one, Replica other) {
   other.type = one.type;
   return one == other;

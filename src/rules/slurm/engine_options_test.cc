@@ -14,7 +14,7 @@ using ml::v1::AcceleratorConfig;
 constexpr auto kT4 = AcceleratorConfig::NVIDIA_TESLA_T4;
 constexpr auto kK80 = AcceleratorConfig::NVIDIA_TESLA_K80;
 constexpr auto kTpu = AcceleratorConfig::TPU_V2;
-constexpr const char* kOther = "asia-east1";  ///< a region that is not named
+constexpr const char* kOther = "asia-east1";  ///< a region that is not in `regions`
 
 struct Row {
   const char* name;

@@ -11,13 +11,13 @@ namespace trainyard::slurm {
 
 namespace {
 
-/// How a row's code is found in a reason.
+/// How a row's code is compared with a reason.
 enum class Match { kWhole, kBegin, kPart };
 
 struct Row {
   std::string_view code;
   Match match;
-  std::string_view reason;  ///< "%P": the partition; "%R": Slurm's own words
+  std::string_view reason;  ///< "%P": the partition; "%R": Slurm's reason
   std::string_view unblock;
   bool never = false;
 };
@@ -129,7 +129,8 @@ bool HasOneEnded(Found found) {
   return std::ranges::any_of(found, [](const ListedJob& job) { return HasEnded(job.state); });
 }
 
-/// How a job ended says the component that ended for a reason: the others are cancelled with it.
+/// The component that tells how the job ended: the one that did not just end because the others were
+/// cancelled.
 const ListedJob* Telling(Found found) {
   const ListedJob* telling = nullptr;
   for (const ListedJob& job : found) {
@@ -154,7 +155,7 @@ End AtTimeLimit(const ListedJob& job) {
   return {placement::RoomEnd::kTimeLimit, JobOfSlurm(job) + " has reached its time limit."};
 }
 
-/// How Slurm says that the job ended.
+/// The end of the job according to Slurm.
 End EndOf(const ListedJob& job) {
   const std::string name = JobOfSlurm(job);
   switch (job.state) {
@@ -188,7 +189,7 @@ Verdict JudgeMissing(SlurmGang& gang, const Sight& sight) {
 }
 
 Verdict JudgeEnded(const SlurmGang& gang, const ListedJob& job) {
-  // Agents that were told of the limit in time have ended before it: the job is COMPLETED.
+  // If the agents were told about the limit in time, they ended before it and the job is COMPLETED.
   End end = gang.at_time_limit && job.state == JobState::kOver ? AtTimeLimit(job) : EndOf(job);
   const bool is_for_the_job =
       end.kind == placement::RoomEnd::kCancelled || end.kind == placement::RoomEnd::kDeadline;
@@ -197,7 +198,8 @@ Verdict JudgeEnded(const SlurmGang& gang, const ListedJob& job) {
   return Resubmit{.words = {.reason = std::move(end.reason), .unblock = "It is submitted again."}};
 }
 
-/// Slurm says that it runs, and its agents have not all come, or the list was asked for before they had.
+/// Judges a job that runs according to Slurm while its agents have not all connected, or had not when the
+/// list was requested.
 Verdict JudgeStarting(const SlurmGang& gang, const Sight& sight) {
   if (gang.complete && sight.asked >= *gang.complete) return HasRoom{};
   const std::string nodes = OnNodes(sight.found.front());
@@ -212,8 +214,8 @@ Verdict JudgeStarting(const SlurmGang& gang, const Sight& sight) {
           .unblock = "The nodes have to reach the address of --agent-listen (docs/slurm.md, firewall)."}};
 }
 
-/// A node that Slurm has taken from a job that goes on: it is lost, and nothing else may say so (a network
-/// that is cut closes no connection).
+/// A node that Slurm has removed from a job that continues. It is lost, and there may be no other sign of it
+/// (a network failure does not close connections).
 const std::string* LostNode(const SlurmGang& gang, const Sight& sight) {
   const auto is_named = [&sight](const std::string& node) {
     return std::ranges::any_of(sight.found, [&node](const ListedJob& job) {
@@ -297,7 +299,7 @@ Verdict Judge(SlurmGang& gang, const Sight& sight) {
   if (sight.found.empty()) return JudgeMissing(gang, sight);
   gang.missing.reset();
   if (const ListedJob* telling = Telling(sight.found)) return JudgeEnded(gang, *telling);
-  if (HasOneEnded(sight.found)) return LookSoon{};  // how it ends is said in a moment
+  if (HasOneEnded(sight.found)) return LookSoon{};  // the next list will tell how it ended
   return JudgeLiving(gang, sight);
 }
 

@@ -11,7 +11,7 @@ placement::Wait WaitFor(placement::Shortage words) {
   return {.reason = std::move(words.reason), .unblock = std::move(words.unblock), .never = words.never};
 }
 
-/// `words`: Slurm's.
+/// `words`: Slurm's message.
 placement::Shortage WhyNotSubmitted(Failure failure, const std::string& words) {
   switch (failure) {
     case Failure::kNoAnswer:
@@ -31,7 +31,7 @@ placement::Shortage WhyNotSubmitted(Failure failure, const std::string& words) {
           .unblock = "The operator has to mend the options of the engine."};
 }
 
-/// Lists are asked for often.
+/// Whether a gang in this stage needs frequent lists.
 bool IsWaitingFor(GangStage stage) {
   return stage == GangStage::kUncertain || stage == GangStage::kThere || stage == GangStage::kEnding;
 }
@@ -217,7 +217,7 @@ void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours
     const auto known = gangs_.find(*key);
     const int number = known == gangs_.end() ? 0 : known->second.submission;
     const std::span<ListedJob> found = reading.Take({*key, number}, strangers);
-    // A job's absence says nothing that the next list does not say.
+    // A missing job is left to the next list.
     if (!found.empty()) Look(*key, known->second, found, reading.sight());
   }
   CancelStrangers(std::move(strangers), now);
@@ -228,7 +228,7 @@ void Gangs::ReadOn(SysTime now) {
   auto next = reading_->latest() ? gangs_.upper_bound(*reading_->latest()) : gangs_.begin();
   for (int looks = 0; looks < kLooksMax && next != gangs_.end(); ++looks) {
     const auto [key, gang] = std::pair<const GangKey, SlurmGang*>(next->first, &next->second);
-    ++next;  // Look may erase it
+    ++next;  // before Look, which may erase it
     const std::span<ListedJob> found = reading_->Take({key, gang->submission}, strangers);
     if (!reading_->no_answer()) {
       Look(key, *gang, found, reading_->sight());
@@ -252,8 +252,7 @@ void Gangs::CancelStrangers(Strangers strangers, SysTime now) {
 
 void Gangs::Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found, Sight sight) {
   if (IsNothingNew(gang, found)) return;
-  if (sight.asked < gang.since && found.empty())
-    return;  // it came, or was released, while the question was on its way
+  if (sight.asked < gang.since && found.empty()) return;  // it was found or released during the request
   if (gang.stage == GangStage::kToSubmit || gang.stage == GangStage::kSubmitting) return;
   gang.ids.clear();
   for (const ListedJob& job : found)
@@ -266,7 +265,7 @@ void Gangs::Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found
   if (std::holds_alternative<LookSoon>(verdict)) questions_.AskSoon();
   if (auto* waits = std::get_if<KeepWaiting>(&verdict)) {
     if (gang.running) SetDue(key, gang, *gang.running + kAttachMax);
-    if (gang.complete) questions_.AskSoon();  // its agents are here before Slurm says so
+    if (gang.complete) questions_.AskSoon();  // its agents have connected before Slurm lists it as running
     Say(key, gang, std::move(waits->words));
     gang.waits_because = std::move(waits->because);
   } else if (std::holds_alternative<HasRoom>(verdict)) {
@@ -299,7 +298,7 @@ void Gangs::SayDead(const GangKey& key, SlurmGang& gang) {
 void Gangs::LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight) {
   const bool leaves = gang.may_live_until && sight.asked < *gang.may_live_until;
   if (!gang.ids.empty()) return leaves ? void() : CancelAll(key, gang, sight.now);
-  // What was submitted a moment ago may not be in lists yet, if the controller has just come back.
+  // A recent submission may be missing in lists if the controller has just restarted.
   const bool is_settled = sight.asked >= std::max(gang.since, sight.answering_since) + kSettle;
   if (!sight.found.empty() || is_settled) SayDead(key, gang);
   if (is_settled && gang.released) Erase(key);

@@ -41,7 +41,7 @@ class GangsTest : public testing::Test {
             .nodes = state == JobState::kPending ? "" : "node1",
             .reason = std::move(reason)};
   }
-  /// A list that begins now, once it is asked for.
+  /// A list that begins now, after it was requested.
   std::vector<GangAction> List(std::vector<ListedJob> jobs) {
     for (int s = 0; !is_asked_ && s < 100; ++s) {
       for (GangAction& action : Next()) early_.push_back(std::move(action));
@@ -64,7 +64,7 @@ class GangsTest : public testing::Test {
     gangs_.OnAttached(kFirst, 1, "node1", now_);
     EXPECT_THAT(Of<GiveRoom>(List({Job(40, JobState::kRunning)})), ElementsAre(GiveRoom{kFirst}));
   }
-  /// As the server after the one that had given it.
+  /// Like a server that succeeds the one that granted the resources.
   void WantWithRoomOnRecord() {
     gangs_.Want({.key = kKey,
                  .slots = 2,
@@ -81,7 +81,7 @@ class GangsTest : public testing::Test {
   SysTime now_{std::chrono::hours(1'000)};
   Gangs gangs_{"1f3a"};
   bool is_asked_ = false;
-  std::vector<GangAction> early_;  ///< said before the list
+  std::vector<GangAction> early_;  ///< returned before the list
 };
 
 TEST_F(GangsTest, GivesRoomOnceAllAgentsCameAndALaterListSaysThatItRuns) {
@@ -316,7 +316,8 @@ TEST_F(GangsTest, ASubmissionThatIsReleasedWhileItIsOnItsWayIsCancelled) {
 
 TEST_F(GangsTest, WhatItCancelledItselfNobodyElseDid) {
   gangs_.Want({.key = {.job_uid = 8, .try_number = 1}, .slots = 1}, now_);
-  List({Job(40, JobState::kRunning)});  // nobody's, and cancelled; then its id is another's
+  List({Job(40,
+            JobState::kRunning)});  // a job without a gang, which is cancelled; then another job has its id
   Submitted();
   EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kCancelled)})), IsEmpty());
   Pass(3);
@@ -454,7 +455,7 @@ TEST_F(LongList, IsLookedAtInParts) {
   EXPECT_THAT(Of<SayWait>(actions), testing::SizeIs(2 * kLooksMax)) << "what came, and one call of Next";
   EXPECT_LE(*gangs_.WakeAt(), now_) << "there is more to do";
   EXPECT_EQ(gangs_.WaitOf(FirstOf(kMany).gang)->reason, "It is being submitted to Slurm.");
-  gangs_.Release(FirstOf(kMany).gang, now_);  // and the rest of the list says that it waits
+  gangs_.Release(FirstOf(kMany).gang, now_);  // and the rest of the list shows that it waits
   actions = Next();
   EXPECT_THAT(Of<SayWait>(actions), testing::SizeIs(kMany - 2 * kLooksMax - 1));
   EXPECT_GT(*gangs_.WakeAt(), now_);

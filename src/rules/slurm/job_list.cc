@@ -26,7 +26,7 @@ constexpr std::array kStates{
 
 constexpr std::string_view kHeader = "JOBID|";
 
-/// The next field, and the bar behind it.
+/// Removes the next field with the bar after it, and returns the field.
 std::optional<std::string_view> Take(std::string_view& line) {
   const std::size_t bar = line.find('|');
   if (bar == std::string_view::npos) return std::nullopt;

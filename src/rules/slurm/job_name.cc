@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kCommentPrefix = "trainyard:";
 
-/// A positive number from the front of the text.
+/// Reads a positive number at the beginning of the text.
 template <class Number>
 bool Take(std::string_view& text, Number& number) {
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -67,7 +67,7 @@ std::optional<Submission> SubmissionOfAgent(std::string_view agent) {
 }
 
 OurJobs OursOf(std::string_view installation, std::vector<ListedJob> list) {
-  std::vector<std::pair<Submission, std::size_t>> order;  // and the place in the list
+  std::vector<std::pair<Submission, std::size_t>> order;  // with the position in the list
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::optional<Submission> whose = ParseNames(installation, list[i].name, list[i].comment);
     if (whose) order.emplace_back(*whose, i);

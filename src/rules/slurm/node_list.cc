@@ -12,7 +12,7 @@ namespace trainyard::slurm {
 
 namespace {
 
-/// The text before the mark outside of brackets, which is taken away too.
+/// Removes and returns the text before a mark outside of brackets; removes the mark, too.
 std::string_view TakeItem(std::string_view& list, char mark) {
   std::size_t end = 0;
   for (int depth = 0; end < list.size() && (depth > 0 || list[end] != mark); ++end) {
@@ -67,7 +67,7 @@ bool IsOne(std::string_view pattern, std::string_view node) {
 
 constexpr std::string_view kHeader = "PARTITION|";
 
-/// The text up to the mark, which is taken away too; all of it if there is none.
+/// Removes and returns the text before the mark, or all of it if there is no mark; removes the mark, too.
 std::string_view TakeUntil(std::string_view& text, char mark) {
   const std::size_t end = text.find(mark);
   const std::string_view taken = text.substr(0, end);

@@ -14,7 +14,7 @@
 #include "rules/slurm/rest.h"
 #include "rules/slurm/rest_answers.h"
 
-/// What real clusters of three versions said: testing/recorded.
+/// The output of real clusters of three versions: testing/recorded.
 namespace trainyard::slurm {
 namespace {
 
@@ -157,7 +157,7 @@ class OfSlurmrestd : public testing::TestWithParam<RestRow> {
 TEST_P(OfSlurmrestd, JobsAreThoseOfSqueue) {
   std::vector<ListedJob> listed = ParseJobList(Recorded(Folder() + "squeue.txt")).value();
   ListedJob& barred = *std::ranges::find(listed, "a", &ListedJob::name);
-  barred.name = "a|b";  // which squeue cannot say
+  barred.name = "a|b";  // which squeue cannot print unambiguously
   barred.comment = "of whom|ever";
   barred.reason = "JobHeldUser";
   EXPECT_THAT(ParseRestJobs(Answer(Said().at("jobs")), kRoot).value(), UnorderedElementsAreArray(listed));
@@ -171,7 +171,7 @@ TEST_P(OfSlurmrestd, JobsAreThoseOfSqueue) {
 TEST_P(OfSlurmrestd, NodesAreThoseOfSinfo) {
   std::vector<Node> nodes = ParseNodeList(Recorded(Folder() + "sinfo.txt")).value();
   if (GetParam().version != RestVersion::k38)
-    for (Node& node : nodes) node.default_partition = false;  // which it does not say
+    for (Node& node : nodes) node.default_partition = false;  // which the response does not contain
   EXPECT_THAT(ParseRestNodes(Answer(Said().at("nodes")), Answer(Said().at("partitions"))).value(),
               UnorderedElementsAreArray(nodes));
 }

@@ -14,11 +14,11 @@ namespace {
 
 namespace json = boost::json;
 
-/// Before 23.02 a job's fields were sbatch's options by other names. What was seen with 22.05.8: "requeue" of
-/// whatever value lets a job be requeued, and "no_kill" is a word.
+/// Before 23.02 a job's fields were sbatch's options with other names. Observed with 22.05.8: "requeue" with
+/// any value allows requeueing, and "no_kill" is a string.
 bool HasOptions(RestVersion version) { return version == RestVersion::k38; }
 
-/// What may be absent or without end has a form of its own since 23.02.
+/// Since 23.02, numbers that may be unset or infinite have a special form.
 json::value Number(RestVersion version, std::int64_t number) {
   if (HasOptions(version)) return number;
   return json::object{{"set", true}, {"infinite", false}, {"number", number}};
@@ -28,8 +28,9 @@ void PutGiven(json::object& job, std::string_view name, const std::string& value
   if (!value.empty()) job[name] = value;
 }
 
-/// What sbatch tells the job's srun by variables, and slurmrestd does not: without them a step over several
-/// components takes each for as large as the first one, and all tasks of a node see the same GPUs.
+/// The variables that sbatch sets for the job's srun and slurmrestd does not. Without them a step over
+/// several components assumes that each is as large as the first one, and all tasks of a node see the same
+/// GPUs.
 std::map<std::string, std::string> Variables(const GangRequest& request) {
   std::map<std::string, std::string> variables;
   const std::size_t groups = request.components.size();
@@ -58,12 +59,12 @@ std::int64_t Seconds(SysTime time) {
   return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
 }
 
-/// The options of sbatch that have other names, or other forms, in each way.
+/// Sets the options of sbatch that have different names or forms in the two interfaces.
 void PutOptions(json::object& job, const BatchJob& batch, const Component& component, bool keeps_lost_nodes) {
   job["no_requeue"] = true;
   if (keeps_lost_nodes) job["no_kill"] = "set";
   job["signal"] = std::string(kEndSignal) + "@" + std::to_string(kEndNotice.count());
-  // Read as times of the local clock, but for this form (parse_time.c): seconds since 1970.
+  // slurmrestd reads other forms as local time; this one is seconds since 1970 (parse_time.c).
   if (batch.times.deadline) job["deadline"] = "uts" + std::to_string(Seconds(*batch.times.deadline));
   PutGiven(job, "gpus_per_task", GpusPerTask(component));
 }

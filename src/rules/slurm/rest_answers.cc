@@ -38,7 +38,7 @@ std::string Text(const json::object& object, std::string_view name) {
   return text != nullptr ? std::string(*text) : std::string();
 }
 
-/// Nothing: it is absent, null, not set or without end.
+/// Nullopt: it is missing, null, not set or infinite.
 std::optional<std::int64_t> Number(const json::value* value) {
   if (value == nullptr) return std::nullopt;
   if (const json::object* form = value->if_object()) {
@@ -72,7 +72,7 @@ bool Has(const Words& words, std::string_view word) {
   return std::ranges::any_of(words, [word](const std::string& one) { return EqualsIgnoringCase(one, word); });
 }
 
-/// An array of objects, as the member that gives an answer its meaning.
+/// An array of objects, the main member of a response.
 Result<std::vector<json::object>> List(json::object answer, std::string_view name) {
   json::value* value = answer.if_contains(name);
   if (value == nullptr || !value->is_array())
@@ -86,7 +86,7 @@ Result<std::vector<json::object>> List(json::object answer, std::string_view nam
   return items;
 }
 
-/// What squeue prints of a state and its flags: the first flag in this order that it has. Source:
+/// The state as squeue prints it: the first of these flags that is set, or else the state. Source:
 /// job_state_string of Slurm's slurm_protocol_defs.c.
 std::string StateOf(const Words& words) {
   constexpr std::array<std::string_view, 12> kFlags{
@@ -114,7 +114,7 @@ ListedJob JobOf(const json::object& job) {
   return listed;
 }
 
-/// sinfo's short word for a node's state and its flags, as IsUsable reads it.
+/// sinfo's short form of a node's state and its flags, for IsUsable.
 std::string ShortState(const Words& words) {
   const std::string base = words.empty() ? std::string() : ToLower(words.front());
   const bool is_busy = base == "allocated" || base == "mixed" || Has(words, "completing");
@@ -126,14 +126,14 @@ std::string ShortState(const Words& words) {
   return state + (Has(words, "not_responding") ? "*" : "");
 }
 
-/// What a partition adds to its nodes.
+/// A partition's properties for its nodes.
 struct Partition {
   bool is_default = false;
   bool is_up = false;
   std::int64_t time_limit_minutes = 0;
 };
 
-/// 22.05 has its fields at the top, later ones in groups.
+/// 22.05 has the fields at the top level, later versions in groups.
 Partition PartitionOf(const json::object& object) {
   const auto group = [&object](std::string_view name) {
     const json::value* value = Member(object, name);
@@ -202,7 +202,7 @@ std::string ParseRestError(std::string_view answer) {
     if (errors == nullptr || !errors->is_array()) continue;
     for (const json::value& item : errors->as_array()) {
       if (!item.is_object()) continue;
-      // The "status" of a job that was to be killed has its error one level below.
+      // In the "status" of a job to be killed, the error is one level deeper.
       const json::value* nested = Member(item.as_object(), "error");
       const bool is_below = nested != nullptr && nested->is_object();
       std::string words = is_below ? Text(nested->as_object(), "string") : Text(item.as_object(), "error");

@@ -28,7 +28,7 @@ Component Gpus(std::string type) {
           .options = {.partition = "gpu", .account = "lab", .qos = "high", .constraint = "nvlink"}};
 }
 
-/// What is asked for, without the script.
+/// The request without the script.
 json::value Asked(const BatchJob& batch, const GangRequest& request, RestVersion version) {
   json::object body = json::parse(RestSubmission(batch, request, version)).as_object();
   EXPECT_EQ(body["script"].as_string(), JobScript(batch, request));

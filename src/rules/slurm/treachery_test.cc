@@ -6,8 +6,8 @@
 
 #include "rules/slurm/gangs.h"
 
-/// Random schedules against a Slurm that forgets, doubles and does not answer: the laws that hold all the
-/// same.
+/// Random schedules with a Slurm that forgets jobs, starts them twice and does not respond: the invariants
+/// must still be true.
 namespace trainyard::slurm {
 namespace {
 
@@ -58,7 +58,7 @@ class World {
  private:
   int Below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
 
-  /// What is younger than five seconds is forgotten, though its agents may run already; ids are used again.
+  /// Jobs younger than five seconds are forgotten, although their agents may run already; ids are reused.
   void Kill() {
     down_ = true;
     std::erase_if(jobs_, [this](const auto& entry) {

@@ -63,7 +63,8 @@ double Feasibility::LogProbability(const VectorXd& features, VectorXd* gradient)
 namespace {
 
 // If no trial failed, the worth is the logarithm of the improvement, however small. Otherwise smaller values
-// are cut off here: a confident model would rather fail a hundred times than search where it expects nothing.
+// are cut off here: otherwise a confident model would accept a hundred failures before searching where it
+// expects no improvement.
 LogImprovement AtLeast(double log_improvement, bool failures) {
   if (!failures) return {log_improvement, 1};
   const double top = std::max(log_improvement, kWorthMin);

@@ -70,7 +70,7 @@ constexpr std::uint64_t kSearchStream = 0x73656172;
 constexpr double kDesignBase = 3;
 constexpr double kDesignPerParameter = 0.5;
 constexpr double kDesignShare = 0.25;  // at most this share of the planned trials
-constexpr int kResultsMin = 3;         // that a model needs
+constexpr int kResultsMin = 3;         // the minimum for a model
 constexpr int kTurns = 2;              // suggestions in a row, of which kLocalTurns use the local model
 constexpr int kLocalTurns = 1;
 constexpr double kGlobalRowsMax = 300;    // trials that the model of the whole space uses
@@ -114,7 +114,7 @@ GaussianProcessOptions Options(const StudySpec& spec, double dimension, double l
   return options;
 }
 
-// Which trials a model uses, in which coordinates, and where it searches.
+// The trials of a model, its coordinates, and its search region.
 struct View {
   std::vector<Index> rows;
   Lens lens;

@@ -141,7 +141,7 @@ StoppingVerdict JudgeByMedian(std::span<const Trial> trials, const LearningCurve
     const LearningCurve curve = CurveOf(*trial, words.maximize, words.by_elapsed_time);
     const auto average = RunningAverage(curve, x);
     if (!average) continue;
-    // A stopped trial counts up to where it stopped: without it the median of the others would be stricter.
+    // A stopped trial counts up to its last point: without it the median of the others would be stricter.
     if (trial->state == Trial::State::kStoppedEarly && curve.back().x < x) continue;
     if (trial->state == Trial::State::kCompleted) ++completed;
     averages.push_back(*average);

@@ -139,7 +139,7 @@ TEST(JudgeTrial, OfThousandsASpreadAndTheBestAreLookedAt) {
   EXPECT_TRUE(verdict.stop) << "the median is about 2500";
   EXPECT_THAT(verdict.reason, HasSubstr("of 500 trials"));
   EXPECT_FALSE(Stops(trials, Pending({2800, 2800})));
-  trials.at(4321) = MakeTrial(std::vector<double>(9, 7654));  // between two that are looked at
+  trials.at(4321) = MakeTrial(std::vector<double>(9, 7654));  // between two trials that are compared
   EXPECT_THAT(JudgeTrial(Spec(), trials, Pending({1, 1, 1, 1, 1}), StoppingRule::kDecayCurve, false).reason,
               HasSubstr("the best value so far, 7654,"));
   for (int i = 0; i < 5000; ++i) {  // every tenth of all would be of those that were stopped

@@ -136,8 +136,9 @@ INSTANTIATE_TEST_SUITE_P(Kernels, OfKernel, testing::Values(Kernel::kMatern52, K
                            return row.param == Kernel::kMatern52 ? "Matern" : "Gaussian";
                          });
 
-// Two points, kernel exp(-r^2/2), unit length, no noise: what can be worked out by hand. With k = k(0, 1) the
-// estimated mean is (y1 + y2)/2 and, half way, the prediction is that mean; the variance is what remains.
+// Two points, kernel exp(-r^2/2), unit length, no noise: values that can be computed by hand. With k = k(0,
+// 1) the estimated mean is (y1 + y2)/2 and, half way, the prediction is that mean; the variance is what
+// remains.
 TEST(GaussianProcess, AgreesWithATextbookCase) {
   MatrixXd x(2, 1);
   x << 0, 1;

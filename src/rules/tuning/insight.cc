@@ -17,18 +17,19 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index kRowsMax = 300;  // trials that the model uses, as the tuner's own
+constexpr Index kRowsMax = 300;  // trials that the model uses, like the tuner's model
 constexpr double kLength = 0.4;  // as the tuner's model of the whole space: docs/adr/0018-tuner.md
 constexpr double kLengthDeviation = 0.8;
 constexpr double kLogNoiseMin = -18;
 constexpr int kFitEvaluations = 40;
-constexpr double kSignalMin = 0.1;  // share of the variance that is no noise: with less, nothing is explained
+constexpr double kSignalMin =
+    0.1;  // share of the variance that is not noise: with less, there is no explanation
 constexpr std::uint64_t kSampleStream = 0x736f626f;
 constexpr double kSamplesMax = 2048;  // pairs of points
 constexpr double kSamplesMin = 16;
 constexpr double kWorkMax = 1e9;  // samples x parameters x rows x columns
 
-/// With its first metric alone.
+/// The spec with only its first metric.
 StudySpec FirstMetric(StudySpec spec) {
   spec.metrics.resize(std::min<std::size_t>(1, spec.metrics.size()));
   return spec;
@@ -72,7 +73,7 @@ MatrixXd Features(const Encoding& encoding, const std::vector<Encoding::Place>& 
 
 double Variance(const VectorXd& values) { return (values.array() - values.mean()).square().mean(); }
 
-/// Half the mean square of what changes with one parameter alone, by parameter; and the variance of all.
+/// Half the mean square of the change when only one parameter changes, by parameter; and the total variance.
 struct Effects {
   std::vector<double> totals;
   double variance = 0;
@@ -98,7 +99,7 @@ Effects EffectsOf(const Encoding& encoding, const GaussianProcess& model) {
   return effects;
 }
 
-/// Why there is no model to ask; empty: there is one.
+/// Why there is no model; empty: there is one.
 std::string WhyNoModel(const StudySpec& spec, const Evidence& evidence) {
   if (spec.metrics.empty()) return "The study has no metric.";
   const auto results = static_cast<int>(evidence.places.size());

@@ -24,7 +24,7 @@ void StartFrom(const Space& space, Point& point, std::size_t parameter) {
   }
 }
 
-// The value after this one; nothing after the last one.
+// The value after this one; nullopt after the last one.
 std::optional<double> NextValue(const Parameter& parameter, double value) {
   const double count = ValueCount(parameter);
   if (!std::isfinite(count)) return std::nullopt;
@@ -88,7 +88,7 @@ struct Tuner::State {
   explicit State(StudySpec its_spec)
       : spec(std::move(its_spec)), encoding(spec.space), bandit(spec, encoding) {}
 
-  // The first point from here on that was not tried yet.
+  // The first point, starting here, that was not tried yet.
   std::optional<Point> NextUnseen(const Seen& seen, int steps_max) const {
     std::optional<Point> point = FirstPoint(spec.space);
     for (int step = 0; point && step < steps_max; ++step) {
@@ -138,7 +138,7 @@ std::vector<Point> Tuner::Suggest(std::span<const Trial> trials, int count, int 
   std::vector<Point> points;
   Seen seen;
   if (state_->spec.algorithm !=
-      Algorithm::kRandom) {  // which does not need the results, and may be asked for thousands of points
+      Algorithm::kRandom) {  // it does not need the results, and may be asked for thousands of points
     seen.reserve(trials.size() + static_cast<std::size_t>(count));
     for (const Trial& trial : trials) {
       if (trial.point.size() == state_->spec.space.parameters.size()) seen.insert(trial.point);

@@ -104,7 +104,7 @@ TEST(Tuner, TriesEveryPointOfASmallSpaceOnceBeforeAnyTwice) {
   EXPECT_EQ(seen.size(), 24);
 }
 
-// After a restart, or in another process, the same trials are answered with the same points.
+// After a restart, or in another process, the same trials lead to the same points.
 TEST(Tuner, GoesOnAsBeforeWhenMadeAnew) {
   StudySpec spec = Study({kRate, kLayers, kX, kKind}, 40);
   Tuner lasting(spec);
@@ -139,7 +139,7 @@ TEST(Tuner, PendingPointsKeepOthersAway) {
       EXPECT_GT(std::hypot(points[i][0] - points[j][0], points[i][1] - points[j][1]), 1e-6) << i << ' ' << j;
     }
   }
-  // One call for ten and ten calls for one are the same thing.
+  // One call for ten points and ten calls for one give the same points.
   for (const Point& point : points) {
     ASSERT_TRUE(Same(Tuner(spec).Suggest(trials, 1), {point}));
     trials.push_back({.id = static_cast<int>(trials.size()) + 1, .point = point, .values = {}, .curve = {}});

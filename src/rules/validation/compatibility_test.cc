@@ -17,7 +17,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-/// "HyperparameterMetric" of the nested type that the API calls HyperparameterOutput_HyperparameterMetric.
+/// "HyperparameterMetric" for the nested type that the API calls HyperparameterOutput_HyperparameterMetric.
 std::string ShortName(const Descriptor& type) {
   return std::string(type.name().substr(type.name().rfind('_') + 1));
 }

@@ -44,7 +44,7 @@ std::string Known() {
   return list;
 }
 
-/// The original's images are in no registry any more, so one that is unknown here is not looked for.
+/// Google's images are not in a registry any more, so an unknown one is not looked up.
 Status CheckImages(const TrainingInput& input, const Algorithm* algorithm,
                    std::span<const std::string> mapped) {
   for (const cluster::Role& role : cluster::Roles(input)) {
@@ -109,7 +109,7 @@ Status CheckArguments(const TrainingInput& input, const Algorithm& algorithm) {
   return algorithms::CheckArguments(algorithm, {input.args().begin(), input.args().end()}, tuned);
 }
 
-/// XGBoost's metrics may have a number behind them: ndcg@5.
+/// XGBoost's metrics may end with a number: ndcg@5.
 Status CheckMetric(const TrainingInput& input, const Algorithm& algorithm) {
   if (!input.has_hyperparameters()) return {};
   const std::string& tag = input.hyperparameters().hyperparameter_metric_tag();

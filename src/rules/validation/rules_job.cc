@@ -42,7 +42,7 @@ Status Labels(const Job& job, const ValidationContext&) {
     return Invalid(kField, "A job cannot have more than " + std::to_string(kLabelsMax) + " labels.");
   }
   const std::string* bad =
-      nullptr;  // the map has no order: naming the smallest bad key makes the answer deterministic
+      nullptr;  // the map has no order: naming the smallest bad key makes the error deterministic
   for (const auto& [key, value] : job.labels()) {
     const bool good = !key.empty() && IsLowerLetter(static_cast<unsigned char>(key.front())) &&
                       IsLabelText(key) && IsLabelText(value);

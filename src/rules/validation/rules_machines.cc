@@ -16,14 +16,14 @@ using cluster::Roles;
 using ml::v1::AcceleratorConfig;
 using ml::v1::TrainingInput;
 
-/// The limits of Compute Engine's persistent disks. The original's own limits are not known.
+/// The limits of Compute Engine's persistent disks. The limits of Google's service are not known.
 constexpr std::int32_t kDiskGbMax = 65536;
 
 bool IsCustom(const TrainingInput& input) { return input.scale_tier() == TrainingInput::CUSTOM; }
 
 std::string Field(const Role& role, std::string_view rest) { return std::string(role.field).append(rest); }
 
-/// "1, 2, 4"; empty if the machine type takes no accelerators of the type.
+/// "1, 2, 4"; empty if the machine type does not allow accelerators of the type.
 std::string AllowedCounts(const std::string& machine_type, AcceleratorConfig::Type type) {
   constexpr std::int64_t kCountMax = 16;
   std::string counts;
@@ -100,7 +100,7 @@ Status CheckDisk(const Role& role) {
 Status TpuRoles(const Job& job, const ValidationContext&) {
   for (const Role& role : Roles(job.training_input())) {
     if (role.type == replica::v1::WORKER || role.machine_type != "cloud_tpu") continue;
-    // The original's text, which lacks a space.
+    // Google's text, which lacks a space.
     return Invalid(Field(role, "_type"), "The specified machine type for " + std::string(role.field) +
                                              "is not supported in TPU training jobs: cloud_tpu");
   }

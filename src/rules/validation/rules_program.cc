@@ -64,7 +64,7 @@ bool IsNext(const std::string& a, const std::string& b) {
   return left->first != right->first || left->second + 1 == right->second;
 }
 
-/// "1.15 to 2.11, 2.15" of those runtime versions that `is_meant`.
+/// "1.15 to 2.11, 2.15": the runtime versions for which `is_meant` returns true.
 template <class Predicate>
 std::string Ranges(const std::vector<ValidationContext::Runtime>& runtimes, Predicate is_meant) {
   std::string text;
@@ -79,7 +79,7 @@ std::string Ranges(const std::vector<ValidationContext::Runtime>& runtimes, Pred
   return text;
 }
 
-/// What there is instead.
+/// The runtime versions that are available instead.
 std::string RuntimeHint(const ValidationContext& context, const std::string& version,
                         const std::string& python) {
   const auto& runtimes = context.runtimes;
@@ -213,7 +213,7 @@ Status RuntimeVersion(const Job& job, const ValidationContext& context) {
     version = context.runtime_default;
   if (version.empty() || IsOffered(context, version, input.python_version())) return {};
   const std::string hint = RuntimeHint(context, version, input.python_version());
-  // The original's words, with its two spaces, but for its link, which is dead.
+  // Google's message, with its two spaces, but without its link, which is dead.
   return Invalid("runtime_version", "The specified runtime version '" + version +
                                         "' with the Python version '" + input.python_version() +
                                         "' is not supported or is deprecated.  Please specify a different "

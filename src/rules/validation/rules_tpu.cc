@@ -21,7 +21,7 @@ bool SupportsTpu(std::string_view version) {
   return std::ranges::find(kTpuVersions, version) != std::end(kTpuVersions);
 }
 
-/// Versions after the original's last one, 2.11, exist only on this server; their TensorFlow is not checked.
+/// Versions after Google's last one, 2.11, exist only on this server; their TensorFlow is not checked.
 bool IsOwnVersion(std::string_view version) {
   constexpr int kMinorLast = 11;
   int minor = 0;
@@ -32,8 +32,8 @@ bool IsOwnVersion(std::string_view version) {
 }
 
 /// Versions before the first of the list had TPUs until their support ended (spec cluster.md section 6), and
-/// configurations of those years still name them. No Python of theirs can be installed any more, so that they
-/// are always answered with a later version, and the job's log says with which.
+/// configurations of those years still name them. No matching Python can be installed any more, so they are
+/// always replaced by a later version, which the job's log names.
 bool IsReplacedVersion(std::string_view version) {
   constexpr int kMinorFirst = 13;
   int minor = 0;

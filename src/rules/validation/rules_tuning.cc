@@ -22,7 +22,7 @@ bool IsLogScale(const ParameterSpec& param) {
          param.scale_type() == ParameterSpec::UNIT_REVERSE_LOG_SCALE;
 }
 
-/// It becomes the flag --NAME.
+/// Whether the name can become the flag --NAME.
 bool IsFlagName(const std::string& name) {
   return !name.empty() && std::ranges::none_of(name, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -126,7 +126,7 @@ Violations TuningSpec(const Job& job, const ValidationContext&) {
     Add(Invalid("hyperparameters.max_parallel_trials", "The value must not be negative."), found);
   if (spec.max_failed_trials() < 0)
     Add(Invalid("hyperparameters.max_failed_trials", "The value must not be negative."), found);
-  // A job that resumes another one takes what it leaves out from that one (jobs::InheritSpec).
+  // A job that resumes another one inherits unset fields from it (jobs::InheritSpec).
   if (spec.params().empty() && spec.resume_previous_job_id().empty())
     Add(Invalid("hyperparameters.params", "This field is required."), found);
   const bool plain = std::ranges::none_of(spec.hyperparameter_metric_tag(), [](char c) {

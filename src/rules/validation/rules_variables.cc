@@ -9,24 +9,24 @@ namespace trainyard::jobs::rules {
 namespace {
 
 constexpr int kVariablesMax = 100;
-/// Names and values together: far below what Linux takes for all variables of a process.
+/// Names and values together: far below Linux's limit for all variables of a process.
 constexpr std::size_t kVariableBytesMax = std::size_t{32} << 10;
 
-/// What the service sets in every replica, or may set, and a job cannot: a value of its own would either have
-/// no effect or take something away that the replica needs.
+/// Variables that the service sets or may set in every replica, and a job cannot set: its value would have no
+/// effect or break the replica.
 constexpr std::array<std::string_view, 34> kReserved = {
-    // who the replica is in its cluster
+    // the replica's place in its cluster
     "TF_CONFIG", "CLUSTER_SPEC", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "HOSTNAME",
     // its devices
     "TPU_CONFIG", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
     "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH",
     // its files and its Python
     "HOME", "TMPDIR", "PATH", "PYTHONPATH", "VIRTUAL_ENV", "TRAINYARD_LOG_FD",
-    // how it reaches buckets, the metadata server and the front
+    // the addresses of buckets, the metadata server and the front
     "STORAGE_EMULATOR_HOST", "GOOGLE_CLOUD_PROJECT", "GCE_METADATA_HOST", "GCE_METADATA_IP",
     "GCE_METADATA_ROOT", "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",
     "HTTPLIB2_CA_CERTS", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE", "CURL_HOME", "BOTO_CONFIG",
-    // what Python's interpreter would find no modules with
+    // variables that would break Python's search for modules
     "PYTHONHOME", "LD_PRELOAD"};
 constexpr std::array<std::string_view, 2> kReservedPrefixes = {"CLOUD_ML_", "CLOUDSDK_"};
 
@@ -52,7 +52,7 @@ Status CheckName(const std::string& name, bool is_new, const std::string& field)
   return {};
 }
 
-/// No message has the value, of whichever variable: it may be one that was meant to be a secret.
+/// Messages never contain the value of a variable: it may be meant to be secret.
 Status CheckValue(const ml::v1::EnvVar& variable, const std::string& field) {
   if (variable.value().find('\0') != std::string::npos)
     return Invalid(field, "The value of " + variable.name() + " must not contain a NUL character.");

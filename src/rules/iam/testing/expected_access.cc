@@ -120,7 +120,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "POST /v2/entries:list\n"
      "GET /v2/entries:tail\n"
      "POST /v2/entries:tail\n"},
-    // Lines of one job: who may see it may read them.
+    // Log lines of one job: principals that may see the job may read them.
     {Where::kInHandler,
      "logging.viewer logging.privateLogViewer ml.admin ml.developer ml.viewer ml.serviceAgent owner editor "
      "viewer trainyard.member ml.jobOwner",

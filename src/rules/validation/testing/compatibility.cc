@@ -46,7 +46,7 @@ message is `Field: FIELD Error: REASON`.
 |---|---|---|
 )";
 
-/// "TrainingInput" of "TrainingInput.masterType".
+/// "TrainingInput" for "TrainingInput.masterType".
 std::string_view MessageOf(const FieldRow& row) { return row.field.substr(0, row.field.find('.')); }
 
 std::string RuleList(std::string_view names) {

@@ -52,7 +52,7 @@ TRAINYARD_HAS_CRC inline std::uint32_t TakeWord(std::uint32_t state, std::uint64
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr std::size_t kLane = 1024;  // bytes; a multiple of kWord
 
-/// What a state becomes after kLane bytes of zero, looked up by each of its four bytes: the map is linear.
+/// Tables for the state after kLane bytes of zero, by each of the state's four bytes: the map is linear.
 constexpr std::array<Table, 4> MakeLaneTables() {
   std::array<Table, 4> tables{};
   for (std::uint32_t bit = 0; bit < 32; ++bit) {

@@ -12,7 +12,7 @@ namespace trainyard {
 /// Pure: any thread. Source: RFC 3720, 12.1 and B.4.
 [[nodiscard]] std::uint32_t Crc32c(std::string_view bytes, std::uint32_t before = 0) noexcept;
 
-/// The same without the instruction, for CPUs that lack it; public for its test.
+/// Crc32c without the instruction, for CPUs that lack it; public for its test.
 [[nodiscard]] std::uint32_t Crc32cByTable(std::string_view bytes, std::uint32_t before = 0) noexcept;
 
 }  // namespace trainyard

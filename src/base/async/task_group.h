@@ -13,12 +13,11 @@ namespace asio = boost::asio;
 /// destroyed first. Loop thread only.
 ///
 /// The destructor cancels the tasks and joins them; it cannot co_await, so:
-/// - outside the loop (io_context::run() has returned or was never called, which is how a server ends) it
-/// runs the
-///   loop until the tasks are gone; what they spawn meanwhile is dropped;
-/// - inside the loop (from a handler or coroutine) the owner must have awaited Join() before: it is a CHECK
-/// that no task
-///   is left.
+/// - Outside the loop (run() has returned or was never called, as when a server ends) it runs the loop until
+///   the tasks have ended; tasks that they spawn meanwhile are dropped.
+/// - Inside the loop (in a handler or coroutine) the owner must have awaited Join() before; a CHECK fails
+///   if a task is left.
+///
 /// A task that is cancelled unwinds with asio's operation_aborted from its co_await, which the group
 /// swallows. Any other exception that leaves a task is a bug: it is printed and the process aborts.
 class TaskGroup {

@@ -129,7 +129,7 @@ std::string SortedBytes(const Message& message) {
   return bytes;
 }
 
-/// As util::MessageToJsonString, except for the order of maps.
+/// Like util::MessageToJsonString, except for the order of maps.
 bool PrintTo(const Message& message, const util::JsonPrintOptions& options, std::string& text) {
   constexpr char kPrefix[] = "type.googleapis.com";
   static util::TypeResolver* const kResolver =  // never deleted: other statics may print

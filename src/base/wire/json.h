@@ -21,18 +21,16 @@ namespace trainyard::wire {
 /// UTF-8. Linear time.
 ///
 /// @param root  the message's path in the request, as Google's service writes paths: "job" for
-/// jobs.create; empty for the whole
-///              request.
-/// @return kInvalidArgument with `violations`, worded as Google's JSON transcoder does: `Invalid JSON
-/// payload received.
-///         Unknown name "x" at 'job': Cannot find field.` Source: docs/spec "Errors", protobuf's own
-///         converter texts.
+///     jobs.create; empty for the whole request.
+/// @return kInvalidArgument with `violations`, worded like Google's JSON transcoder: `Invalid JSON payload
+///     received. Unknown name "x" at 'job': Cannot find field.`
+/// Source: docs/spec "Errors", protobuf's own converter texts.
 [[nodiscard]] Status ParseJson(std::string_view text, google::protobuf::Message& out,
                                std::string_view root = {});
 
-/// camelCase, unset and zero fields left out, maps by key, two spaces a level, newline at the end. Never
-/// fails: values that the mapping cannot express are printed as Printable (json.cc) says; bytes of a string
-/// that are not UTF-8 are left out.
+/// Prints the message with camelCase names, without unset and zero fields, maps ordered by key, two spaces
+/// per level, newline at the end. Never fails: PrintableCopy (json.cc) replaces values that the mapping
+/// cannot express; bytes of a string that are not UTF-8 are left out.
 [[nodiscard]] std::string PrintJson(const google::protobuf::Message& message);
 
 /// Like PrintJson, in one line without spaces and without a newline.

@@ -82,7 +82,7 @@ using IsAttemptUid = std::function<boost::asio::awaitable<bool>(std::uint32_t ui
 /// Whether a living process owns the other end of the connection. Called only for accounts that are accepted.
 using HasOwner = std::function<boost::asio::awaitable<bool>(http::Peer& peer)>;
 
-/// What one gate accepts.
+/// The rules of one gate.
 struct GateOptions {
   AllowedHosts hosts;
   bool asks_tokens = false;  ///< a token is required behind the gate; accounts are not checked

@@ -26,8 +26,8 @@ class SocketDiag {
   [[nodiscard]] static Result<SocketDiag> Open();
 
   /// The peer's socket, with the uid as this namespace sees it, even of an account of another user namespace.
-  /// Nothing: there is no such socket any more, or it was closed. For one that was closed while bytes are
-  /// still on their way the kernel reports root; that counts as nothing too. A socket that exists may still
+  /// Nullopt: there is no such socket any more, or it was closed. For a socket that was closed while bytes
+  /// are still in flight the kernel reports root; this also gives nullopt. A socket that exists may still
   /// belong to no process while it is in a message between two (net/sockets/socket_owners.h). Errors: the
   /// kernel's.
   [[nodiscard]] Result<std::optional<OwnedSocket>> Find(const http::Peer& peer) const;

@@ -38,9 +38,9 @@ class Gates {
   [[nodiscard]] const access::Gate& administration() const noexcept { return administration_; }
   /// Training programs: the same, and the accounts that attempts run as.
   [[nodiscard]] const access::Gate& replicas() const noexcept { return replicas_; }
-  /// As for replicas, also under Google's names.
+  /// Like replicas(), also under Google's names.
   [[nodiscard]] const access::Gate& front() const noexcept { return front_; }
-  /// As for users, also under Google's names: `trainyard with`.
+  /// Like administration(), also under Google's names: for `trainyard with`.
   [[nodiscard]] const access::Gate& workstation() const noexcept { return workstation_; }
 
  private:

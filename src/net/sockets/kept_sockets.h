@@ -34,12 +34,12 @@ class KeptSockets {
   /// The kept socket that listens there, or a new one. Closes a kept socket that conflicts with it (such as
   /// the same port on all addresses). Errors: those of http::ListenOnTcp.
   [[nodiscard]] Result<http::ListeningSocket> ListenOnTcp(const std::string& host, std::uint16_t port);
-  /// The same on the first port that is available. A port 0 is skipped, except as the last one: then it means
+  /// Listens on the first port that is available. A port 0 is skipped, except as the last one: then it means
   /// any port.
   [[nodiscard]] Result<http::ListeningSocket> ListenOnFirst(const std::string& host,
                                                             const std::vector<std::uint16_t>& ports);
-  /// The same for a Unix socket at `path`, which the manager then keeps. Errors: those of http::ListenOnUnix.
-  /// Only if keeps().
+  /// The kept or a new Unix socket at `path`, which the manager then keeps. Errors: those of
+  /// http::ListenOnUnix. Only if keeps().
   [[nodiscard]] Result<http::ListeningSocket> ListenOnUnix(const std::filesystem::path& path);
 
   /// Stores a TCP socket in the manager, unless it has it already. If the manager cannot be reached, this

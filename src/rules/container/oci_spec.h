@@ -49,8 +49,8 @@ struct Hook {
   bool operator==(const Hook&) const = default;
 };
 
-/// The container is made inside namespaces of the replica's own (host name, IPC, network, users, as the
-/// sandbox has them) and gets a PID and a mount namespace besides.
+/// A container to make. It is created inside the replica's namespaces (host name, IPC, network, users, as in
+/// the sandbox) and also gets a new PID and mount namespace.
 struct Spec {
   std::vector<std::string> args;
   std::vector<std::string> environment;  ///< NAME=value

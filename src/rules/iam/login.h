@@ -17,8 +17,7 @@ struct Login {
   std::string key_id{};            ///< of the service account's key that signed it; else empty
   /// The attempt whose program sent the request, or for which the token was made; else empty.
   std::string attempt_id{};
-  std::string attempt_principal{};  ///< the principal that the program ran as when it got the token; it must
-                                    ///< not have changed
+  std::string attempt_principal{};  ///< the program's principal at login; it must not have changed since
   friend bool operator==(const Login&, const Login&) = default;
 };
 

@@ -35,7 +35,7 @@ struct Replica {
     return wire::FromProto(record.not_before());
   }
   [[nodiscard]] bool running() const { return alive() && seen.phase == replica::v1::RUNNING; }
-  /// Its end was observed and is not recorded yet.
+  /// Whether its end was observed but is not recorded yet.
   [[nodiscard]] bool exit_is_news() const {
     return launched() && !record.has_exit() && seen.exit.has_value();
   }

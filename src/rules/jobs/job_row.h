@@ -22,8 +22,7 @@ inline constexpr std::size_t kRowWordsBytesMax = 200;
 /// The row of a job or a tuning job; some hundred bytes without its labels.
 ///
 /// @param waits_for  one sentence: what it waits for; empty: it does not wait. Not used once the job has
-/// ended: then
-///                   the reason is the first line of errorMessage.
+///     ended: then the reason is the first line of errorMessage.
 [[nodiscard]] control::v1::JobRow RowOf(const control::v1::JobRecord& record, std::string_view waits_for);
 
 /// Counts jobs, one after the other, for a JobSummary. Bounded: it remembers at most kLabelsCounted labels

@@ -16,7 +16,7 @@ inline constexpr const char* kMetricTagDefault = "training/hptuning/metric";
 [[nodiscard]] int MaxTrials(const control::v1::JobRecord& tuning);
 [[nodiscard]] int MaxParallelTrials(const control::v1::JobRecord& tuning);  ///< at most MaxTrials
 [[nodiscard]] bool Maximizes(const control::v1::JobRecord& tuning);
-/// Also for a trial's record.
+/// The metric's tag; also works for a trial's record.
 [[nodiscard]] std::string MetricTag(const control::v1::JobRecord& job);
 
 /// Converts a job's record, after all checks, to that of a tuning job, which has no replicas itself.

@@ -1,12 +1,6 @@
 #!/usr/bin/env python3
 """Fails when prose in Markdown is wider than 110 columns (tables, code blocks and the targets of links may be), when a page of docs/ is
-missing in its index, or when a part of the source has more comments in our old dialect than tools/prose.allowed says.
-
-A comment is in that dialect if it begins without a subject ("Of", "Whose", "Those", "Where", "Who") or has a phrase of DIALECT. The
-numbers may only shrink. --list PATH... prints the comments of these files or directories.
-"""
-import argparse
-import collections
+missing in its index, or when a comment begins without a subject ("Of", "Whose", "Those", "Where", "Who") or has a phrase of DIALECT."""
 import pathlib
 import re
 import subprocess
@@ -14,7 +8,6 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS_MAX = 110
-ALLOWED = ROOT / "tools/prose.allowed"
 SOURCES = ("*.cc", "*.h", "*.proto")
 COMMENT = re.compile(r"^[^\"\n]*?//[/!<]*[ \t]*(.*)$", re.MULTILINE)
 HEADLESS = re.compile(r"(?:Of|Whose|Those|Where|Who)\b")
@@ -46,21 +39,6 @@ def clipped_comments(text):
             yield number, match[1]
 
 
-def part_of(path):
-    """What tools/prose.allowed counts together: a house of src/, or a directory of the root."""
-    parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
-
-
-def dialect_problems(counts):
-    allowed = {part: int(number) for part, number in (row.split() for row in ALLOWED.read_text().splitlines() if row and not row.startswith("#"))}
-    for part in sorted(counts.keys() | allowed.keys()):
-        if counts[part] > allowed.get(part, 0):
-            yield f"{part}: {counts[part]} comments in our old dialect, the limit is {allowed.get(part, 0)}: tools/prose.py --list {part}"
-        elif counts[part] < allowed.get(part, 0):
-            yield f"{part}: now {counts[part]} comments in our old dialect; write that in tools/prose.allowed instead of {allowed[part]}"
-
-
 def listed(*patterns):
     """Paths of the files that git knows or would add, as far as they are there."""
     found = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns], cwd=ROOT, check=True,
@@ -75,23 +53,14 @@ def unlisted_pages():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", nargs="+", default=[], metavar="PATH")
-    chosen = parser.parse_args().list
-    counts = collections.Counter()
-    for path in listed(*SOURCES):
-        for number, comment in clipped_comments((ROOT / path).read_text(encoding="utf-8")):
-            counts[part_of(path)] += 1
-            if path.startswith(tuple(chosen)) and chosen:
-                print(f"{path}:{number}: {comment}")
-    if chosen:
-        return 0
     paths = listed("*.md")
     problems = [f"{path}:{number}: {columns} columns, the limit is {COLUMNS_MAX}: wrap it"
                 for path in paths for number, columns in wide_lines((ROOT / path).read_text(encoding="utf-8"))]
     problems += [f"docs/README.md: a line about {name} is missing" for name in unlisted_pages()]
-    problems += dialect_problems(counts)
-    print("\n".join(problems) or f"prose: {len(paths)} Markdown files, {counts.total()} comments in our old dialect")
+    sources = listed(*SOURCES)
+    problems += [f"{path}:{number}: no subject, or a phrase that strangers do not know: {comment}"
+                 for path in sources for number, comment in clipped_comments((ROOT / path).read_text(encoding="utf-8"))]
+    print("\n".join(problems) or f"prose: {len(paths)} Markdown files, comments of {len(sources)} sources")
     return 1 if problems else 0
 
 

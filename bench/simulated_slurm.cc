@@ -71,7 +71,7 @@ SimulatedCluster::SimulatedCluster(int nodes)
   for (int i = 0; i < kSmallNodes; ++i) nodes_text_ += NodeLine("small", "small" + std::to_string(i), false);
 }
 
-std::int64_t SimulatedCluster::Submit(const slurm::Batch& batch, const slurm::Request& request) {
+std::int64_t SimulatedCluster::Submit(const slurm::BatchJob& batch, const slurm::GangRequest& request) {
   const std::int64_t id = next_id_++;
   Job job{.name = slurm::JobName(batch.installation, batch.submission.gang),
           .comment = slurm::Comment(batch.submission),
@@ -174,8 +174,8 @@ std::vector<SimulatedCluster::Change> SimulatedCluster::Step(SysTime now) {
   return std::exchange(changes_, {});
 }
 
-SlurmAnswer<std::int64_t> SimulatedClient::Submit(const slurm::Batch& batch,
-                                                  const slurm::Request& request) const {
+SlurmAnswer<std::int64_t> SimulatedClient::Submit(const slurm::BatchJob& batch,
+                                                  const slurm::GangRequest& request) const {
   const Call call(slurm_);
   if (!call.is_answered()) return std::unexpected(Away());
   slurm_.calls.With([](SimulatedCalls& calls) { ++calls.submissions; });

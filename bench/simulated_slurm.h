@@ -55,7 +55,7 @@ class SimulatedCluster {
 
   /// As `sinfo -N` prints them.
   [[nodiscard]] const std::string& nodes() const noexcept { return nodes_text_; }
-  std::int64_t Submit(const slurm::Batch& batch, const slurm::Request& request);
+  std::int64_t Submit(const slurm::BatchJob& batch, const slurm::GangRequest& request);
   /// As squeue prints them. With `id` that job alone.
   [[nodiscard]] std::string Print(std::optional<std::int64_t> id) const;
   void Cancel(const std::string& name, std::span<const std::int64_t> ids, SysTime now);
@@ -121,8 +121,8 @@ class SimulatedClient final : public engine::SlurmClient {
  public:
   explicit SimulatedClient(SimulatedSlurm& slurm) : slurm_(slurm) {}
 
-  [[nodiscard]] engine::SlurmAnswer<std::int64_t> Submit(const slurm::Batch& batch,
-                                                         const slurm::Request& request) const override;
+  [[nodiscard]] engine::SlurmAnswer<std::int64_t> Submit(const slurm::BatchJob& batch,
+                                                         const slurm::GangRequest& request) const override;
   [[nodiscard]] engine::SlurmAnswer<std::vector<slurm::ListedJob>> List(
       std::optional<std::int64_t> id) const override;
   [[nodiscard]] engine::SlurmAnswer<void> Cancel(const std::string& name,

@@ -85,7 +85,7 @@ constexpr Call CallOf(R (*)(A&, B&, http::Request&)) {
 template <auto kFunction>
 inline constexpr Call kCall = CallOf<kFunction>(kFunction);
 
-/// What wraps the function: checks of the query, quotas, the form of errors.
+/// The layer around the function: checks of the query, quotas, the form of errors.
 struct Form : MethodForm {
   enum class Kind : std::uint8_t { kBare, kGoogle, kMl, kMlCreate, kStorage };
   Kind kind = Kind::kBare;

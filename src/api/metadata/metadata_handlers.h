@@ -15,10 +15,10 @@ namespace trainyard::api {
 using AskingInstance = std::function<boost::asio::awaitable<Result<std::optional<control::Instance>>>(
     const http::Request& request)>;
 
-/// What a Google client asks the metadata server of its machine for: a project, an account and a token that
-/// is valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and data about the
-/// machine. Paths: spec environment.md section 11, wire.md section 2, access.md section 4. JSON has exactly
-/// the type `application/json`, as Google's: google-auth before 2.24 takes any other for text.
+/// Answers what a Google client asks the metadata server of its machine for: a project, an account and a
+/// token that is valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and data
+/// about the machine. Paths: spec environment.md section 11, wire.md section 2, access.md section 4. JSON has
+/// exactly the type `application/json`, as Google's: google-auth before 2.24 takes any other for text.
 /// `wait_for_change` is answered immediately: nothing ever changes.
 struct MetadataAnswers {
   std::string project;

@@ -160,7 +160,7 @@ Answers<const MetricsSources> PrintMetrics;
 /// all samples).
 Waits<const MetricsSources> ListSeries;
 
-/// What an operator can request from a running server.
+/// The operations that an operator can request from a running server.
 class Administration {
  public:
   virtual ~Administration() = default;

@@ -38,7 +38,7 @@ struct UnitPlace {
 /// it is not the machine's root. Empty: it is the root, or there is no unit.
 [[nodiscard]] std::string FindManagersRoot(std::string_view membership);
 
-/// What is known about the end of a user's sessions.
+/// The known facts about the end of a user's sessions.
 struct SessionFacts {
   PlaceKind place = PlaceKind::kNone;  ///< the server's when it was started
   std::string user;                    ///< its name

@@ -35,7 +35,7 @@ struct NestedValue {
       nullptr;  ///< not owned: lives as long as the message of the query
 };
 
-/// What a filter's path leads to in a message.
+/// The value in a message to which a filter's path leads.
 struct FieldValue {
   std::variant<std::string, double, std::int64_t, std::uint64_t, bool, SysTime, std::chrono::nanoseconds,
                const google::protobuf::EnumValueDescriptor*, NestedValue>

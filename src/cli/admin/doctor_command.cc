@@ -20,7 +20,7 @@ using control::v1::Doctor;
 constexpr std::size_t kReportBytesMax = std::size_t{1} << 20;
 constexpr std::chrono::seconds kReportWaitMax{120};
 
-/// What the machine has, found by a process of its own (server/doctor/doctor.h).
+/// The machine's equipment, found by a process of its own (server/doctor/doctor.h).
 Result<Doctor> Examine(const std::string& data, const std::string& url, const std::string& lacking) {
   SpawnOptions spawn{.argv = {"/proc/self/exe", "machine-report", data, url, lacking},
                      .environment = OwnVariables()};

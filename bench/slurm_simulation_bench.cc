@@ -213,9 +213,9 @@ void Phases::Run() {
 void MeasureFloors(Sizes sizes) {
   SimulatedClock clock;
   SimulatedSlurm slurm(sizes.nodes, clock);
-  std::string text = "JOBID|STATE|NODELIST|NAME|COMMENT|REASON\n";
+  std::string text = "JOBID|STATE|NODELIST|START_TIME|NAME|COMMENT|REASON\n";
   for (int uid = 1; uid <= sizes.gangs; ++uid) {
-    text += std::to_string(uid) + "|PENDING||" + slurm::JobName(kInstallation, FirstOf(uid).gang) + "|" +
+    text += std::to_string(uid) + "|PENDING||N/A|" + slurm::JobName(kInstallation, FirstOf(uid).gang) + "|" +
             slurm::Comment(FirstOf(uid)) + "|Priority\n";
   }
   double begin = ThreadSeconds();

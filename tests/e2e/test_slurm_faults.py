@@ -212,5 +212,6 @@ def test_a_controller_that_is_killed_loses_no_job_and_starts_none_twice(make_slu
         job = server.wait(name)
         assert job["state"] == "SUCCEEDED", (job, server.texts(name), server.stderr()[-3000:])
         begun = [text for text in server.texts(name, "master-replica-0") if "resumed_from" in text]
-        assert len(begun) == 1, (name, begun)
+        aborted = [text for text in server.texts(name) if "cancelled by Slurm itself" in text]  # it may have begun before
+        assert 1 <= len(begun) <= 1 + len(aborted), (name, begun, aborted)
     wait_until_left(slurm)

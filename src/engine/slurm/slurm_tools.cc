@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -130,7 +131,15 @@ SlurmAnswer<std::vector<slurm::ListedJob>> SlurmTools::List(std::optional<std::i
   if (!printed && id && printed.error().failure == slurm::Failure::kGone)
     return std::vector<slurm::ListedJob>();
   if (!printed) return std::unexpected(printed.error());
-  return Understood(slurm::ParseJobList(*printed));
+  SlurmAnswer<std::vector<slurm::ListedJob>> jobs = Understood(slurm::ParseJobList(*printed));
+  const SysTime now = std::chrono::time_point_cast<SysTime::duration>(std::chrono::system_clock::now());
+  if (jobs &&
+      std::ranges::any_of(*jobs, [now](const auto& job) { return MayBeCancelledBySlurm(job, now); })) {
+    const SlurmAnswer<std::string> config = Ask(slurm::ConfigCommand(), {}, options_);
+    if (!config) return std::unexpected(config.error());
+    if (const auto start = slurm::ParseControllerStart(*config)) MarkForgotten(*jobs, *start);
+  }
+  return jobs;
 }
 
 SlurmAnswer<void> SlurmTools::Cancel(const std::string& name, std::span<const std::int64_t> ids) const {

@@ -63,6 +63,8 @@ Command ListOneCommand(std::int64_t id) {
   return {"squeue", "-j", std::to_string(id), "-t", "all", "-o", std::string(kJobFormat)};
 }
 
+Command ConfigCommand() { return {"scontrol", "show", "config"}; }
+
 Command CancelCommand(const std::string& name, std::span<const std::int64_t> ids) {
   Command command{"scancel", "--name=" + name};
   for (const std::int64_t id : ids) command.push_back(std::to_string(id));

@@ -20,6 +20,8 @@ using Command = std::vector<std::string>;
 [[nodiscard]] Command ListCommand(std::string_view user);
 /// Lists one job with all its components.
 [[nodiscard]] Command ListOneCommand(std::int64_t id);
+/// Prints the controller's configuration, and since when it runs.
+[[nodiscard]] Command ConfigCommand();
 /// Cancels those of the ids that have the name.
 [[nodiscard]] Command CancelCommand(const std::string& name, std::span<const std::int64_t> ids);
 [[nodiscard]] Command NodesCommand();

@@ -135,8 +135,8 @@ const ListedJob* Telling(Found found) {
   const ListedJob* telling = nullptr;
   for (const ListedJob& job : found) {
     if (job.state == JobState::kEnding || !HasEnded(job.state)) continue;
-    const bool says_more =
-        telling == nullptr || telling->state == JobState::kCancelled || telling->state == JobState::kOver;
+    const bool says_more = telling == nullptr || telling->state == JobState::kCancelled ||
+                           telling->state == JobState::kForgotten || telling->state == JobState::kOver;
     if (says_more) telling = &job;
   }
   return telling;
@@ -160,6 +160,9 @@ End EndOf(const ListedJob& job) {
   const std::string name = JobOfSlurm(job);
   switch (job.state) {
     case JobState::kCancelled: return {placement::RoomEnd::kCancelled, name + " was cancelled in Slurm."};
+    case JobState::kForgotten:
+      return {placement::RoomEnd::kLost,
+              name + " was cancelled by Slurm itself, whose controller started again and had forgotten it."};
     case JobState::kTimeLimit: return AtTimeLimit(job);
     case JobState::kDeadline:
       return {placement::RoomEnd::kDeadline, name + " could not end before its deadline any more."};

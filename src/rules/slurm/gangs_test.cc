@@ -184,6 +184,9 @@ TEST_F(GangsTest, HowItEndsInSlurmIsSaid) {
             "The job 40 of Slurm used more memory than it asked for."},
         Row{JobState::kCancelled, placement::RoomEnd::kCancelled,
             "The job 40 of Slurm was cancelled in Slurm."},
+        Row{JobState::kForgotten, placement::RoomEnd::kLost,
+            "The job 40 of Slurm was cancelled by Slurm itself, whose controller started again and had "
+            "forgotten it."},
         Row{JobState::kOver, placement::RoomEnd::kLost,
             "The job 40 of Slurm has ended before its work was done (STATE)."}}) {
     gangs_ = Gangs("1f3a");
@@ -199,6 +202,14 @@ TEST_F(GangsTest, WhatIsCancelledInTheLineIsCancelled) {
   EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kCancelled)})),
               ElementsAre(TakeBack{kKey, placement::RoomEnd::kCancelled,
                                    "The job 40 of Slurm was cancelled in Slurm."}));
+}
+
+TEST_F(GangsTest, WhatSlurmItselfCancelledIsSubmittedAgain) {
+  Submitted();
+  const auto actions = List({Job(40, JobState::kForgotten)});
+  EXPECT_THAT(Of<TakeBack>(actions), IsEmpty());
+  Pass(60);
+  EXPECT_THAT(Of<Submit>(Next()), ElementsAre(Submit{kSecond}));
 }
 
 TEST_F(GangsTest, WhoseComponentsEndIsCancelledWhole) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
+#include <chrono>
 #include <utility>
+
+#include "base/wire/time.h"
 
 namespace trainyard::slurm {
 
@@ -24,6 +26,13 @@ constexpr std::array kStates{
     Row{"BOOT_FAIL", JobState::kNodeLost},       Row{"PREEMPTED", JobState::kPreempted},
     Row{"OUT_OF_MEMORY", JobState::kOutOfMemory}};
 
+/// For how long after its start a controller learns from the nodes what it had forgotten.
+constexpr std::chrono::seconds kAfterStart{60};
+
+/// A job that started longer ago is not looked at again: its end was judged by then. Longer than kAfterStart,
+/// since the clock of the controller is another one.
+constexpr std::chrono::minutes kCancelledRecently{5};
+
 constexpr std::string_view kHeader = "JOBID|";
 
 /// Removes the next field with the bar after it, and returns the field.
@@ -35,14 +44,20 @@ std::optional<std::string_view> Take(std::string_view& line) {
   return field == "(null)" ? std::string_view() : field;
 }
 
+/// "2026-11-20T18:02:37", as Slurm's programs print times with TZ=UTC.
+std::optional<SysTime> ParseUtc(std::string_view text) {
+  const Result<SysTime> time = wire::ParseTime(std::string(text) + "Z");
+  return time ? std::optional(*time) : std::nullopt;
+}
+
 std::optional<ListedJob> ParseLine(std::string_view line) {
-  std::array<std::string_view, 5> fields;
+  std::array<std::string_view, 6> fields;
   for (std::string_view& field : fields) {
     const std::optional<std::string_view> taken = Take(line);
     if (!taken) return std::nullopt;
     field = *taken;
   }
-  const auto [id, state, nodes, name, comment] = fields;
+  const auto [id, state, nodes, started, name, comment] = fields;
   ListedJob job{.name = std::string(name),
                 .comment = std::string(comment),
                 .state = ParseJobState(state),
@@ -51,6 +66,7 @@ std::optional<ListedJob> ParseLine(std::string_view line) {
                 .reason = std::string(line)};
   const auto [rest, error] = std::from_chars(id.data(), id.data() + id.size(), job.id);
   if (error != std::errc() || rest != id.data() + id.size() || job.id < 1) return std::nullopt;
+  if (job.state == JobState::kCancelled) job.started = ParseUtc(started).value_or(SysTime());
   return job;
 }
 
@@ -77,6 +93,29 @@ Result<std::vector<ListedJob>> ParseJobList(std::string_view lines) {
     if (std::optional<ListedJob> job = ParseLine(TakeLine(lines))) jobs.push_back(*std::move(job));
   }
   return jobs;
+}
+
+std::optional<SysTime> ParseControllerStart(std::string_view printed) {
+  constexpr std::string_view kKey = "BOOT_TIME";
+  while (!printed.empty()) {
+    std::string_view line = TakeLine(printed);
+    if (!line.starts_with(kKey)) continue;
+    line.remove_prefix(std::min(line.find_first_not_of(" =", kKey.size()), line.size()));
+    return ParseUtc(line);
+  }
+  return std::nullopt;
+}
+
+bool MayBeCancelledBySlurm(const ListedJob& job, SysTime now) {
+  return job.state == JobState::kCancelled && job.started > now - kCancelledRecently;
+}
+
+void MarkForgotten(std::span<ListedJob> jobs, SysTime controller_start) {
+  for (ListedJob& job : jobs) {
+    if (job.state == JobState::kCancelled && job.started >= controller_start &&
+        job.started <= controller_start + kAfterStart)
+      job.state = JobState::kForgotten;
+  }
 }
 
 }  // namespace trainyard::slurm

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 /// Reads squeue's output. Pure: any thread.
@@ -20,6 +23,7 @@ enum class JobState {
   kEnding,       ///< COMPLETING: the outcome is not known yet
   kOver,         ///< COMPLETED, FAILED, LAUNCH_FAILED, RECONFIG_FAIL, REVOKED, or an unknown state
   kCancelled,    ///< CANCELLED
+  kForgotten,    ///< CANCELLED, by Slurm itself: see MarkForgotten
   kTimeLimit,    ///< TIMEOUT
   kDeadline,     ///< DEADLINE
   kNodeLost,     ///< NODE_FAIL, BOOT_FAIL
@@ -37,7 +41,7 @@ enum class JobState {
 
 /// The fields of each job: the format of `squeue -o`, the same in all versions. Names and comments of others'
 /// jobs may have any character, so they come after the safe fields.
-inline constexpr std::string_view kJobFormat = "%A|%T|%N|%j|%k|%r";
+inline constexpr std::string_view kJobFormat = "%A|%T|%N|%S|%j|%k|%r";
 
 /// A Slurm job; each component of a heterogeneous job is one.
 struct ListedJob {
@@ -48,11 +52,27 @@ struct ListedJob {
   std::string state_text;  ///< Slurm's name of the state
   std::string nodes;       ///< "node[1-3]"; empty: none yet
   std::string reason;      ///< why it waits, or why it ended
+  SysTime started{};       ///< of a job that was cancelled: when Slurm started it; zero: not known
   friend bool operator==(const ListedJob&, const ListedJob&) = default;
 };
 
 /// Parses a list with its header. Lines that do not match kJobFormat come from names with line breaks and are
 /// left out. kInternal: there is no header, so this is not a list.
 [[nodiscard]] Result<std::vector<ListedJob>> ParseJobList(std::string_view lines);
+
+/// When the controller began to run, from what `scontrol show config` printed in UTC. nullopt: it does not
+/// say.
+[[nodiscard]] std::optional<SysTime> ParseControllerStart(std::string_view printed);
+
+/// Whether `job` is cancelled, and may have been by Slurm itself soon before `now`: only then is it worth
+/// asking since when the controller runs.
+[[nodiscard]] bool MayBeCancelledBySlurm(const ListedJob& job, SysTime now);
+
+/// Marks the jobs that Slurm itself has cancelled (kForgotten). A controller that is killed forgets the
+/// changes of its last seconds. It then sees a job that runs as one that waits, aborts it on its nodes, and
+/// starts it again; a node may refuse the second start because of the abort, and cancels the job
+/// (slurmd's _launch_job_fail, seen with 22.05). So a job that was started soon after its controller and is
+/// cancelled was not cancelled by a person.
+void MarkForgotten(std::span<ListedJob> jobs, SysTime controller_start);
 
 }  // namespace trainyard::slurm

@@ -159,6 +159,12 @@ class SlurmCluster:
         """UP, DOWN, DRAIN or INACTIVE."""
         self.run("scontrol", "update", f"PartitionName={name}", f"State={state}")
 
+    def resume_drained(self):
+        """As an operator does it: a controller that has forgotten a job drains the node where it runs (Duplicate jobid)."""
+        for name, state in self.node_states().items():
+            if state.startswith("drain"):
+                self.run("scontrol", "update", f"NodeName={name}", "State=RESUME", check=False)
+
     def wait_for_nodes(self, state, *names):
         """Until the nodes, all if none is named, are in a state; Slurm marks one that does not answer with a star, which is not looked at."""
         wait_for(lambda: True if {self.node_states().get(name, "").rstrip("*") for name in names or self.nodes} == {state} else None,

@@ -209,7 +209,7 @@ def test_a_controller_that_is_killed_loses_no_job_and_starts_none_twice(make_slu
         slurm.kill_controller()
         slurm.start_controller()
     for name in names:
-        job = server.wait(name)
+        job = server.wait(name, lambda job: "endTime" in job or slurm.resume_drained())
         assert job["state"] == "SUCCEEDED", (job, server.texts(name), server.stderr()[-3000:])
         begun = [text for text in server.texts(name, "master-replica-0") if "resumed_from" in text]
         aborted = [text for text in server.texts(name) if "cancelled by Slurm itself" in text]  # it may have begun before

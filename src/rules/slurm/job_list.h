@@ -69,8 +69,8 @@ struct ListedJob {
 [[nodiscard]] bool MayBeCancelledBySlurm(const ListedJob& job, SysTime now);
 
 /// Marks the jobs that Slurm itself has cancelled (kForgotten). A controller that is killed forgets the
-/// changes of its last seconds. It then sees a job that runs as one that waits, aborts it on its nodes, and
-/// starts it again; a node may refuse the second start because of the abort, and cancels the job
+/// changes of its last seconds. It then sees a job that runs as one that waits, and starts it again. The node
+/// refuses the second start, because the job still runs there or was just aborted, and cancels the job
 /// (slurmd's _launch_job_fail, seen with 22.05). So a job that was started soon after its controller and is
 /// cancelled was not cancelled by a person.
 void MarkForgotten(std::span<ListedJob> jobs, SysTime controller_start);

@@ -1,12 +1,14 @@
 #include "api/route.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
 #include "api/batch_handlers.h"
 #include "api/discovery_handlers.h"
 #include "api/storage/storage_handlers.h"
+#include "api/storage/storage_handlers_request.h"
 #include "base/async/diagnostics.h"
 #include "base/check.h"
 #include "base/wire/error_body.h"
@@ -86,6 +88,10 @@ Call::Reply RefuseToReplica(Request&) {
       ""}));
 }
 
+constexpr std::array<std::string_view, 4> kJsonStorage{"/storage/", "/upload/storage/",
+                                                       "/resumable/upload/storage/", "/download/storage/"};
+constexpr std::string_view kXmlStorage = "/{bucket}";  // no other API begins with a parameter
+
 constexpr Where kBatches = kEverywhere | Where::kStorageFront;
 constexpr Route kRows[] = {
     // Each part is checked by its own route's row. The envelope requires a login, too: its body has up to 10
@@ -136,7 +142,9 @@ std::vector<std::string_view> AddRoutes(http::Router& router, std::span<const Ro
 }
 
 void AddAllRoutes(http::Router& router, Where where, std::span<const Source> sources) {
-  const std::vector<std::string_view> missing = AddRoutes(router, AllRoutes(), where, sources);
+  std::vector<Source> all(sources.begin(), sources.end());
+  all.push_back(Lend(router));  // for batches
+  const std::vector<std::string_view> missing = AddRoutes(router, AllRoutes(), where, all);
   for (const std::string_view route : missing)
     Diagnose(DiagnosticLevel::kError, "a source is missing for " + std::string(route));
   TY_CHECK(missing.empty());
@@ -150,6 +158,14 @@ void AddReplicaRefusals(http::Router& router) {
   }
   for (const char* verb : {"GET", "POST", "PUT", "PATCH", "DELETE"})  // all routes of our own
     router.AddRefusal(std::string(verb) + " /trainyard/{rest=**}", RefuseToReplica);
+}
+
+http::Response RefusalAnswer(std::string_view route, const Error& error) {
+  const std::string_view path = route.substr(std::min(route.find('/'), route.size()));
+  if (path.starts_with(kXmlStorage)) return XmlErrorAnswer(error);
+  const auto begins = [path](std::string_view prefix) { return path.starts_with(prefix); };
+  if (std::ranges::any_of(kJsonStorage, begins)) return storage_api::ErrorAnswer(error);
+  return Response::Json(wire::PrintErrorBody(error), wire::HttpStatus(error.code));
 }
 
 }  // namespace trainyard::api

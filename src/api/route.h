@@ -173,4 +173,8 @@ void AddAllRoutes(http::Router& router, Where where, std::span<const Source> sou
 /// may do and where to do the rest. Unknown paths stay kNotFound. Source: docs/adr/0022.
 void AddReplicaRefusals(http::Router& router);
 
+/// A refusal by the access check in the form of the route's API: storage v1's own, the XML API's, otherwise
+/// google.rpc.Status. @param route  as http::Router names it: "GET /storage/v1/b/{bucket}". Pure.
+[[nodiscard]] http::Response RefusalAnswer(std::string_view route, const Error& error);
+
 }  // namespace trainyard::api

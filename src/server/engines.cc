@@ -10,7 +10,6 @@
 #include "engine/local/former_attempts.h"
 #include "engine/local/keeper_starter.h"
 #include "engine/local/machine.h"
-#include "server/google_front.h"
 #include "server/node_settings.h"
 #include "stores/backup/restored_from.h"
 
@@ -110,18 +109,18 @@ Result<std::unique_ptr<Engines>> Engines::Open(Foundation& base, const BoundSock
   auto starter = engine::MakeStarter(options.keeper, options.capacity, data.attempts_dir(), limits);
   TY_TRY(auto cluster, engine::Cluster::Open(base.loop, options.engine, PlaceOfCluster(options, data),
                                              base.clock, sockets.identity));
-  Found found{.node = std::move(node),
-              .former_attempts_dir = std::move(former),
-              .starter = std::move(starter),
-              .cluster = std::move(cluster)};
-  return std::unique_ptr<Engines>(new Engines(base, std::move(found), std::move(needed)));
+  Machine machine{.node = std::move(node),
+                  .former_attempts_dir = std::move(former),
+                  .starter = std::move(starter),
+                  .cluster = std::move(cluster)};
+  return std::unique_ptr<Engines>(new Engines(base, std::move(machine), std::move(needed)));
 }
 
-Engines::Engines(Foundation& base, Found found, NeededImages needed)
+Engines::Engines(Foundation& base, Machine machine, NeededImages needed)
     : base_(base),
       container_upkeep_(base.LoopFor("upkeep of images"), base.image_lookups,
                         UpkeepOptions(base, std::move(needed))),
-      node_(std::move(found.node)),
+      node_(std::move(machine.node)),
       container_probe_(
           base.LoopFor("containers"), base.image_lookups,
           [choice = base.options.containers.choice, network = base.options.network,
@@ -131,14 +130,14 @@ Engines::Engines(Foundation& base, Found found, NeededImages needed)
           [this](const Result<engine::ContainerSupport>& seen) { UseContainers(seen); }),
       capacity_(engine::MachineCapacity(base.options.capacity)),
       devices_(engine::MachineDevices(base.options.accelerators, base.options.accelerator_map)),
-      starter_(std::move(found.starter)),
+      starter_(std::move(machine.starter)),
       host_(base.LoopFor("attempts"), node_, *starter_,
             {.supervisor_program = SupervisorProgram(base.options),
              .supervisor_arguments = SupervisorArguments(),
-             .former_attempts_dir = std::move(found.former_attempts_dir)}),
+             .former_attempts_dir = std::move(machine.former_attempts_dir)}),
       engine_(base.LoopFor("admissions"),
               LocalOptions(base.options, base.settings.keys, capacity_, devices_, base.clock)),
-      cluster_(std::move(found.cluster)),
+      cluster_(std::move(machine.cluster)),
       admissions_(base.LoopFor("admissions"), Rooms()) {
   if (MayFindContainers(base.options))
     base.registries.look_for_containers = [this] { return LookForContainers(); };
@@ -182,14 +181,6 @@ std::string_view Engines::EngineOf(const placement::Gang& gang) const {
 bool Engines::OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type) {
   return slurm::OffersAccelerator(base_.options.engine, devices_,
                                   cluster_ ? &cluster_->engine().Gpus() : nullptr, region, type);
-}
-
-std::vector<api::MetricsSources::Limit> Engines::KnownLimits() const {
-  engine::MachineLimits known = starter_->limits();
-  std::vector<api::MetricsSources::Limit> shown;
-  for (engine::MachineLimits::Limit& limit : known.limits)
-    shown.push_back({std::move(limit.what), limit.works});
-  return shown;
 }
 
 }  // namespace trainyard::server

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/own/own_handlers.h"
 #include "base/result.h"
 #include "engine/admissions.h"
 #include "engine/attempt_hosts.h"
@@ -48,21 +47,21 @@ class Engines {
   [[nodiscard]] engine::Cluster* cluster() noexcept { return cluster_.get(); }
   [[nodiscard]] const placement::Capacity& capacity() const noexcept { return capacity_; }
   [[nodiscard]] const placement::DevicePool& devices() const noexcept { return devices_; }
-  /// The limits of replicas on this machine.
-  [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
+  /// The limits of replicas on this machine, as known now.
+  [[nodiscard]] engine::MachineLimits limits() const { return starter_->limits(); }
   /// The engine that a gang's request goes to, by its name in quotas. Only with a cluster.
   [[nodiscard]] std::string_view EngineOf(const placement::Gang& gang) const;
   [[nodiscard]] bool OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type);
 
  private:
   /// What the constructor is made of.
-  struct Found {
+  struct Machine {
     engine::NodeSettings node;
     std::string former_attempts_dir;
     std::unique_ptr<engine::SupervisorStarter> starter;
     std::unique_ptr<engine::Cluster> cluster;
   };
-  Engines(Foundation& base, Found found, NeededImages needed);
+  Engines(Foundation& base, Machine machine, NeededImages needed);
   [[nodiscard]] engine::Admissions::Options Rooms();
   /// For control::ImageRegistries: looks for a container runtime that was installed or started since the
   /// server's start.

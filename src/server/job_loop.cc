@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "control/known_accounts.h"
-#include "programs/environment/runtime_list.h"
 #include "stores/storage/bucket_rights.h"
 
 namespace trainyard::server {
@@ -106,12 +105,5 @@ JobLoop::JobLoop(Foundation& base, Stores& kept, Engines& places, environment::C
            maker, base.options.accelerator_quota),
       curves(base.LoopFor("curves"), CurvesOutside(base.options, jobs, stores)),
       tokens(base.settings, base.clock, jobs) {}
-
-api::RuntimeSource JobLoop::Runtimes(Foundation& base) {
-  auto list = [this, folder = base.data.environments_dir(), newest = base.options.default_runtime] {
-    return environment::ListRuntimes(folder, catalogue, newest, pythons->Look());
-  };
-  return {.list = std::move(list), .pool = base.runtime_lists};
-}
 
 }  // namespace trainyard::server

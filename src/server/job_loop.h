@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "api/own/own_handlers.h"
 #include "control/curves/job_curves.h"
 #include "control/job_service.h"
 #include "control/run/token_service.h"
@@ -23,9 +22,6 @@ struct JobLoop {
   JobLoop(Foundation& base, Stores& kept, Engines& places, environment::Catalogue read);
   JobLoop(const JobLoop&) = delete;
   JobLoop& operator=(const JobLoop&) = delete;
-
-  /// The runtimes of this server's catalogue, in its data directory.
-  [[nodiscard]] api::RuntimeSource Runtimes(Foundation& base);
 
   Stores& stores;
   Engines& engines;

@@ -1,5 +1,4 @@
 #include "server/listeners.h"
-#include "engine/remote/outside_door.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,14 +9,15 @@
 #include <utility>
 
 #include "api/iam/token_handlers.h"
-#include "api/own/own_handlers.h"
 #include "base/systemd/service_variables.h"
+#include "engine/remote/outside_door.h"
 #include "net/access/forwarded_rules.h"
 #include "net/front/google_names.h"
 #include "net/front/host_dispatch.h"
 #include "net/mux/pump.h"
 #include "net/sockets/kept_sockets.h"
 #include "server/installation.h"
+#include "server/routes.h"
 
 namespace trainyard::server {
 
@@ -25,6 +25,8 @@ namespace {
 
 /// Busy clients send their next request within this time.
 constexpr std::chrono::milliseconds kIdleStopWait{250};
+/// No request for metrics has a body.
+constexpr std::uint64_t kMetricsBodyBytesMax = 1024;
 
 /// Null: all buckets are ours.
 Result<std::unique_ptr<front::RealBuckets>> OpenRealBuckets(const ServeOptions& options,
@@ -38,76 +40,84 @@ Result<std::unique_ptr<front::RealBuckets>> OpenRealBuckets(const ServeOptions& 
   return std::make_unique<front::RealBuckets>(std::move(real));
 }
 
-/// Requests to real buckets bypass the router behind this one, so the caller is checked here.
+/// Requests to real buckets bypass the router behind this one, so the caller is checked here. Empty if all
+/// buckets are ours.
 http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* real_buckets,
                              control::TokenService& tokens, access::Door* door) {
-  http::Router all;
-  if (real_buckets != nullptr) all = front::PassOnRealBuckets(routes, *real_buckets, MayPassOn(door));
+  if (real_buckets == nullptr) return {};
+  http::Router all = front::PassOnRealBuckets(routes, *real_buckets, door);
   if (door == nullptr) api::CheckTokens(all, tokens);
   return all;
 }
 
-/// The file of a socket that outlives this server is not removed at its end.
-Status ListenUnix(http::Server& server, const std::string& path, sockets::KeptSockets& kept) {
-  if (!kept.keeps()) return server.ListenUnix(path);
+/// The file of a socket that outlives this server is not removed at its end. `identity`: with TLS.
+Status ListenUnix(http::Server& server, const std::string& path, sockets::KeptSockets& kept,
+                  http::FramingRules rules = http::FramingRules::kStrict,
+                  const tls::TlsIdentity* identity = nullptr) {
+  if (!kept.keeps())
+    return identity != nullptr ? server.ListenUnixTls(path, *identity, rules)
+                               : server.ListenUnix(path, rules);
   TY_TRY(http::ListeningSocket socket, kept.ListenOnUnix(path));
-  server.ListenTcp(std::move(socket));
+  if (identity != nullptr) return server.ListenTls(std::move(socket), *identity, rules);
+  server.ListenTcp(std::move(socket), rules);
   return {};
 }
 
-std::string GooglesUniverse() { return "googleapis.com"; }
+/// The options that the servers of all purposes share: limits, counters and log.
+http::ServerOptions OptionsFor(Installation& installation, const access::Gate& gate) {
+  return {.log_requests = installation.base->options.verbose,
+          .admit = gate.Admit(),
+          .watch = &installation.base->watch};
+}
+
+/// Supervisors have a separate limit of connections, whatever clients do.
+http::ServerOptions ForClients(Installation& installation, const access::Gate& gate) {
+  http::ServerOptions options = OptionsFor(installation, gate);
+  options.counts = &installation.callers->request_counts;
+  options.budget = &installation.base->connections;
+  options.uid_of = [&uids = installation.callers->gates.uids()](const http::Peer& peer) {
+    return uids.Find(peer);
+  };
+  return options;
+}
+
+/// Users may come through a proxy.
+http::ServerOptions ForUsers(Installation& installation, const access::Gate& gate) {
+  http::ServerOptions options = ForClients(installation, gate);
+  options.look_behind_proxy = access::LookBehind(installation.base->options.access.trusted_proxies);
+  return options;
+}
 
 }  // namespace
-
-http::ServerOptions OptionsOf(Purpose purpose, const ServeOptions& options, Installation& installation) {
-  http::ServerOptions chosen{.log_requests = options.verbose, .watch = &installation.watch()};
-  if (purpose == Purpose::kAdministration)
-    chosen.look_behind_proxy = access::LookBehind(options.access.trusted_proxies);
-  if (purpose != Purpose::kSupervisors) {  // they have a separate limit, whatever clients do
-    chosen.budget = &installation.connections();
-    chosen.uid_of = [&uids = installation.gates().uids()](const http::Peer& peer) { return uids.Find(peer); };
-  }
-  switch (purpose) {
-    case Purpose::kAdministration:
-      chosen.counts = &installation.request_counts();
-      chosen.admit = installation.gates().administration().Admit();
-      break;
-    case Purpose::kReplicas:
-      chosen.counts = &installation.request_counts();
-      chosen.admit = installation.gates().replicas().Admit();
-      break;
-    case Purpose::kSupervisors: chosen.admit = installation.gates().administration().Admit(); break;
-  }
-  return chosen;
-}
 
 Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options, Installation& installation,
                      std::unique_ptr<front::RealBuckets> real_buckets)
     : options_(options),
       installation_(installation),
       real_buckets_(std::move(real_buckets)),
-      administration_routes_(WithRealBuckets(installation.administration_routes(), real_buckets_.get(),
-                                             installation.tokens(), installation.administration_door())),
-      replica_routes_(WithRealBuckets(installation.replica_routes(), real_buckets_.get(),
-                                      installation.tokens(), installation.replica_door())),
-      administration_(
-          loop, real_buckets_ != nullptr ? administration_routes_ : installation.administration_routes(),
-          OptionsOf(Purpose::kAdministration, options, installation)),
-      replicas_(loop, real_buckets_ != nullptr ? replica_routes_ : installation.replica_routes(),
-                OptionsOf(Purpose::kReplicas, options, installation)),
-      supervisors_(loop, installation.supervisor_routes(),
-                   OptionsOf(Purpose::kSupervisors, options, installation)),
+      administration_routes_(WithRealBuckets(installation.administration_routes, real_buckets_.get(),
+                                             installation.loop->tokens, installation.administration_door())),
+      replica_routes_(WithRealBuckets(installation.replica_routes, real_buckets_.get(),
+                                      installation.loop->tokens, installation.replica_door())),
+      administration_(loop,
+                      real_buckets_ != nullptr ? administration_routes_ : installation.administration_routes,
+                      ForUsers(installation, installation.callers->gates.administration())),
+      replicas_(loop, real_buckets_ != nullptr ? replica_routes_ : installation.replica_routes,
+                ForClients(installation, installation.callers->gates.replicas())),
+      supervisors_(loop, installation.supervisor_routes,
+                   OptionsFor(installation, installation.callers->gates.administration())),
+      servers_{&administration_, &replicas_, &supervisors_},
       relays_(loop.get_executor()) {}
 
 /// Stops relaying connections before the servers are destroyed.
 Listeners::~Listeners() {
-  if (engine::Cluster* cluster = installation_.cluster()) cluster->Close();
+  if (engine::Cluster* cluster = installation_.engines->cluster()) cluster->Close();
 }
 
 Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop, const ServeOptions& options,
                                                    Installation& installation, BoundSockets sockets,
                                                    sockets::KeptSockets& kept) {
-  const store::DataDirectory& data = installation.data();
+  const store::DataDirectory& data = installation.base->data;
   TY_TRY(std::unique_ptr<front::RealBuckets> real_buckets, OpenRealBuckets(options, data));
   std::unique_ptr<Listeners> listeners(new Listeners(loop, options, installation, std::move(real_buckets)));
   listeners->administration_.ListenTcp(std::move(sockets.administration));
@@ -117,16 +127,19 @@ Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop
   TY_RETURN_IF_ERROR(ListenUnix(listeners->replicas_, data.replica_socket(), kept));
   if (sockets.replicas) listeners->replicas_.ListenTcp(*std::move(sockets.replicas));
   if (sockets.metrics) {
-    listeners->metrics_ =
-        std::make_unique<MetricsListener>(loop, *std::move(sockets.metrics), installation.Metrics(),
-                                          installation.operations(), installation.connections());
+    listeners->metrics_routes_ = MonitoringRoutes(installation);
+    listeners->metrics_.emplace(loop, listeners->metrics_routes_,
+                                http::ServerOptions{.body_bytes_max = kMetricsBodyBytesMax,
+                                                    .budget = &installation.base->connections});
+    listeners->metrics_->ListenTcp(*std::move(sockets.metrics));
+    listeners->servers_.push_back(&*listeners->metrics_);
   }
   if (options.google_front) TY_RETURN_IF_ERROR(listeners->OpenFronts(loop, sockets, kept));
   auto reload = [listeners = listeners.get(), own = sockets.identity] {
     return listeners->ReloadCertificate(own);
   };
   if (!options.tls_certificate.empty())
-    installation.operations().reload_hooks().Add("the certificate", std::move(reload));
+    installation.upkeep->operations.reload_hooks().Add("the certificate", std::move(reload));
   return listeners;
 }
 
@@ -135,56 +148,56 @@ Status Listeners::ReloadCertificate(const tls::TlsIdentity& own) {
   return administration_.UseIdentity(read);
 }
 
-GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& loop,
-                                      const tls::TlsIdentity& identity) {
-  const bool is_users = purpose == Purpose::kAdministration;
-  const sockets::Gates& gates = installation_.gates();
-  http::ServerOptions server = OptionsOf(purpose, options_, installation_);
-  server.admit = is_users ? gates.workstation().Admit() : gates.front().Admit();
-  if (!is_users) server.counts = nullptr;
-  return {.loop = loop,
-          .api = is_users ? installation_.administration_routes() : installation_.replica_routes(),
-          .buckets = installation_.buckets(),
-          .identities = installation_.identities(),
-          .tokens = installation_.tokens(),
-          .clock = installation_.clock(),
-          .metadata = is_users ? installation_.MetadataForUsers(GooglesUniverse)
-                               : installation_.MetadataForReplicas(GooglesUniverse),
-          .identity = identity,
-          .options = std::move(server),
-          .real_buckets = real_buckets_.get(),
-          .door = is_users ? installation_.administration_door() : installation_.replica_door(),
-          .token_names = {.own_audiences = installation_.own_urls(),
-                          .server = installation_.settings().server_url}};
+std::unique_ptr<api::GoogleFront> Listeners::MakeFront(boost::asio::io_context& loop, bool is_for_users,
+                                                       const tls::TlsIdentity& identity) {
+  Installation& all = installation_;
+  const sockets::Gates& gates = all.callers->gates;
+  http::ServerOptions options =
+      is_for_users ? ForUsers(all, gates.workstation()) : ForClients(all, gates.front());
+  if (!is_for_users) options.counts = nullptr;
+  auto front = std::make_unique<api::GoogleFront>(
+      loop, api::GoogleFront::Setup{.api = is_for_users ? all.administration_routes : all.replica_routes,
+                                    .sources = FrontSources(all, is_for_users),
+                                    .tokens = all.loop->tokens,
+                                    .identity = identity,
+                                    .options = std::move(options),
+                                    .real_buckets = real_buckets_.get(),
+                                    .door = is_for_users ? all.administration_door() : all.replica_door()});
+  servers_.push_back(&front->server());
+  return front;
 }
 
 Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets,
                              sockets::KeptSockets& kept) {
-  const tls::TlsIdentity& identity = sockets.identity;
-  TY_TRY(front_, GoogleFront::Open(SetupOf(Purpose::kReplicas, loop, identity), std::move(sockets.front)));
-  TY_RETURN_IF_ERROR(front_->ListenUnix(installation_.data(), kept));
+  constexpr http::FramingRules kRules = api::GoogleFront::kRules;
+  const store::DataDirectory& data = installation_.base->data;
+  front_ = MakeFront(loop, false, sockets.identity);
+  if (sockets.front) TY_RETURN_IF_ERROR(front_->Listen(*std::move(sockets.front)));
+  TY_RETURN_IF_ERROR(
+      ListenUnix(front_->server(), data.front_tls_socket(), kept, kRules, &front_->identity()));
+  TY_RETURN_IF_ERROR(ListenUnix(front_->server(), data.front_plain_socket(), kept, kRules));
   if (!sockets.workstation) return {};
-  TY_TRY(workstation_, GoogleFront::Open(SetupOf(Purpose::kAdministration, loop, identity),
-                                         std::move(sockets.workstation)));
-  return {};
+  workstation_ = MakeFront(loop, true, sockets.identity);
+  return workstation_->Listen(*std::move(sockets.workstation));
 }
 
 Status Listeners::LetSupervisorsIn() {
-  TY_RETURN_IF_ERROR(supervisors_.ListenUnix(installation_.data().attach_socket()));
-  engine::Cluster* cluster = installation_.cluster();
+  TY_RETURN_IF_ERROR(supervisors_.ListenUnix(installation_.base->data.attach_socket()));
+  engine::Cluster* cluster = installation_.engines->cluster();
   if (cluster == nullptr) return {};
   auto relay = [this](engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
     Relay(std::move(connection), std::move(stream));
   };
-  return cluster->Start(std::move(relay), installation_.connections());
+  return cluster->Start(std::move(relay), installation_.base->connections);
 }
 
 /// Serves the connection as if the process had connected here. The agent, which runs as this account, knows
 /// which attempt the process belongs to.
 void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
   if (connection.purpose == engine::RelayPurpose::kOutside)
-    return relays_.Spawn(engine::ServeOutside(std::move(stream), installation_.cluster()->named_targets(),
-                                              installation_.connections()));
+    return relays_.Spawn(engine::ServeOutside(std::move(stream),
+                                              installation_.engines->cluster()->named_targets(),
+                                              installation_.base->connections));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return stream->Reset();
   UniqueFd served(ends[0]);
@@ -201,8 +214,8 @@ void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux:
       break;
     case engine::RelayPurpose::kFrontTls:
     case engine::RelayPurpose::kFront:
-      taken = front_ && front_->Adopt(std::move(served), std::move(peer),
-                                      connection.purpose == engine::RelayPurpose::kFrontTls);
+      taken = front_ && front_->server().Adopt(std::move(served), std::move(peer),
+                                               connection.purpose == engine::RelayPurpose::kFrontTls);
       break;
   }
   if (!taken) return stream->Reset();
@@ -214,21 +227,14 @@ void Listeners::Stop() {
   // still get an answer.
   const std::chrono::milliseconds idle_wait =
       systemd::IsNotified() ? kIdleStopWait : std::chrono::milliseconds(0);
-  for (http::Server* server : {&administration_, &replicas_, &supervisors_}) server->Stop(idle_wait);
-  for (GoogleFront* front : {front_.get(), workstation_.get()}) {
-    if (front != nullptr) front->Stop(idle_wait);
-  }
-  if (metrics_ != nullptr) metrics_->Stop();
-  if (engine::Cluster* cluster = installation_.cluster()) cluster->Stop();
+  for (http::Server* server : servers_) server->Stop(idle_wait);
+  if (engine::Cluster* cluster = installation_.engines->cluster()) cluster->Stop();
 }
 
 std::size_t Listeners::connection_count() const noexcept {
-  std::size_t count =
-      administration_.connection_count() + replicas_.connection_count() + supervisors_.connection_count();
-  for (const GoogleFront* front : {front_.get(), workstation_.get()}) {
-    if (front != nullptr) count += front->connection_count();
-  }
-  return count + (metrics_ != nullptr ? metrics_->connection_count() : 0);
+  std::size_t count = 0;
+  for (const http::Server* server : servers_) count += server->connection_count();
+  return count;
 }
 
 }  // namespace trainyard::server

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "api/google_front.h"
 #include "base/async/task_group.h"
 #include "base/result.h"
 #include "engine/remote/agent_session.h"
@@ -11,8 +13,6 @@
 #include "net/http/router.h"
 #include "net/http/server.h"
 #include "server/bound_sockets.h"
-#include "server/google_front.h"
-#include "server/metrics_listener.h"
 #include "server/options/serve_options.h"
 
 namespace boost::asio {
@@ -25,21 +25,10 @@ class KeptSockets;
 
 namespace trainyard::server {
 
-class Installation;
-
-/// The kind of clients that a socket is for. routes.h says what each may request.
-enum class Purpose {
-  kAdministration,  ///< users and their clients: TCP, TLS, DATA/run/admin.sock
-  kReplicas,        ///< training programs: TCP, DATA/run/replica.sock, and the front's (google_front.h)
-  kSupervisors,     ///< `trainyard replica`: DATA/run/attach.sock
-};
-
-/// The options (limits, counters and log) of the servers for one purpose.
-[[nodiscard]] http::ServerOptions OptionsOf(Purpose purpose, const ServeOptions& options,
-                                            Installation& installation);
+struct Installation;
 
 /// All sockets of an installation. Each purpose has an http::Server, so that the socket determines which
-/// routes exist on it. Loop thread only; the same lifecycle as http::Server. docs/adr/0022.
+/// routes exist on it: routes.h. Loop thread only; the same lifecycle as http::Server. docs/adr/0022.
 class Listeners {
  public:
   /// Serves clients and replicas on the sockets. `options` and `installation` outlive it. Errors: a file
@@ -62,8 +51,8 @@ class Listeners {
  private:
   Listeners(boost::asio::io_context& loop, const ServeOptions& options, Installation& installation,
             std::unique_ptr<front::RealBuckets> real_buckets);
-  GoogleFront::Setup SetupOf(Purpose purpose, boost::asio::io_context& loop,
-                             const tls::TlsIdentity& identity);
+  std::unique_ptr<api::GoogleFront> MakeFront(boost::asio::io_context& loop, bool is_for_users,
+                                              const tls::TlsIdentity& identity);
   void Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream);
   Status ReloadCertificate(const tls::TlsIdentity& own);
   Status OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, sockets::KeptSockets& kept);
@@ -71,14 +60,16 @@ class Listeners {
   const ServeOptions& options_;
   Installation& installation_;
   std::unique_ptr<front::RealBuckets> real_buckets_;
-  http::Router administration_routes_;  ///< include the real buckets, if there are any
-  http::Router replica_routes_;         ///< the same
-  http::Server administration_;
-  http::Server replicas_;
-  http::Server supervisors_;
-  std::unique_ptr<GoogleFront> front_;
-  std::unique_ptr<GoogleFront> workstation_;
-  std::unique_ptr<MetricsListener> metrics_;  ///< null: it is turned off
+  const http::Router administration_routes_;  ///< include the real buckets, if there are any
+  const http::Router replica_routes_;         ///< the same
+  http::Server administration_;               ///< users and their clients: TCP, TLS, DATA/run/admin.sock
+  http::Server replicas_;                     ///< training programs: TCP, DATA/run/replica.sock
+  http::Server supervisors_;                  ///< `trainyard replica`: DATA/run/attach.sock
+  std::unique_ptr<api::GoogleFront> front_;
+  std::unique_ptr<api::GoogleFront> workstation_;
+  http::Router metrics_routes_;
+  std::optional<http::Server> metrics_;  ///< none: it is turned off
+  std::vector<http::Server*> servers_;   ///< all of the above
   TaskGroup relays_;
 };
 

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/async/diagnostics.h"
+#include "engine/local/google_front_files.h"
 #include "engine/local/machine_checks.h"
+#include "net/front/google_names.h"
 #include "net/sockets/listen_address.h"
 
 namespace trainyard::server {
@@ -64,6 +67,35 @@ engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const store::
           .job_users = JobUsersOf(options),
           .isolations = engine::FindIsolations(),
           .hidden_dirs = HiddenDirs(options)};
+}
+
+Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
+                                                    const store::DataDirectory& data,
+                                                    const BoundSockets& sockets) {
+  const std::string bundle = data.ca_bundle();
+  TY_RETURN_IF_ERROR(engine::WriteGoogleFrontFiles({.authority = sockets.identity.ca_file,
+                                                    .folder = data.front_dir(),
+                                                    .bundle = bundle,
+                                                    .project = options.project}));
+  replica::v1::GoogleFront told;
+  told.set_tls_socket(data.front_tls_socket());
+  told.set_plain_socket(data.front_plain_socket());
+  told.set_ca_bundle(bundle);
+  for (const std::string_view name : front::kTlsHosts) told.add_host_names(std::string(name));
+  if (::access("/etc/hosts", F_OK) != 0) {
+    Diagnose(DiagnosticLevel::kWarning,
+             "this machine has no /etc/hosts: replicas find neither each other nor Google's names; make one "
+             "with the line '127.0.0.1 localhost'");
+  }
+  if (sockets.front) engine::DescribeFront(*sockets.front, told);
+  if (const Status made = sockets.has_namespaces ? engine::EnsureGcsFolder() : Status()) {
+    told.set_buckets_dir(data.Path("buckets"));
+    told.mutable_bucket_dirs()->insert(options.bucket_dirs.begin(), options.bucket_dirs.end());
+  } else {
+    Diagnose(DiagnosticLevel::kWarning,
+             "replicas will not see the buckets as files below /gcs: " + made.error().message);
+  }
+  return told;
 }
 
 Status CheckJobUsers(const ServeOptions& options, const store::DataDirectory& data) {

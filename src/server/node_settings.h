@@ -15,6 +15,13 @@ namespace trainyard::server {
                                                     const engine::ContainerSupport& containers,
                                                     const BoundSockets& sockets);
 
+/// Writes the files that replicas read about the front, and returns what they are told about it. If /gcs is
+/// used for something else, the operator is told; it is no error. Call it before there are other threads.
+/// Errors: those of the data directory.
+[[nodiscard]] Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
+                                                                  const store::DataDirectory& data,
+                                                                  const BoundSockets& sockets);
+
 /// Whether jobs can use the ids of --job-users here: the server must be root, and every directory that jobs
 /// see must be usable with these ids. Tries it. kFailedPrecondition, with a sentence for the operator. Call
 /// it before there are threads.

@@ -1,130 +1,207 @@
 #include "server/routes.h"
 
-#include <iterator>
 #include <memory>
-#include <set>
+#include <utility>
 
 #include "api/iam/identity_handlers.h"
 #include "api/iam/session_handlers.h"
+#include "api/iam/token_handlers.h"
 #include "api/logging/logging_handlers.h"
-#include "api/route.h"
+#include "api/metadata/metadata_handlers.h"
+#include "api/ml/ml_handlers.h"
+#include "api/own/own_handlers.h"
 #include "api/storage/folder_handlers.h"
 #include "cli/version.h"
 #include "control/job_service.h"
+#include "control/known_accounts.h"
+#include "control/upkeep/kept_images.h"
 #include "engine/replica_link.h"
+#include "programs/environment/runtime_list.h"
+#include "server/installation.h"
 
 namespace trainyard::server {
 
 namespace {
 
-boost::asio::awaitable<Result<std::vector<std::string>>> UnfinishedProjects(control::JobService& jobs) {
-  std::set<std::string> projects;
-  jobs.ForEachUnfinished([&projects](const control::v1::JobRecord& job) { projects.insert(job.project()); });
-  co_return std::vector<std::string>(projects.begin(), projects.end());
+using api::Give;
+using api::Lend;
+using api::Where;
+using Sources = std::vector<api::Source>;
+
+/// Clients that are not replicas get tokens of the administration, and no machine.
+api::MetadataAnswers AnswersForUsers(Installation& all, std::string universe) {
+  return {.project = all.base->options.project,
+          .number_of = control::NumbersOf(*all.stores.identities),
+          .universe_domain = std::move(universe),
+          .access_token = api::TokensForUsers(all.loop->tokens, all.callers->asking, all.base->options.auth),
+          .instance = [](const http::Request&) -> boost::asio::awaitable<api::AskingAttempts::Instance> {
+            co_return std::nullopt;
+          }};
 }
 
-/// The sources that administration and replicas both need.
-std::vector<api::Source> SharedSources(http::Router& router, const ApiParts& parts) {
-  return {api::Lend(router),
-          api::Lend(parts.request_quota),
-          api::Lend(parts.jobs),
-          api::Lend(parts.studies),
-          api::Lend(parts.buckets),
-          api::Lend(parts.identities),
-          api::Lend(parts.clock),
-          api::Give(parts.region_offers),
-          api::Give<cluster::NumberOf>(
-              [&known = parts.identities](std::string_view project) { return known.ShownNumber(project); }),
-          api::Give(std::make_shared<api::EntryLists>(parts.logs, parts.audit)),
-          api::Give(api::TailSource{.tails = parts.tails}),
-          api::Give(parts.metadata)};
+/// A program gets the answers for its own replica.
+api::MetadataAnswers AnswersForReplicas(Installation& all, std::string universe) {
+  api::AskingAttempts& asking = all.callers->asking;
+  return {.project = all.base->options.project,
+          .number_of = control::NumbersOf(*all.stores.identities),
+          .universe_domain = std::move(universe),
+          .access_token = api::TokensForReplicas(all.loop->tokens, asking),
+          .instance = [&asking](const http::Request& request) { return asking.InstanceOf(request); },
+          .has_accounts = all.base->options.auth};
 }
 
-/// Projects that exist because they have unfinished jobs.
-api::MoreProjects ProjectsOfJobs(control::JobService& jobs) {
-  return [&jobs]() -> boost::asio::awaitable<Result<std::vector<std::string>>> {
-    return UnfinishedProjects(jobs);
+// What the functions of each API are called with. `is_outside`: for the administration's clients, otherwise
+// for replicas.
+
+Sources MlSources(Installation& all, bool is_outside) {
+  api::RegionOffers offers = [&engines = *all.engines](const std::string& region,
+                                                       ml::v1::AcceleratorConfig::Type type) {
+    return engines.OffersAccelerator(region, type);
   };
+  return {Lend(all.callers->request_quota),
+          Lend(all.loop->jobs),
+          Lend(*all.stores.studies),
+          Give(std::move(offers)),
+          Give<cluster::NumberOf>(
+              [&known = *all.stores.identities](std::string_view id) { return known.ShownNumber(id); }),
+          Give(api::WebAccess{.is_shown = is_outside})};
 }
 
-/// The project with the newest job, among those whose jobs the principal may list.
-boost::asio::awaitable<std::string> NewestProject(control::JobService& jobs,
-                                                  const identity::Identities& known, std::string principal) {
-  const Result<std::vector<std::string>> recent = co_await jobs.RecentProjects();
-  if (!recent) co_return std::string();
-  for (const std::string& project : *recent) {
-    if (principal.empty() || known.Grants(principal, "ml.jobs.list", iam::Resource::Project(project)))
-      co_return project;
+Sources StorageSources(Installation& all, bool is_outside) {
+  Sources sources{Lend(*all.stores.buckets), Lend(*all.stores.identities)};
+  if (is_outside) sources.push_back(Give(std::make_shared<api::Folders>(*all.stores.buckets)));
+  return sources;
+}
+
+Sources LoggingSources(Installation& all, bool is_outside) {
+  return {Give(std::make_shared<api::EntryLists>(*all.stores.logs,
+                                                 is_outside ? all.stores.audit_search.get() : nullptr)),
+          Give(api::TailSource{.tails = *all.stores.tails})};
+}
+
+Sources MetadataSources(const api::MetadataAnswers& answers) {
+  return {Give(answers), Give(answers.instance)};
+}
+
+api::TokenNames TokenNamesOf(const Installation& all) {
+  return {.own_audiences = all.base->own_urls, .server = all.base->settings.server_url};
+}
+
+api::TokenEndpoint TokenEndpointOf(Installation& all) {
+  return {.identities = *all.stores.identities, .clock = all.base->clock, .names = TokenNamesOf(all)};
+}
+
+Sources IamSources(Installation& all) {
+  control::TokenService& tokens = all.loop->tokens;
+  api::Sessions sessions{
+      .identities = *all.stores.identities,
+      .clock = all.base->clock,
+      .auth = all.base->options.auth,
+      .own_audiences = all.base->own_urls,
+      .version = std::string(cli::kVersion),
+      .secret_of = [&tokens](std::string_view token) { return tokens.SessionSecret(token); },
+      .audit = AuditSinkOf(all),
+      .newest_project = api::NewestProjects(all.loop->jobs, *all.stores.identities)};
+  return {Lend<Clock>(all.base->clock), Give(identity::KeyFileServer{.url = all.base->settings.server_url}),
+          Give(TokenNamesOf(all)),      Give(api::ProjectsOfJobs(all.loop->jobs)),
+          Give(TokenEndpointOf(all)),   Give(std::move(sessions))};
+}
+
+api::MetricsSources MetricsOf(Installation& all) {
+  return {.jobs = all.loop->jobs,
+          .usage = *all.stores.usage,
+          .requests = all.callers->request_counts,
+          .connections = all.base->connections,
+          .loop = all.base->watch,
+          .limits = [&engines = *all.engines] { return engines.limits(); }};
+}
+
+api::MachineSource MachineOf(Installation& all) {
+  control::MachineWatch& watch = all.upkeep->machine_watch;
+  return {.report = [&watch] { return watch.Report(); },
+          .history = [&watch](std::chrono::hours hours) { return watch.History(hours); },
+          .images = [folder = all.base->data.images_dir()] { return control::KeptImages(folder); },
+          .pool = all.base->runtime_lists};
+}
+
+api::RuntimeSource RuntimesOf(Installation& all) {
+  auto list = [&loop = *all.loop, folder = all.base->data.environments_dir(),
+               newest = all.base->options.default_runtime] {
+    return environment::ListRuntimes(folder, loop.catalogue, newest, loop.pythons->Look());
+  };
+  return {.list = std::move(list), .pool = all.base->runtime_lists};
+}
+
+Sources OwnSources(Installation& all) {
+  control::JobService& jobs = all.loop->jobs;
+  auto add_machine = [&keeper = all.loop->use_keeper](control::v1::UsageReport& report) {
+    keeper.AddMachine(report);
+  };
+  return {Give(api::ShellsOf(jobs, all.base->clock)),
+          Give(api::LogsOf(jobs, *all.stores.lines)),
+          Give(std::make_shared<api::JobTablesPrinter>(jobs)),
+          Give(api::JobWatchSource{.jobs = jobs}),
+          Give(RuntimesOf(all)),
+          Give(MachineOf(all)),
+          Give(api::UsageSource{.jobs = jobs, .add_machine = std::move(add_machine)}),
+          Give(MetricsOf(all)),
+          Lend(all.loop->curves),
+          Lend<api::Administration>(all.upkeep->operations)};
+}
+
+Sources Joined(std::initializer_list<Sources> parts) {
+  Sources all;
+  for (const Sources& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+void Guard(Installation& all) {
+  if (all.doors) {
+    all.doors->administration().Guard(all.administration_routes);
+    all.doors->replicas().Guard(all.replica_routes);
+    return;
   }
-  co_return std::string();
-}
-
-api::Sessions SessionsOf(const ApiParts& parts) {
-  auto newest = [&jobs = parts.jobs, &known = parts.identities](std::string principal) {
-    return NewestProject(jobs, known, std::move(principal));
-  };
-  return {.identities = parts.identities,
-          .clock = parts.clock,
-          .auth = parts.auth,
-          .own_audiences = parts.own_urls,
-          .version = std::string(cli::kVersion),
-          .secret_of = parts.session_secret,
-          .audit = parts.audit_logins,
-          .newest_project = std::move(newest)};
-}
-
-/// Adds the sources that only the administration's routes need.
-void AddOwnSources(const ApiParts& parts, std::vector<api::Source>& sources) {
-  const api::TokenNames names{.own_audiences = parts.own_urls, .server = parts.server_url};
-  const api::Source own[] = {
-      api::Give(api::WebAccess()),
-      api::Give(identity::KeyFileServer{.url = parts.server_url}),
-      api::Give(names),
-      api::Give(ProjectsOfJobs(parts.jobs)),
-      api::Give(api::TokenEndpoint{.identities = parts.identities, .clock = parts.clock, .names = names}),
-      api::Give(SessionsOf(parts)),
-      api::Give(api::ShellsOf(parts.jobs, parts.clock)),
-      api::Give(api::LogsOf(parts.jobs, parts.lines)),
-      api::Give(std::make_shared<api::JobTablesPrinter>(parts.jobs)),
-      api::Give(api::JobWatchSource{.jobs = parts.jobs}),
-      api::Give(std::make_shared<api::Folders>(parts.buckets)),
-      api::Give(parts.runtimes),
-      api::Give(parts.machine),
-      api::Give(api::UsageSource{.jobs = parts.jobs, .add_machine = parts.add_machine}),
-      api::Give(MetricsOf(parts)),
-      api::Lend(parts.curves),
-      api::Lend(parts.administration)};
-  sources.insert(sources.end(), std::begin(own), std::end(own));
+  for (http::Router* checked : {&all.administration_routes, &all.replica_routes})
+    api::CheckTokens(*checked, all.loop->tokens);
 }
 
 }  // namespace
 
-api::MetricsSources MetricsOf(const ApiParts& parts) {
-  return {.jobs = parts.jobs,
-          .usage = parts.usage,
-          .requests = parts.request_counts,
-          .connections = parts.connections,
-          .loop = parts.loop,
-          .limits = parts.limits};
+access::AuditSink AuditSinkOf(Installation& all) {
+  if (!all.stores.audit) return nullptr;
+  return api::AuditInto(*all.stores.audit, *all.stores.identities, all.base->options.project);
 }
 
-void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
-  std::vector<api::Source> sources = SharedSources(router, parts);
-  AddOwnSources(parts, sources);
-  const api::Where where = api::Where::kAdministration;
-  api::AddAllRoutes(router, parts.auth ? where | api::Where::kLogin : where, sources);
+void AddRoutes(Installation& all, const std::string& universe) {
+  api::MetadataAnswers users = AnswersForUsers(all, universe);
+  users.has_console = true;
+  const Where outside = Where::kAdministration;
+  api::AddAllRoutes(all.administration_routes, all.doors ? outside | Where::kLogin : outside,
+                    Joined({MlSources(all, true), StorageSources(all, true), LoggingSources(all, true),
+                            MetadataSources(users), IamSources(all), OwnSources(all)}));
+  api::AddAllRoutes(all.replica_routes, Where::kReplicas,
+                    Joined({MlSources(all, false), StorageSources(all, false), LoggingSources(all, false),
+                            MetadataSources(AnswersForReplicas(all, universe))}));
+  const api::Source attach = Give(api::Supervisors{engine::AttachHandler(all.loop->jobs.gateway())});
+  api::AddAllRoutes(all.supervisor_routes, Where::kSupervisors, {&attach, 1});
+  Guard(all);
 }
 
-void AddReplicaRoutes(http::Router& router, const ApiParts& parts) {
-  std::vector<api::Source> sources = SharedSources(router, parts);
-  sources.push_back(api::Give(api::WebAccess{.is_shown = false}));
-  sources.push_back(api::Give(parts.metadata.instance));
-  api::AddAllRoutes(router, api::Where::kReplicas, sources);
+std::vector<api::Source> FrontSources(Installation& all, bool is_for_users) {
+  const std::string universe = "googleapis.com";
+  const Sources tokens{Lend(all.loop->tokens), Lend<Clock>(all.base->clock), Give(TokenEndpointOf(all))};
+  return Joined(
+      {StorageSources(all, false), tokens,
+       MetadataSources(is_for_users ? AnswersForUsers(all, universe) : AnswersForReplicas(all, universe))});
 }
 
-void AddSupervisorRoutes(http::Router& router, control::JobService& jobs) {
-  const api::Source attach = api::Give(api::Supervisors{engine::AttachHandler(jobs.gateway())});
-  api::AddAllRoutes(router, api::Where::kSupervisors, {&attach, 1});
+http::Router MonitoringRoutes(Installation& all) {
+  http::Router routes;
+  api::MetricsSources nameless = MetricsOf(all);
+  nameless.names_jobs = false;
+  const Sources sources{Lend<api::Administration>(all.upkeep->operations), Give(std::move(nameless))};
+  api::AddAllRoutes(routes, Where::kFigures, sources);
+  return routes;
 }
 
 }  // namespace trainyard::server

@@ -3,25 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "base/process/account_name.h"
 #include "cli/version.h"
 #include "control/known_accounts.h"
-#include "control/upkeep/kept_images.h"
-#include "net/access/caller.h"
 
 namespace trainyard::server {
-
-namespace {
-
-/// The logged-in user, otherwise the account at the other end of the connection, which the gate has found.
-std::string WhoAsks(const http::Request& request) {
-  if (request.caller != nullptr) return request.caller->principal();
-  if (request.peer == nullptr || !request.peer->uid) return {};
-  const std::string name = AccountName(*request.peer->uid);
-  return name.empty() ? "account " + std::to_string(*request.peer->uid) : name;
-}
-
-}  // namespace
 
 Callers::Callers(Foundation& base, JobLoop& loop)
     : attempts(base.loop.get_executor(), base.who_asks, base.data.attempts_dir()),
@@ -54,9 +39,7 @@ Upkeep::Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::D
                   .data_dir = base.options.data_dir,
                   .bucket_dirs = base.options.bucket_dirs,
                   .backup_dir = base.options.backup_dir,
-                  .who_asks = WhoAsks,
-                  .is_from_machine =
-                      [&callers](const auto& request) { return callers.asking.IsFromMachine(request); }},
+                  .asking = callers.asking},
                  std::move(drain)),
       disk_watch(base.LoopFor("the disk"), {.space = base.disk,
                                             .reserve = base.data.reserve(),
@@ -80,12 +63,5 @@ Upkeep::Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::D
                                          .data_dir = base.options.data_dir,
                                          .environments_dir = base.data.environments_dir(),
                                          .policy = base.options.retention.policy}) {}
-
-api::MachineSource Upkeep::Machine(Foundation& base) {
-  return {.report = [this] { return machine_watch.Report(); },
-          .history = [this](std::chrono::hours hours) { return machine_watch.History(hours); },
-          .images = [folder = base.data.images_dir()] { return control::KeptImages(folder); },
-          .pool = base.runtime_lists};
-}
 
 }  // namespace trainyard::server

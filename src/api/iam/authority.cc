@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "api/iam/token_handlers.h"
+#include "api/route.h"
 #include "control/job_rights.h"
 #include "control/run/access_token.h"
 #include "control/run/keys.h"
 #include "net/access/session_cookie.h"
 #include "rules/iam/principal.h"
 #include "rules/iam/refusal.h"
+#include "stores/audit/audit_entry.h"
 
 namespace trainyard::api {
 
@@ -121,5 +123,39 @@ awaitable<Standing> IdentityAuthority::StandingOf(std::string principal, std::st
   const control::JobStanding own = control::StandingOn(*job, asker, permission, sources_.jobs.accounts());
   co_return Standing{.is_granted = own.is_granted, .is_seen = standing.is_seen || own.is_seen};
 }
+
+access::AuditSink AuditInto(audit::AuditLog& log, const identity::Identities& identities,
+                            std::string default_project) {
+  return [&identities, &log, home = std::move(default_project)](access::AuditLine line) {
+    const bool is_bucket = line.resource.kind == iam::Resource::Kind::kBucket;
+    const std::string owner = is_bucket ? identities.ProjectOf(line.resource.name) : std::string();
+    std::string project = audit::ProjectOf(line, owner, home);
+    log.Add(std::move(line), std::move(project));
+  };
+}
+
+namespace {
+
+IdentityAuthority::Sources ForUsers(IdentityAuthority::Sources sources) {
+  sources.has_sessions = true;
+  sources.asking = nullptr;
+  return sources;
+}
+
+access::Door::Options OptionsOfDoor(const std::string& default_project, const access::AuditSink& audit) {
+  return {.methods = Methods(),
+          .default_project = default_project,
+          .audit = audit,
+          .print_refusal = RefusalAnswer};
+}
+
+}  // namespace
+
+Doors::Doors(const IdentityAuthority::Sources& sources, const std::string& default_project,
+             const access::AuditSink& audit)
+    : administration_authority_(ForUsers(sources)),
+      replica_authority_(sources),
+      administration_(administration_authority_, sources.clock, OptionsOfDoor(default_project, audit)),
+      replicas_(replica_authority_, sources.clock, OptionsOfDoor(default_project, audit)) {}
 
 }  // namespace trainyard::api

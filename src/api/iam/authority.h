@@ -11,6 +11,7 @@
 #include "control/job_service.h"
 #include "control/run/token_service.h"
 #include "net/access/door.h"
+#include "stores/audit/audit_log.h"
 #include "stores/identity/identities.h"
 
 namespace trainyard::api {
@@ -46,6 +47,30 @@ class IdentityAuthority final : public access::Authority {
   boost::asio::awaitable<Result<iam::Login>> ByConnection(const http::Request& request);
 
   Sources sources_;
+};
+
+/// Writes decisions into the audit log, as lines of their projects; `default_project` for those that belong
+/// to none. What is referred to outlives the result.
+[[nodiscard]] access::AuditSink AuditInto(audit::AuditLog& log, const identity::Identities& identities,
+                                          std::string default_project);
+
+/// The access checks of each kind of clients, for servers that require login. Loop thread only.
+class Doors {
+ public:
+  /// `default_project` and `audit`: those of access::Door::Options.
+  Doors(const IdentityAuthority::Sources& sources, const std::string& default_project,
+        const access::AuditSink& audit);
+  Doors(const Doors&) = delete;
+  Doors& operator=(const Doors&) = delete;
+
+  [[nodiscard]] access::Door& administration() noexcept { return administration_; }
+  [[nodiscard]] access::Door& replicas() noexcept { return replicas_; }
+
+ private:
+  IdentityAuthority administration_authority_;  ///< callers may be browsers with a session
+  IdentityAuthority replica_authority_;         ///< callers may be programs of attempts
+  access::Door administration_;
+  access::Door replicas_;
 };
 
 }  // namespace trainyard::api

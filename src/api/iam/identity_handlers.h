@@ -9,6 +9,10 @@
 #include "stores/identity/identities.h"
 #include "stores/identity/key_file.h"
 
+namespace trainyard::control {
+class JobService;
+}  // namespace trainyard::control
+
 /// Accounts, roles, projects, tokens (IamRoutes). The rights that a method needs are checked before it runs,
 /// except those that depend on its body. Loop thread only. Source: spec access.md sections 2, 3 and 8.
 namespace trainyard::api {
@@ -37,6 +41,8 @@ Waits<identity::Identities, const TokenNames> GenerateIdToken;
 
 /// Projects that exist although no policy names them: jobs and buckets do.
 using MoreProjects = std::function<boost::asio::awaitable<Result<std::vector<std::string>>>()>;
+/// Projects that have unfinished jobs. `jobs` outlives the result.
+[[nodiscard]] MoreProjects ProjectsOfJobs(control::JobService& jobs);
 /// cloudresourcemanager v1: the projects on which the caller has any role, and their policies.
 Waits<identity::Identities, const MoreProjects> ListProjects;
 Answers<identity::Identities> GetProject;

@@ -4,6 +4,7 @@
 #include "api/iam/iam_request.h"
 #include "api/iam/identity_handlers.h"
 #include "base/wire/filter.h"
+#include "control/job_service.h"
 #include "net/access/caller.h"
 #include "trainyard/identity/v1/methods.pb.h"
 
@@ -45,7 +46,17 @@ awaitable<Result<std::vector<std::string>>> Visible(Identities& identities, cons
   co_return visible;
 }
 
+awaitable<Result<std::vector<std::string>>> UnfinishedProjects(control::JobService& jobs) {
+  std::set<std::string> projects;
+  jobs.ForEachUnfinished([&projects](const control::v1::JobRecord& job) { projects.insert(job.project()); });
+  co_return std::vector<std::string>(projects.begin(), projects.end());
+}
+
 }  // namespace
+
+MoreProjects ProjectsOfJobs(control::JobService& jobs) {
+  return [&jobs] { return UnfinishedProjects(jobs); };
+}
 
 /// A page token is the id of the last project of the page before.
 awaitable<Result<Response>> ListProjects(Identities& identities, const MoreProjects& more, Request& request) {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/wire/error_body.h"
 #include "base/wire/time.h"
+#include "control/job_service.h"
 #include "control/run/keys.h"
 #include "net/access/door.h"
 #include "net/access/failed_logins.h"
@@ -96,7 +97,24 @@ awaitable<Result<Identities::MadeToken>> Exchange(const Sessions& parts, Login s
   co_return co_await parts.identities.MakeToken(std::move(wanted));
 }
 
+/// The project with the newest job, among those whose jobs the principal may list.
+awaitable<std::string> FindNewestProject(control::JobService& jobs, const Identities& known,
+                                         std::string principal) {
+  const Result<std::vector<std::string>> recent = co_await jobs.RecentProjects();
+  if (!recent) co_return std::string();
+  for (const std::string& project : *recent) {
+    if (principal.empty() || known.Grants(principal, "ml.jobs.list", iam::Resource::Project(project)))
+      co_return project;
+  }
+  co_return std::string();
+}
+
 }  // namespace
+
+NewestProject NewestProjects(control::JobService& jobs, const Identities& known) {
+  return
+      [&jobs, &known](std::string principal) { return FindNewestProject(jobs, known, std::move(principal)); };
+}
 
 awaitable<Result<Response>> GetSession(Sessions& parts, Request& request) {
   const Result<Login> login = co_await WhoAsks(parts, request);

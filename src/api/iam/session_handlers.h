@@ -16,7 +16,17 @@ namespace trainyard {
 class Clock;
 }  // namespace trainyard
 
+namespace trainyard::control {
+class JobService;
+}  // namespace trainyard::control
+
 namespace trainyard::api {
+
+/// Finds the project of the newest job that the principal (empty: without authentication) may see; empty:
+/// there is none.
+using NewestProject = std::function<boost::asio::awaitable<std::string>(std::string principal)>;
+/// Both outlive the result.
+[[nodiscard]] NewestProject NewestProjects(control::JobService& jobs, const identity::Identities& known);
 
 /// The data for browser logins. What is referred to outlives it.
 struct Sessions {
@@ -29,9 +39,7 @@ struct Sessions {
   /// the console.
   std::function<std::string(std::string_view token)> secret_of;
   access::AuditSink audit{};  ///< for logins and refusals
-  /// The project of the newest job that the principal (empty: without authentication) may see; empty: there
-  /// is none.
-  std::function<boost::asio::awaitable<std::string>(std::string principal)> newest_project;
+  NewestProject newest_project;
   access::FailedLogins failed{};
 };
 

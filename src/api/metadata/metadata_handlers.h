@@ -23,8 +23,7 @@ using AskingInstance = std::function<boost::asio::awaitable<Result<std::optional
 struct MetadataAnswers {
   std::string project;
   cluster::NumberOf number_of = cluster::HashedNumber;
-  /// "localhost:PORT" of the TLS listener; a function, because the port is known only once it listens.
-  std::function<std::string()> universe_domain;
+  std::string universe_domain;  ///< "localhost:PORT" of the TLS listener, or Google's
   /// A new access token for the caller, or the reason why there is none.
   std::function<boost::asio::awaitable<Result<std::string>>(const http::Request& request)> access_token;
   AskingInstance instance;

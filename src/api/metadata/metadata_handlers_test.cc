@@ -22,7 +22,7 @@ class MetadataHandlers : public testing::Test {
   MetadataHandlers() {
     AddRoutes(router_, MetadataRoutes(), kOutside,
               {Give(MetadataAnswers{.project = "p",
-                                    .universe_domain = [] { return std::string("googleapis.com"); },
+                                    .universe_domain = "googleapis.com",
                                     .access_token = [](const http::Request&)
                                         -> asio::awaitable<Result<std::string>> { co_return "T"; },
                                     .instance = [this](const http::Request&) { return Asked(); }})});

@@ -119,10 +119,11 @@ void PrintLoop(const LoopWatch& loop, PrometheusText& text) {
     text.Add({{"cause", cause}}, static_cast<double>(stalls.count));
 }
 
-void PrintLimits(const std::vector<MetricsSources::Limit>& limits, PrometheusText& text) {
+void PrintLimits(const engine::MachineLimits& known, PrometheusText& text) {
   text.Family("trainyard_limit_works", "gauge",
               "1: this machine can limit that use of a replica; 0: it cannot (docs/your-machine.md).");
-  for (const MetricsSources::Limit& limit : limits) text.Add({{"of", limit.of}}, limit.works ? 1 : 0);
+  for (const engine::MachineLimits::Limit& limit : known.limits)
+    text.Add({{"of", limit.what}}, limit.works ? 1 : 0);
 }
 
 /// A running replica's last sample, with the labels of its values.

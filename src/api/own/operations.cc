@@ -8,8 +8,10 @@
 
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
+#include "base/process/account_name.h"
 #include "base/wire/time.h"
 #include "control/upkeep/drain_order.h"
+#include "net/access/caller.h"
 #include "stores/backup/backup_place.h"
 
 namespace trainyard::api {
@@ -51,13 +53,13 @@ service::ReadinessFacts LookAt(control::DiskSpace& disk, store::WriteProbe& prob
 
 }  // namespace
 
-Operations::Operations(Parts parts, control::v1::Drain drain)
-    : parts_(std::move(parts)),
+Operations::Operations(Sources sources, control::v1::Drain drain)
+    : sources_(std::move(sources)),
       drain_(std::move(drain)),
-      probe_(parts_.data_dir + "/trainyard.db"),
-      tasks_(parts_.loop) {
+      probe_(sources_.data_dir + "/trainyard.db"),
+      tasks_(sources_.loop) {
   if (drain_.on()) {
-    parts_.admissions.Set(engine::Stop::kDrained, control::DescribeDrain(drain_));
+    sources_.admissions.Set(engine::Stop::kDrained, control::DescribeDrain(drain_));
     Diagnose(DiagnosticLevel::kWarning, control::DescribeDrain(drain_).reason);
   }
   tasks_.Spawn(Pulse());
@@ -65,7 +67,7 @@ Operations::Operations(Parts parts, control::v1::Drain drain)
 
 /// Measures how late the loop runs a timer.
 awaitable<void> Operations::Pulse() {
-  asio::steady_timer timer(parts_.loop);
+  asio::steady_timer timer(sources_.loop);
   for (;;) {
     const SteadyClock::time_point due = SteadyClock::now() + kPulse;
     timer.expires_at(due);
@@ -78,10 +80,10 @@ awaitable<void> Operations::Pulse() {
 
 awaitable<control::v1::AdminStatus> Operations::Status() {
   control::v1::AdminStatus status;
-  status.set_version(parts_.version);
+  status.set_version(sources_.version);
   *status.mutable_drain() = drain_;
   AddRunning(status);
-  status.set_waiting_jobs(static_cast<std::int64_t>(parts_.admissions.waiting_count()));
+  status.set_waiting_jobs(static_cast<std::int64_t>(sources_.admissions.waiting_count()));
   *status.mutable_backup() = backups_.Last();
   co_await LookWhetherReady();
   *status.mutable_readiness() = service::Judge(facts_);
@@ -89,9 +91,9 @@ awaitable<control::v1::AdminStatus> Operations::Status() {
 }
 
 void Operations::AddRunning(control::v1::AdminStatus& status) const {
-  const std::vector<std::int64_t> uids = parts_.admissions.Granted();
+  const std::vector<std::int64_t> uids = sources_.admissions.Granted();
   const std::set<std::int64_t> granted(uids.begin(), uids.end());
-  parts_.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
+  sources_.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
     if (granted.contains(job.uid())) Describe(job, *status.add_running());
   });
 }
@@ -102,34 +104,34 @@ awaitable<Result<control::v1::Drain>> Operations::SetDrain(bool on, std::string 
   if (on) {
     wanted.set_on(true);
     wanted.set_by(std::move(by));
-    *wanted.mutable_since() = wire::ToProto(parts_.clock.Now());
+    *wanted.mutable_since() = wire::ToProto(sources_.clock.Now());
   }
-  auto keep = [data = parts_.data_dir, wanted] { return control::KeepDrain(data, wanted); };
+  auto keep = [data = sources_.data_dir, wanted] { return control::KeepDrain(data, wanted); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(files_, std::move(keep)));
   drain_ = wanted;
   if (on) {
-    parts_.admissions.Set(engine::Stop::kDrained, control::DescribeDrain(drain_));
+    sources_.admissions.Set(engine::Stop::kDrained, control::DescribeDrain(drain_));
   } else {
-    parts_.admissions.Clear(engine::Stop::kDrained);
+    sources_.admissions.Clear(engine::Stop::kDrained);
   }
   Diagnose(DiagnosticLevel::kInfo, on ? control::DescribeDrain(drain_).reason : "draining is turned off");
   co_return drain_;
 }
 
 Result<control::v1::Backup> Operations::BeginBackup(control::v1::BackupRequest request, bool from_machine) {
-  TY_TRY(std::string folder, backup::AllowedPlace(request.directory(), parts_.backup_dir, from_machine));
+  TY_TRY(std::string folder, backup::AllowedPlace(request.directory(), sources_.backup_dir, from_machine));
   std::int64_t unfinished = 0;
-  parts_.jobs.ForEachUnfinished([&unfinished](const control::v1::JobRecord& job) {
+  sources_.jobs.ForEachUnfinished([&unfinished](const control::v1::JobRecord& job) {
     if (!job.has_trial()) ++unfinished;
   });
-  return backups_.Begin({.data = parts_.data_dir,
+  return backups_.Begin({.data = sources_.data_dir,
                          .folder = std::move(folder),
-                         .bucket_dirs = parts_.bucket_dirs,
+                         .bucket_dirs = sources_.bucket_dirs,
                          .with_bucket_dirs = request.with_bucket_dirs(),
                          .copy_objects = request.copy_objects(),
-                         .program_version = parts_.version,
+                         .program_version = sources_.version,
                          .unfinished_jobs = unfinished,
-                         .clock = &parts_.clock});
+                         .clock = &sources_.clock});
 }
 
 awaitable<Result<control::v1::Reload>> Operations::Reload() {
@@ -146,14 +148,21 @@ awaitable<control::v1::Readiness> Operations::CheckReady() {
 
 awaitable<void> Operations::LookWhetherReady() {
   if (checked_at_ && SteadyClock::now() - *checked_at_ < kReadinessMemory) co_return;
-  auto look = [&disk = parts_.disk, &probe = probe_] { return LookAt(disk, probe); };
+  auto look = [&disk = sources_.disk, &probe = probe_] { return LookAt(disk, probe); };
   service::ReadinessFacts facts = co_await OnPool(files_, std::move(look));
   facts.recovered = recovered_;
   facts.draining = drain_.on();
-  facts.clock_ahead = parts_.clock_watch.Doubt().value_or(std::chrono::nanoseconds{0});
+  facts.clock_ahead = sources_.clock_watch.Doubt().value_or(std::chrono::nanoseconds{0});
   for (const auto& [at, late] : lateness_) facts.lateness = std::max(facts.lateness, late);
   facts_ = std::move(facts);
   checked_at_ = SteadyClock::now();
+}
+
+std::string Operations::WhoAsks(const http::Request& request) const {
+  if (request.caller != nullptr) return request.caller->principal();
+  if (request.peer == nullptr || !request.peer->uid) return {};
+  const std::string name = AccountName(*request.peer->uid);
+  return name.empty() ? "account " + std::to_string(*request.peer->uid) : name;
 }
 
 }  // namespace trainyard::api

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "api/iam/asking_attempts.h"
 #include "api/own/own_handlers.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"
@@ -26,7 +27,7 @@ namespace trainyard::api {
 /// destructor stops a backup under way.
 class Operations final : public Administration {
  public:
-  struct Parts {
+  struct Sources {
     boost::asio::any_io_executor loop;
     const Clock& clock;
     control::JobService& jobs;
@@ -37,12 +38,10 @@ class Operations final : public Administration {
     std::string data_dir;
     std::map<std::string, std::string> bucket_dirs;
     std::string backup_dir;  ///< empty: the API takes no backups except from this machine
-    /// The principal that sent a request; empty: not known.
-    std::function<std::string(const http::Request& request)> who_asks;
-    std::function<boost::asio::awaitable<bool>(const http::Request& request)> is_from_machine;
+    AskingAttempts& asking;  ///< knows which requests come from this machine
   };
   /// Drains from the start if the previous server did (`drain`).
-  Operations(Parts parts, control::v1::Drain drain);
+  Operations(Sources sources, control::v1::Drain drain);
 
   /// Call when the previous server's jobs are taken over.
   void SetRecovered() noexcept { recovered_ = true; }
@@ -51,16 +50,15 @@ class Operations final : public Administration {
   [[nodiscard]] boost::asio::awaitable<control::v1::AdminStatus> Status() override;
   [[nodiscard]] boost::asio::awaitable<Result<control::v1::Drain>> SetDrain(bool on, std::string by) override;
   [[nodiscard]] boost::asio::awaitable<bool> IsFromMachine(const http::Request& request) const override {
-    return parts_.is_from_machine(request);
+    return sources_.asking.IsFromMachine(request);
   }
   [[nodiscard]] Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request,
                                                         bool from_machine) override;
   [[nodiscard]] control::v1::Backup LastBackup() const override { return backups_.Last(); }
   [[nodiscard]] boost::asio::awaitable<Result<control::v1::Reload>> Reload() override;
   [[nodiscard]] boost::asio::awaitable<control::v1::Readiness> CheckReady() override;
-  [[nodiscard]] std::string WhoAsks(const http::Request& request) const override {
-    return parts_.who_asks(request);
-  }
+  /// The logged-in user, otherwise the account at the other end of the connection, which the gate has found.
+  [[nodiscard]] std::string WhoAsks(const http::Request& request) const override;
 
  private:
   /// Updates facts_, unless they are recent.
@@ -68,7 +66,7 @@ class Operations final : public Administration {
   boost::asio::awaitable<void> Pulse();
   void AddRunning(control::v1::AdminStatus& status) const;
 
-  Parts parts_;
+  Sources sources_;
   control::v1::Drain drain_;
   bool recovered_ = false;
   systemd::ReloadHooks reload_hooks_;

@@ -11,6 +11,7 @@
 #include "api/route.h"
 #include "base/result.h"
 #include "base/wire/resource_name.h"
+#include "engine/local/machine_limits.h"
 #include "trainyard/control/v1/admin.pb.h"
 #include "trainyard/control/v1/machine.pb.h"
 #include "trainyard/control/v1/runtimes.pb.h"
@@ -145,13 +146,9 @@ struct MetricsSources {
   const http::RequestCounts& requests;
   const http::ConnectionBudget& connections;
   const LoopWatch& loop;
-  /// The limits that this machine can set for replicas: "memory", "CPUs", "processes".
-  struct Limit {
-    std::string of;
-    bool works = false;
-  };
-  std::function<std::vector<Limit>()> limits;  ///< as known now
-  bool names_jobs = true;                      ///< also print families with names of jobs
+  /// The limits that this machine can set for replicas, as known now.
+  std::function<engine::MachineLimits()> limits;
+  bool names_jobs = true;  ///< also print families with names of jobs
 };
 /// The metrics in Prometheus' text format.
 Answers<const MetricsSources> PrintMetrics;

@@ -1,7 +1,6 @@
 #include "net/front/host_dispatch.h"
 
-#include <utility>
-
+#include "net/access/door.h"
 #include "net/front/real_buckets.h"
 
 namespace trainyard::front {
@@ -29,11 +28,10 @@ Answer HandTo(const http::Router& router, Request& request) {
 }
 
 /// A request without a route here is not a request of storage.
-Answer Forward(const http::Router& api, RealBuckets& real_buckets, const MayPassOn& may_pass_on,
-               Request& request) {
-  if (may_pass_on) {
+Answer Forward(const http::Router& api, RealBuckets& real_buckets, access::Door* door, Request& request) {
+  if (door != nullptr) {
     TY_CO_TRY(const http::Router::RouteInfo route, api.FindRoute(request));
-    TY_CO_RETURN_IF_ERROR(co_await may_pass_on(request, route.name));
+    TY_CO_RETURN_IF_ERROR(co_await door->Check(request, route.name));
   }
   co_return co_await real_buckets.Forward(request);
 }
@@ -42,15 +40,13 @@ Answer ByHost(const Services& services, Request& request) {
   const Service service = ServiceOf(request.host);
   if (services.real_buckets != nullptr && service != Service::kMetadata &&
       services.real_buckets->Has(request, service == Service::kStorage)) {
-    co_return co_await Forward(RouterFor(services, service), *services.real_buckets, services.may_pass_on,
-                               request);
+    co_return co_await Forward(RouterFor(services, service), *services.real_buckets, services.door, request);
   }
   co_return co_await HandTo(RouterFor(services, service), request);
 }
 
-Answer PassOn(const http::Router& api, RealBuckets& real_buckets, const MayPassOn& may_pass_on,
-              Request& request) {
-  if (real_buckets.Has(request, false)) co_return co_await Forward(api, real_buckets, may_pass_on, request);
+Answer PassOn(const http::Router& api, RealBuckets& real_buckets, access::Door* door, Request& request) {
+  if (real_buckets.Has(request, false)) co_return co_await Forward(api, real_buckets, door, request);
   co_return co_await HandTo(api, request);
 }
 
@@ -70,10 +66,9 @@ http::Router DispatchByHost(Services services) {
   return Everything([services](Request& request) { return ByHost(services, request); });
 }
 
-http::Router PassOnRealBuckets(const http::Router& api, RealBuckets& real_buckets, MayPassOn may_pass_on) {
-  return Everything([&api, &real_buckets, may_pass_on = std::move(may_pass_on)](Request& request) {
-    return PassOn(api, real_buckets, may_pass_on, request);
-  });
+http::Router PassOnRealBuckets(const http::Router& api, RealBuckets& real_buckets, access::Door* door) {
+  return Everything(
+      [&api, &real_buckets, door](Request& request) { return PassOn(api, real_buckets, door, request); });
 }
 
 }  // namespace trainyard::front

@@ -17,10 +17,8 @@ namespace trainyard::server {
 
 namespace {
 
-/// False if the options rule containers out: FindContainerSupport.
-bool MayFindContainers(const ServeOptions& options) {
-  return options.containers.choice.way != engine::ContainerChoice::Way::kOff && !options.job_uids;
-}
+/// Reasons may name jobs of other projects unless users have to log in.
+placement::Naming NamingOf(const ServeOptions& options) { return {.others = !options.auth}; }
 
 /// `jobs` is called later, by the loop.
 engine::ContainerUpkeep::Options UpkeepOptions(Foundation& foundation, Engines::NeededImages needed) {
@@ -76,10 +74,6 @@ std::vector<std::string> SupervisorArguments() {
   return arguments;
 }
 
-std::string SupervisorProgram(const ServeOptions& options) {
-  return options.keeper.empty() ? "/proc/self/exe" : engine::OwnProgram();
-}
-
 engine::LocalEngine::Options LocalOptions(const ServeOptions& options, const control::Keys& keys,
                                           placement::Capacity capacity, placement::DevicePool devices,
                                           const Clock& clock) {
@@ -93,8 +87,6 @@ engine::LocalEngine::Options LocalOptions(const ServeOptions& options, const con
 }
 
 }  // namespace
-
-placement::Naming NamingOf(const ServeOptions& options) { return {.others = !options.auth}; }
 
 Result<std::unique_ptr<Engines>> Engines::Open(Foundation& base, const BoundSockets& sockets,
                                                const engine::MachineLimits& limits, NeededImages needed) {
@@ -132,14 +124,15 @@ Engines::Engines(Foundation& base, Machine machine, NeededImages needed)
       devices_(engine::MachineDevices(base.options.accelerators, base.options.accelerator_map)),
       starter_(std::move(machine.starter)),
       host_(base.LoopFor("attempts"), node_, *starter_,
-            {.supervisor_program = SupervisorProgram(base.options),
+            // The keeper cannot use our /proc/self/exe.
+            {.supervisor_program = base.options.keeper.empty() ? "/proc/self/exe" : engine::OwnProgram(),
              .supervisor_arguments = SupervisorArguments(),
              .former_attempts_dir = std::move(machine.former_attempts_dir)}),
       engine_(base.LoopFor("admissions"),
               LocalOptions(base.options, base.settings.keys, capacity_, devices_, base.clock)),
       cluster_(std::move(machine.cluster)),
       admissions_(base.LoopFor("admissions"), Rooms()) {
-  if (MayFindContainers(base.options))
+  if (base.options.containers.choice.way != engine::ContainerChoice::Way::kOff && !base.options.job_uids)
     base.registries.look_for_containers = [this] { return LookForContainers(); };
 }
 

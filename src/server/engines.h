@@ -82,7 +82,4 @@ class Engines {
   engine::Admissions admissions_;
 };
 
-/// Whether reasons may name jobs of other projects: not if users have to log in.
-[[nodiscard]] placement::Naming NamingOf(const ServeOptions& options);
-
 }  // namespace trainyard::server

@@ -79,7 +79,6 @@ std::vector<std::string> OwnUrlsOf(const ServeOptions& options, const BoundSocke
   return sockets::OwnUrls(sockets::OwnNames(options.host, options.host_names), ports);
 }
 
-/// The keeper cannot use our /proc/self/exe.
 }  // namespace
 
 Result<std::unique_ptr<Foundation>> Foundation::Open(boost::asio::io_context& loop,

@@ -1,13 +1,71 @@
 #include "server/installation.h"
 
+#include <string>
 #include <utility>
 
+#include "cli/version.h"
+#include "control/known_accounts.h"
 #include "control/upkeep/drain_order.h"
 #include "programs/environment/site_hook.h"
 #include "server/node_settings.h"
-#include "server/routes.h"
 
 namespace trainyard::server {
+
+Callers::Callers(Foundation& base, JobLoop& loop)
+    : attempts(base.loop.get_executor(), base.who_asks, base.data.attempts_dir()),
+      gates({.host = base.options.host,
+             .host_names = base.options.host_names,
+             .local_users = base.options.local_users,
+             .auth = base.options.auth,
+             .proxies = base.options.access.trusted_proxies,
+             .job_uids = base.options.job_uids,
+             .is_attempt_uid = [this](std::uint32_t uid) { return attempts.Has(uid); }},
+            base.loop.get_executor(), base.who_asks),
+      asking(
+          base.LoopFor("who asks"),
+          {.settings = base.settings,
+           .clock = base.clock,
+           .instance_of = [&loop](std::string attempt) { return loop.jobs.InstanceOf(std::move(attempt)); },
+           .peers = gates.uids(),
+           .pool = base.who_asks,
+           .attempts_dir = base.data.attempts_dir()}),
+      request_quota(base.clock, base.options.request_limits, control::NumbersOf(*loop.stores.identities)) {}
+
+Upkeep::Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::Drain drain)
+    : operations({.loop = base.LoopFor("operations"),
+                  .clock = base.clock,
+                  .jobs = loop.jobs,
+                  .admissions = loop.engines.admissions(),
+                  .disk = base.disk,
+                  .clock_watch = base.clock_watch,
+                  .version = std::string(cli::kVersion),
+                  .data_dir = base.options.data_dir,
+                  .bucket_dirs = base.options.bucket_dirs,
+                  .backup_dir = base.options.backup_dir,
+                  .asking = callers.asking},
+                 std::move(drain)),
+      disk_watch(base.LoopFor("the disk"), {.space = base.disk,
+                                            .reserve = base.data.reserve(),
+                                            .clock = base.clock_watch,
+                                            .admissions = loop.engines.admissions()}),
+      machine_watch({.loop = base.LoopFor("the machine"),
+                     .clock = base.clock,
+                     .jobs = loop.jobs,
+                     .usage = *loop.stores.usage,
+                     .data_dir = base.options.data_dir,
+                     .bucket_dirs = base.options.bucket_dirs,
+                     .devices = loop.engines.devices().devices(),
+                     .cpus = static_cast<double>(loop.engines.capacity().cpus),
+                     .version = std::string(cli::kVersion)}),
+      sweeper(base.LoopFor("sweeping"), {.clock = base.clock_watch,
+                                         .jobs = loop.jobs,
+                                         .journal = loop.journal,
+                                         .logs = *loop.stores.logs,
+                                         .hosts = loop.engines.hosts(),
+                                         .attempts_dir = base.data.attempts_dir(),
+                                         .data_dir = base.options.data_dir,
+                                         .environments_dir = base.data.environments_dir(),
+                                         .policy = base.options.retention.policy}) {}
 
 Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
                                                          const ServeOptions& options,

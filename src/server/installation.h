@@ -3,18 +3,52 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "api/iam/asking_attempts.h"
 #include "api/iam/authority.h"
+#include "api/own/operations.h"
+#include "api/route.h"
+#include "control/intake/request_quota.h"
+#include "control/upkeep/disk_watch.h"
+#include "control/upkeep/machine_watch.h"
+#include "control/upkeep/sweeper.h"
+#include "engine/local/attempt_accounts.h"
+#include "net/access/audit_line.h"
 #include "net/http/router.h"
-#include "server/bound_sockets.h"
-#include "server/engines.h"
-#include "server/foundation.h"
+#include "net/http/server_options.h"
+#include "net/sockets/gates.h"
 #include "server/job_loop.h"
-#include "server/options/serve_options.h"
-#include "server/stores.h"
-#include "server/upkeep.h"
 
 namespace trainyard::server {
+
+/// Identifies callers and limits and counts their requests. Loop thread only.
+struct Callers {
+  /// Both outlive it.
+  Callers(Foundation& base, JobLoop& loop);
+  Callers(const Callers&) = delete;
+  Callers& operator=(const Callers&) = delete;
+
+  engine::AttemptAccounts attempts;
+  sockets::Gates gates;
+  api::AskingAttempts asking;
+  control::RequestQuota request_quota;
+  http::RequestCounts request_counts;
+};
+
+/// The operator's actions on a running server, and the server's own periodic work: it checks its disk and its
+/// machine, and removes what is old. Loop thread only.
+struct Upkeep {
+  /// Drains at once if the previous server did (`drain`). All others outlive it.
+  Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::Drain drain);
+  Upkeep(const Upkeep&) = delete;
+  Upkeep& operator=(const Upkeep&) = delete;
+
+  api::Operations operations;
+  control::DiskWatch disk_watch;
+  control::MachineWatch machine_watch;
+  control::Sweeper sweeper;
+};
 
 /// All parts of a server except its sockets: the stores of its data directory, the jobs on them, and the
 /// routers of its API. Each part is built on the parts before it. Created before the loop runs; after that
@@ -40,9 +74,23 @@ struct Installation {
   std::unique_ptr<Callers> callers;
   std::unique_ptr<Upkeep> upkeep;
   std::optional<api::Doors> doors;
-  http::Router administration_routes;  ///< the routes by purpose of a socket: routes.h
+  http::Router administration_routes;  ///< the routes by purpose of a socket: routes.cc
   http::Router replica_routes;
   http::Router supervisor_routes;
 };
+
+/// Returns the function that records decisions about access; null if authentication is off.
+[[nodiscard]] access::AuditSink AuditSinkOf(Installation& all);
+
+/// Fills the installation's routers, and guards them with its doors. docs/adr/0022 says which part of the API
+/// is available on which sockets. `universe`: see api::MetadataAnswers. Call it when all other parts are
+/// made.
+void AddRoutes(Installation& all, const std::string& universe);
+
+/// What the functions of a Google front (api::GoogleFront) are called with, for users or for replicas.
+[[nodiscard]] std::vector<api::Source> FrontSources(Installation& all, bool is_for_users);
+
+/// The routes for monitoring, which anyone may request: the answers name no job and no project.
+[[nodiscard]] http::Router MonitoringRoutes(Installation& all);
 
 }  // namespace trainyard::server

@@ -17,7 +17,6 @@
 #include "net/mux/pump.h"
 #include "net/sockets/kept_sockets.h"
 #include "server/installation.h"
-#include "server/routes.h"
 
 namespace trainyard::server {
 

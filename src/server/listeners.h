@@ -28,7 +28,7 @@ namespace trainyard::server {
 struct Installation;
 
 /// All sockets of an installation. Each purpose has an http::Server, so that the socket determines which
-/// routes exist on it: routes.h. Loop thread only; the same lifecycle as http::Server. docs/adr/0022.
+/// routes exist on it: routes.cc. Loop thread only; the same lifecycle as http::Server. docs/adr/0022.
 class Listeners {
  public:
   /// Serves clients and replicas on the sockets. `options` and `installation` outlive it. Errors: a file

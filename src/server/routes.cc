@@ -1,4 +1,4 @@
-#include "server/routes.h"
+#include "server/installation.h"
 
 #include <memory>
 #include <utility>
@@ -17,7 +17,6 @@
 #include "control/upkeep/kept_images.h"
 #include "engine/replica_link.h"
 #include "programs/environment/runtime_list.h"
-#include "server/installation.h"
 
 namespace trainyard::server {
 
@@ -28,26 +27,25 @@ using api::Lend;
 using api::Where;
 using Sources = std::vector<api::Source>;
 
-/// Clients that are not replicas get tokens of the administration, and no machine.
-api::MetadataAnswers AnswersForUsers(Installation& all, std::string universe) {
-  return {.project = all.base->options.project,
-          .number_of = control::NumbersOf(*all.stores.identities),
-          .universe_domain = std::move(universe),
-          .access_token = api::TokensForUsers(all.loop->tokens, all.callers->asking, all.base->options.auth),
-          .instance = [](const http::Request&) -> boost::asio::awaitable<api::AskingAttempts::Instance> {
-            co_return std::nullopt;
-          }};
-}
-
-/// A program gets the answers for its own replica.
-api::MetadataAnswers AnswersForReplicas(Installation& all, std::string universe) {
+/// A program in a replica gets the answers for its own replica; other clients get tokens of the
+/// administration, and no machine. `universe`: see api::MetadataAnswers.
+api::MetadataAnswers AnswersOf(Installation& all, const std::string& universe, bool is_for_users) {
   api::AskingAttempts& asking = all.callers->asking;
-  return {.project = all.base->options.project,
-          .number_of = control::NumbersOf(*all.stores.identities),
-          .universe_domain = std::move(universe),
-          .access_token = api::TokensForReplicas(all.loop->tokens, asking),
-          .instance = [&asking](const http::Request& request) { return asking.InstanceOf(request); },
-          .has_accounts = all.base->options.auth};
+  const bool auth = all.base->options.auth;
+  api::MetadataAnswers answers{.project = all.base->options.project,
+                               .number_of = control::NumbersOf(*all.stores.identities),
+                               .universe_domain = universe,
+                               .has_accounts = auth && !is_for_users};
+  if (is_for_users) {
+    answers.access_token = api::TokensForUsers(all.loop->tokens, asking, auth);
+    answers.instance = [](const http::Request&) -> boost::asio::awaitable<api::AskingAttempts::Instance> {
+      co_return std::nullopt;
+    };
+  } else {
+    answers.access_token = api::TokensForReplicas(all.loop->tokens, asking);
+    answers.instance = [&asking](const http::Request& request) { return asking.InstanceOf(request); };
+  }
+  return answers;
 }
 
 // What the functions of each API are called with. `is_outside`: for the administration's clients, otherwise
@@ -173,7 +171,7 @@ access::AuditSink AuditSinkOf(Installation& all) {
 }
 
 void AddRoutes(Installation& all, const std::string& universe) {
-  api::MetadataAnswers users = AnswersForUsers(all, universe);
+  api::MetadataAnswers users = AnswersOf(all, universe, true);
   users.has_console = true;
   const Where outside = Where::kAdministration;
   api::AddAllRoutes(all.administration_routes, all.doors ? outside | Where::kLogin : outside,
@@ -181,18 +179,16 @@ void AddRoutes(Installation& all, const std::string& universe) {
                             MetadataSources(users), IamSources(all), OwnSources(all)}));
   api::AddAllRoutes(all.replica_routes, Where::kReplicas,
                     Joined({MlSources(all, false), StorageSources(all, false), LoggingSources(all, false),
-                            MetadataSources(AnswersForReplicas(all, universe))}));
+                            MetadataSources(AnswersOf(all, universe, false))}));
   const api::Source attach = Give(api::Supervisors{engine::AttachHandler(all.loop->jobs.gateway())});
   api::AddAllRoutes(all.supervisor_routes, Where::kSupervisors, {&attach, 1});
   Guard(all);
 }
 
 std::vector<api::Source> FrontSources(Installation& all, bool is_for_users) {
-  const std::string universe = "googleapis.com";
   const Sources tokens{Lend(all.loop->tokens), Lend<Clock>(all.base->clock), Give(TokenEndpointOf(all))};
   return Joined(
-      {StorageSources(all, false), tokens,
-       MetadataSources(is_for_users ? AnswersForUsers(all, universe) : AnswersForReplicas(all, universe))});
+      {StorageSources(all, false), tokens, MetadataSources(AnswersOf(all, "googleapis.com", is_for_users))});
 }
 
 http::Router MonitoringRoutes(Installation& all) {

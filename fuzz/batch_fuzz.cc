@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/batch_parts.h"
+#include "api/batch_handlers.h"
 #include "base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

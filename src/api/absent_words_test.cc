@@ -1,7 +1,7 @@
 // The answer for a bucket that the caller may not see equals the answer for one that does not exist.
 #include <gtest/gtest.h>
 
-#include "api/storage/storage_api_fixture.h"
+#include "api/storage/testing/storage_api_fixture.h"
 #include "rules/iam/refusal.h"
 
 namespace trainyard::api {

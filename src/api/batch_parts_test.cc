@@ -1,4 +1,4 @@
-#include "api/batch_parts.h"
+#include "api/batch_handlers.h"
 
 #include <gtest/gtest.h>
 

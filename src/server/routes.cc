@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "api/iam/identity_handlers.h"
-#include "api/iam/session_handlers.h"
 #include "api/iam/token_handlers.h"
 #include "api/logging/logging_handlers.h"
 #include "api/metadata/metadata_handlers.h"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/iam/identity_api_fixture.h"
+#include "api/iam/testing/identity_api_fixture.h"
 #include "rules/iam/principal.h"
 
 namespace trainyard::api {

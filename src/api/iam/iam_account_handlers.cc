@@ -6,9 +6,12 @@
 #include "api/iam/iam_request.h"
 #include "api/iam/identity_handlers.h"
 #include "base/wire/field_mask.h"
+#include "base/wire/utf8.h"
+#include "rules/iam/roles.h"
 #include "trainyard/identity/v1/methods.pb.h"
 
 namespace trainyard::api {
+
 namespace {
 
 using boost::asio::awaitable;
@@ -16,6 +19,7 @@ using http::Request;
 using http::Response;
 using identity::Identities;
 namespace v1 = identity::v1;
+using identity::KeyFileServer;
 
 constexpr std::array<std::string_view, 2> kUpdatable{"display_name", "description"};
 
@@ -30,12 +34,16 @@ awaitable<Result<Response>> Describe(Identities& identities, std::string email,
   co_return Response::Json(wire::PrintJson(account));
 }
 
-awaitable<Result<Response>> SetDisabled(Identities& identities, bool disabled, Request& request) {
+/// Disables or enables the key that the path names, or the account.
+awaitable<Result<Response>> SetDisabled(Identities& identities, bool is_key, bool disabled,
+                                        Request& request) {
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   TY_CO_TRY(const auto body, co_await ReadMessage<google::protobuf::Empty>(request));
-  TY_CO_RETURN_IF_ERROR(
-      co_await identities.SetServiceAccountDisabled(account.email(), disabled, StillMayOf(request)));
-  co_return Response::Json("{}\n");
+  if (!is_key)
+    co_return Answer(
+        co_await identities.SetServiceAccountDisabled(account.email(), disabled, StillMayOf(request)));
+  co_return Answer(co_await identities.SetKeyDisabled(account.email(), request.Parameter("key"), disabled,
+                                                      StillMayOf(request)));
 }
 
 }  // namespace
@@ -87,11 +95,135 @@ awaitable<Result<Response>> UpdateAccount(Identities& identities, Request& reque
 }
 
 awaitable<Result<Response>> DisableAccount(Identities& identities, Request& request) {
-  return SetDisabled(identities, true, request);
+  return SetDisabled(identities, false, true, request);
 }
 
 awaitable<Result<Response>> EnableAccount(Identities& identities, Request& request) {
-  return SetDisabled(identities, false, request);
+  return SetDisabled(identities, false, false, request);
+}
+
+namespace {
+
+constexpr std::string_view kKeyFile = "TYPE_GOOGLE_CREDENTIALS_FILE";
+
+std::string_view IdOf(const v1::ServiceAccountKey& key) {
+  return std::string_view(key.name()).substr(key.name().rfind('/') + 1);
+}
+
+Status CheckKind(const v1::CreateServiceAccountKeyRequest& wanted) {
+  const std::string& type = wanted.private_key_type();
+  if (!type.empty() && type != "TYPE_UNSPECIFIED" && type != kKeyFile) {
+    return std::unexpected(InvalidArgument(
+        "private_key_type", "Keys are given out as " + std::string(kKeyFile) + ", not as " + type));
+  }
+  const std::string& algorithm = wanted.key_algorithm();
+  if (!algorithm.empty() && algorithm != "KEY_ALG_UNSPECIFIED" && algorithm != "KEY_ALG_RSA_2048")
+    return std::unexpected(
+        InvalidArgument("key_algorithm", "Keys are made as KEY_ALG_RSA_2048, not as " + algorithm));
+  return {};
+}
+
+Result<v1::ServiceAccountKey> KeyOf(Identities& identities, const Request& request) {
+  TY_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  TY_TRY(const std::vector<v1::ServiceAccountKey> keys, identities.Keys(account.email()));
+  for (const v1::ServiceAccountKey& key : keys) {
+    if (IdOf(key) == request.Parameter("key")) return key;
+  }
+  return std::unexpected(NotFound("Service account key " + request.Parameter("key") + " of " +
+                                  account.email() + " does not exist."));
+}
+
+}  // namespace
+
+awaitable<Result<Response>> CreateKey(Identities& identities, const KeyFileServer& server, Request& request) {
+  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  TY_CO_TRY(const auto body, co_await ReadMessage<v1::CreateServiceAccountKeyRequest>(request));
+  TY_CO_RETURN_IF_ERROR(CheckKind(body));
+  TY_CO_TRY(Identities::MadeKey made, co_await identities.CreateKey(account.email(), StillMayOf(request)));
+  made.key.set_private_key_data(
+      identity::PrintKeyFile(account, IdOf(made.key), made.private_key_pem, server));
+  made.key.set_private_key_type(std::string(kKeyFile));
+  Response response = Response::Json(wire::PrintJson(made.key));
+  response.headers.Set("Cache-Control", "no-store");
+  co_return response;
+}
+
+Result<Response> ListKeys(Identities& identities, Request& request) {
+  TY_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  v1::ListServiceAccountKeysResponse answer;
+  // keyTypes=SYSTEM_MANAGED asks only for keys that do not exist here.
+  if (request.HasQuery("keyTypes") && request.Query("keyTypes") == "SYSTEM_MANAGED")
+    return Response::Json(wire::PrintJson(answer));
+  TY_TRY(std::vector<v1::ServiceAccountKey> keys, identities.Keys(account.email()));
+  for (v1::ServiceAccountKey& key : keys) *answer.add_keys() = std::move(key);
+  return Response::Json(wire::PrintJson(answer));
+}
+
+Result<Response> GetKey(Identities& identities, Request& request) {
+  TY_TRY(const v1::ServiceAccountKey key, KeyOf(identities, request));
+  return Response::Json(wire::PrintJson(key));
+}
+
+awaitable<Result<Response>> DeleteKey(Identities& identities, Request& request) {
+  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  TY_CO_RETURN_IF_ERROR(co_await identities.DeleteKey(account.email(), request.Parameter("key")));
+  co_return Response::Json("{}\n");
+}
+
+awaitable<Result<Response>> DisableKey(Identities& identities, Request& request) {
+  return SetDisabled(identities, true, true, request);
+}
+
+awaitable<Result<Response>> EnableKey(Identities& identities, Request& request) {
+  return SetDisabled(identities, true, false, request);
+}
+
+namespace {
+
+constexpr char kStage[] = "GA";
+
+v1::Role Shown(const iam::Role& role, bool with_permissions) {
+  v1::Role shown;
+  shown.set_name(std::string(role.name));
+  shown.set_title(std::string(role.title));
+  shown.set_description(std::string(role.description));
+  shown.set_stage(kStage);
+  if (!with_permissions) return shown;
+  for (const std::string_view permission : role.permissions)
+    shown.add_included_permissions(std::string(permission));
+  return shown;
+}
+
+}  // namespace
+
+/// On one page: there are some dozens.
+Result<Response> ListRoles(Request& request) {
+  v1::ListRolesResponse answer;
+  for (const iam::Role& role : iam::Roles())
+    *answer.add_roles() = Shown(role, request.Query("view") == "FULL");
+  return Response::Json(wire::PrintJson(answer));
+}
+
+Result<Response> GetRole(Request& request) {
+  const std::string name = "roles/" + request.Parameter("role");
+  const iam::Role* role = iam::FindRole(name);
+  if (role == nullptr)
+    return std::unexpected(NotFound("The role named " + wire::ReplaceMalformed(name) + " was not found."));
+  return Response::Json(wire::PrintJson(Shown(*role, true)));
+}
+
+/// The same for each resource: a role may be bound on its parents.
+awaitable<Result<Response>> QueryTestablePermissions(Request& request) {
+  TY_CO_TRY(const auto body, co_await ReadMessage<v1::QueryTestablePermissionsRequest>(request));
+  if (body.full_resource_name().empty())
+    co_return std::unexpected(InvalidArgument("full_resource_name", "The full resource name is required"));
+  v1::QueryTestablePermissionsResponse answer;
+  for (const std::string_view permission : iam::Permissions()) {
+    v1::TestablePermission& one = *answer.add_permissions();
+    one.set_name(std::string(permission));
+    one.set_stage(kStage);
+  }
+  co_return Response::Json(wire::PrintJson(answer));
 }
 
 }  // namespace trainyard::api

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
+#include "api/messages.h"
 #include "api/system_parameters.h"
-#include "base/wire/json.h"
 #include "net/http/router.h"
 #include "rules/iam/resource.h"
 #include "stores/identity/identities.h"
@@ -12,18 +12,6 @@
 
 /// Common functions of the IAM handlers. Loop thread only.
 namespace trainyard::api {
-
-inline constexpr std::size_t kIamBodyBytesMax = 256
-                                                << 10;  ///< policies: "a few 10s of KB" in Google's service
-
-/// The request's body as a message.
-template <class Message>
-boost::asio::awaitable<Result<Message>> ReadMessage(http::Request& request) {
-  TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kIamBodyBytesMax));
-  Message message;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, message));
-  co_return message;
-}
 
 /// Whether the caller still has the right, for changes of identities.
 [[nodiscard]] identity::StillMay StillMayOf(const http::Request& request);

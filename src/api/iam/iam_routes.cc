@@ -1,7 +1,6 @@
 #include <google/protobuf/empty.pb.h>
 
 #include "api/iam/identity_handlers.h"
-#include "api/iam/session_handlers.h"
 #include "api/iam/token_handlers.h"
 #include "api/route.h"
 #include "trainyard/iam/v1/policy.pb.h"

@@ -1,4 +1,4 @@
-#include "api/iam/oauth_grant.h"
+#include "api/iam/token_handlers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/iam/session_handlers.h"
+#include "api/iam/identity_handlers.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "api/iam/session_handlers.h"
+#include "api/iam/identity_handlers.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <vector>
 
-#include "api/iam/identity_api_fixture.h"
+#include "api/iam/testing/identity_api_fixture.h"
 #include "net/access/failed_logins.h"
 
 namespace trainyard::api {

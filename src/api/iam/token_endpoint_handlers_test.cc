@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/iam/identity_api_fixture.h"
+#include "api/iam/testing/identity_api_fixture.h"
 #include "base/text/percent.h"
 #include "net/access/failed_logins.h"
 #include "stores/identity/jwt.h"

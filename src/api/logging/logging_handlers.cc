@@ -1,12 +1,16 @@
 #include "api/logging/logging_handlers.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
-#include "api/logging/log_rights.h"
-#include "api/system_parameters.h"
+#include "api/messages.h"
 #include "base/async/on_pool.h"
 #include "base/wire/json.h"
+#include "base/wire/time.h"
+#include "net/access/caller.h"
+#include "rules/iam/resource.h"
 #include "stores/audit/audit_query.h"
 
 namespace trainyard::api {
@@ -16,8 +20,7 @@ namespace {
 using boost::asio::awaitable;
 using http::Request;
 using http::Response;
-
-constexpr std::size_t kListBytesMax = 256 << 10;  // a filter has at most 20,000 characters
+using logging::v2::TailLogEntriesRequest;
 
 std::string PrintPage(logs::LogPage page) {
   logging::v2::ListLogEntriesResponse answer;
@@ -38,9 +41,7 @@ awaitable<Result<logs::LogPage>> Find(EntryLists& lists, const Request& request,
 }
 
 awaitable<Result<Response>> ListEntries(EntryLists& lists, Request& request) {
-  TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kListBytesMax));
-  logging::v2::ListLogEntriesRequest query;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, query));
+  TY_CO_TRY(auto query, co_await ReadMessage<logging::v2::ListLogEntriesRequest>(request));
   TY_CO_TRY(logs::LogQuery wanted, logs::ParseLogQuery(query));
   TY_CO_TRY(logs::LogPage page, co_await Find(lists, request, std::move(wanted), std::move(query)));
   // A thousand entries take some 10 ms to print: too long for the loop.
@@ -68,5 +69,102 @@ constexpr Route kRows[] = {
 }  // namespace
 
 std::span<const Route> LoggingRoutes() { return kRows; }
+
+namespace {
+
+constexpr std::string_view kFallenBehind = ": fallen behind; going on from the store\n";
+
+Result<TailLogEntriesRequest> ReadQuery(const Request& request) {
+  TailLogEntriesRequest tail;
+  for (const auto& [name, value] : request.query) {
+    if (name == "resourceNames") {
+      tail.add_resource_names(value);
+    } else if (name == "filter") {
+      tail.set_filter(value);
+    } else if (name == "bufferWindow") {
+      const Result<std::chrono::nanoseconds> window = wire::ParseDuration(value);
+      if (!window) return std::unexpected(InvalidArgument("buffer_window", window.error().message));
+      *tail.mutable_buffer_window() = wire::ToProto(*window);
+    }
+  }
+  return tail;
+}
+
+std::string CursorOf(const Request& request) {
+  const std::string_view last = request.headers.Get("Last-Event-ID");
+  return std::string(last.empty() ? request.Query("cursor") : last);
+}
+
+http::StreamPart Event(const logs::TailBatch& batch, bool& behind) {
+  http::StreamPart part;
+  std::string& text = part.text;
+  // A tail that begins in the past is not a slow client's.
+  if (batch.behind && !std::exchange(behind, true)) text += kFallenBehind;
+  behind = batch.behind;
+  text.append("id: ").append(batch.cursor).append("\ndata: ");
+  part.shared = batch.response;
+  part.after = "\n\n";
+  return part;
+}
+
+/// One client's tail.
+struct Following {
+  std::shared_ptr<logs::Tail> tail;
+  std::chrono::milliseconds heartbeat{};
+  bool behind = true;
+};
+
+awaitable<Result<std::optional<http::StreamPart>>> NextBatch(std::shared_ptr<Following> client) {
+  TY_CO_TRY(const logs::TailBatch batch, co_await client->tail->Next(client->heartbeat));
+  if (!batch.response) co_return std::nullopt;
+  co_return Event(batch, client->behind);
+}
+
+awaitable<Result<Response>> Follow(const TailSource& source, TailLogEntriesRequest request,
+                                   const Request& asked, std::string cursor) {
+  TY_CO_TRY(logs::LogQuery wanted, logs::ParseTailQuery(request));
+  TY_CO_RETURN_IF_ERROR(co_await RequireLogs(asked, std::move(wanted)));
+  auto client = std::make_shared<Following>();
+  client->heartbeat = source.heartbeat;
+  TY_CO_TRY(client->tail, co_await source.tails.Start(std::move(request), std::move(cursor)));
+  co_return EventStream([client] { return NextBatch(client); });
+}
+
+}  // namespace
+
+awaitable<Result<Response>> GetTail(const TailSource& source, Request& request) {
+  TY_CO_TRY(TailLogEntriesRequest tail, ReadQuery(request));
+  std::string cursor = CursorOf(request);
+  co_return co_await Follow(source, std::move(tail), request, std::move(cursor));
+}
+
+awaitable<Result<Response>> PostTail(const TailSource& source, Request& request) {
+  TY_CO_TRY(auto tail, co_await ReadMessage<TailLogEntriesRequest>(request));
+  std::string cursor = CursorOf(request);
+  co_return co_await Follow(source, std::move(tail), request, std::move(cursor));
+}
+
+boost::asio::awaitable<Status> RequireLogs(const http::Request& request, logs::LogQuery query) {
+  if (request.caller == nullptr) co_return Status();
+  for (const std::string& project : query.projects) {
+    iam::Resource all = iam::Resource::Project(project);
+    const Status may_read_all = co_await access::Require(request, "logging.logEntries.list", std::move(all));
+    if (may_read_all) continue;
+    if (!query.bounds.job_id) co_return may_read_all;
+    iam::Resource job = iam::Resource::Job(project, *query.bounds.job_id);
+    const Status may_see_job = co_await access::Require(request, "ml.jobs.get", std::move(job));
+    if (!may_see_job) co_return may_read_all;
+  }
+  co_return Status();
+}
+
+boost::asio::awaitable<Status> RequireAuditLogs(const http::Request& request, logs::LogQuery query) {
+  for (const std::string& project : query.projects) {
+    iam::Resource resource = iam::Resource::Project(project);
+    TY_CO_RETURN_IF_ERROR(
+        co_await access::Require(request, "logging.privateLogEntries.list", std::move(resource)));
+  }
+  co_return Status();
+}
 
 }  // namespace trainyard::api

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 
 #include "api/route.h"
+#include "net/http/message.h"
 #include "stores/audit/audit_search.h"
+#include "stores/logs/log_query.h"
 #include "stores/logs/log_store.h"
 #include "stores/logs/log_tails.h"
 
@@ -36,5 +39,12 @@ struct EntryLists {
   audit::AuditSearch* audit = nullptr;
   boost::asio::thread_pool printers{1};
 };
+
+/// Success if the caller may read the lines that the query can find: the logs of each of its projects, or the
+/// one job that its filter names (docs/adr/0047). If authentication is off: success. Loop thread.
+boost::asio::awaitable<Status> RequireLogs(const http::Request& request, logs::LogQuery query);
+
+/// The same for the audit logs of all of the query's projects: logging.privateLogEntries.list on each.
+boost::asio::awaitable<Status> RequireAuditLogs(const http::Request& request, logs::LogQuery query);
 
 }  // namespace trainyard::api

@@ -1,4 +1,4 @@
-#include "api/metadata/metadata_tree.h"
+#include "api/metadata/metadata_handlers.h"
 
 #include <gtest/gtest.h>
 

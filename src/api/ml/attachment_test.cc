@@ -1,4 +1,4 @@
-#include "api/ml/attachment.h"
+#include "api/ml/job_request.h"
 
 #include <gtest/gtest.h>
 

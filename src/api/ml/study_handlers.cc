@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/wire/json.h"
+#include "api/messages.h"
 #include "base/wire/utf8.h"
 #include "rules/cluster/region.h"
 #include "stores/studies/study_service.h"
@@ -20,8 +20,7 @@ using http::Request;
 using http::Response;
 using studies::StudyService;
 
-constexpr std::size_t kBodyBytesMax = 1 << 20;
-constexpr std::size_t kSmallBodyBytesMax = 64 << 10;
+constexpr std::size_t kResourceBytesMax = 1 << 20;
 
 Status CheckLocation(const Request& request) {
   const std::string& location = request.Parameter("location");
@@ -49,32 +48,6 @@ Result<studies::OperationName> OperationOf(const Request& request) {
                                 .id = studies::ParseId(request.Parameter("operation"))};
 }
 
-/// @param field  the root of the fields in errors, if the body is a resource
-template <class Message>
-awaitable<Result<Message>> ReadBody(Request& request, std::size_t bytes_max, std::string_view field) {
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(bytes_max));
-  Message body;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, field));
-  co_return body;
-}
-
-template <class Message>
-Result<Response> Answer(const Result<Message>& message) {
-  if (!message) return std::unexpected(message.error());
-  return Response::Json(wire::PrintJson(*message));
-}
-
-Result<Response> Answer(const Status& done) {
-  if (!done) return std::unexpected(done.error());
-  return Response::Json("{}\n");
-}
-
-/// The list is JSON already.
-Result<Response> Answer(Result<std::string> json) {
-  if (!json) return std::unexpected(std::move(json).error());
-  return Response::Json(*std::move(json));
-}
-
 // The methods differ in the name in their path and in their body: none, one without meaning (but it must be
 // well-formed), or one that is passed on.
 
@@ -88,14 +61,14 @@ template <auto kNameOf, auto kMethod, class Message>
 awaitable<Result<Response>> ByNameAlone(StudyService& studies, Request& request) {
   TY_CO_TRY(auto name, kNameOf(request));
   TY_CO_TRY([[maybe_unused]] const Message nothing,
-            co_await ReadBody<Message>(request, kSmallBodyBytesMax, {}));
+            co_await ReadMessage<Message>(request, kSmallBodyBytesMax));
   co_return Answer(co_await (studies.*kMethod)(std::move(name)));
 }
 
 template <auto kNameOf, auto kMethod, class Message>
 awaitable<Result<Response>> WithBody(StudyService& studies, Request& request) {
   TY_CO_TRY(auto name, kNameOf(request));
-  TY_CO_TRY(Message asked, co_await ReadBody<Message>(request, kSmallBodyBytesMax, {}));
+  TY_CO_TRY(Message asked, co_await ReadMessage<Message>(request, kSmallBodyBytesMax));
   co_return Answer(co_await (studies.*kMethod)(std::move(name), std::move(asked)));
 }
 
@@ -103,7 +76,7 @@ awaitable<Result<Response>> WithBody(StudyService& studies, Request& request) {
 
 awaitable<Result<Response>> CreateStudy(StudyService& studies, Request& request) {
   TY_CO_RETURN_IF_ERROR(CheckLocation(request));
-  TY_CO_TRY(ml::v1::Study asked, co_await ReadBody<ml::v1::Study>(request, kBodyBytesMax, "study"));
+  TY_CO_TRY(ml::v1::Study asked, co_await ReadMessage<ml::v1::Study>(request, kResourceBytesMax, "study"));
   studies::StudyName name{.project = request.Parameter("project"),
                           .location = request.Parameter("location"),
                           .study_id = std::string(request.Query("studyId"))};
@@ -117,7 +90,7 @@ awaitable<Result<Response>> ListStudies(StudyService& studies, Request& request)
 
 awaitable<Result<Response>> CreateTrial(StudyService& studies, Request& request) {
   TY_CO_TRY(studies::StudyName study, StudyOf(request));
-  TY_CO_TRY(ml::v1::Trial asked, co_await ReadBody<ml::v1::Trial>(request, kBodyBytesMax, "trial"));
+  TY_CO_TRY(ml::v1::Trial asked, co_await ReadMessage<ml::v1::Trial>(request, kResourceBytesMax, "trial"));
   co_return Answer(co_await studies.CreateTrial(std::move(study), std::move(asked)));
 }
 

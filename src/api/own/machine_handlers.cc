@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/messages.h"
 #include "base/async/on_pool.h"
 #include "base/wire/json.h"
 #include "control/job_service.h"
@@ -18,6 +19,7 @@ namespace trainyard::api {
 namespace {
 
 using boost::asio::awaitable;
+using http::Method;
 using http::Request;
 using http::Response;
 
@@ -124,6 +126,52 @@ awaitable<Result<Response>> GetUsage(const UsageSource& source, Request& request
     if (!sees_all) report.clear_principal_quotas();
   }
   co_return Response::Json(wire::PrintJson(report));
+}
+
+namespace {
+
+constexpr int kNotReady = 503;
+
+}  // namespace
+
+awaitable<Result<Response>> ShowServerStatus(Administration& administration, Request&) {
+  const control::v1::AdminStatus status = co_await administration.Status();
+  co_return Response::Json(wire::PrintJson(status));
+}
+
+awaitable<Result<Response>> SetDrain(Administration& administration, Request& request) {
+  TY_CO_TRY(const auto wanted, co_await ReadMessage<control::v1::DrainRequest>(request, kSmallBodyBytesMax));
+  co_return Answer(co_await administration.SetDrain(wanted.on(), administration.WhoAsks(request)));
+}
+
+awaitable<Result<Response>> BeginBackup(Administration& administration, Request& request) {
+  TY_CO_TRY(auto wanted, co_await ReadMessage<control::v1::BackupRequest>(request, kSmallBodyBytesMax));
+  if (!wanted.directory().starts_with('/')) {
+    co_return std::unexpected(InvalidArgument(
+        "directory", "'" + wanted.directory() + "' is no absolute path on the server's machine"));
+  }
+  const bool from_machine = co_await administration.IsFromMachine(request);
+  co_return Answer(administration.BeginBackup(std::move(wanted), from_machine));
+}
+
+Result<Response> ShowBackup(Administration& administration, Request&) {
+  return Response::Json(wire::PrintJson(administration.LastBackup()));
+}
+
+awaitable<Result<Response>> Reload(Administration& administration, Request&) {
+  co_return Answer(co_await administration.Reload());
+}
+
+awaitable<Result<Response>> ShowReadiness(Administration& administration, Request&) {
+  const control::v1::Readiness readiness = co_await administration.CheckReady();
+  Response response = Response::Json(wire::PrintJson(readiness));
+  if (!readiness.ready()) response.status = kNotReady;
+  response.headers.Set("Cache-Control", "no-store");
+  co_return response;
+}
+
+awaitable<Result<Response>> Attach(const Supervisors& supervisors, Request& request) {
+  return supervisors.attach(request);
 }
 
 }  // namespace trainyard::api

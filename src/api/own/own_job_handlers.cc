@@ -2,16 +2,21 @@
 
 #include <google/protobuf/struct.pb.h>
 
+#include <algorithm>
 #include <boost/asio/thread_pool.hpp>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "api/logging/logging_handlers.h"
+#include "api/messages.h"
 #include "api/ml/job_request.h"
-#include "api/printed.h"
 #include "api/system_parameters.h"
 #include "base/ascii.h"
+#include "base/async/on_pool.h"
+#include "base/wire/error_body.h"
 #include "base/wire/fit_fields.h"
 #include "base/wire/json.h"
 #include "base/wire/yaml_value.h"
@@ -23,16 +28,14 @@ namespace trainyard::api {
 namespace {
 
 using boost::asio::awaitable;
-using control::JobListQuery;
 using control::JobService;
 using control::JobTables;
+using control::JobWatches;
 using control::v1::JobCheck;
 using http::Request;
 using http::Response;
 using ml::v1::Job;
 
-constexpr std::size_t kMaintainBytesMax = 64 << 10;
-constexpr std::size_t kJobBytesMax = 1 << 20;  ///< as of jobs.create
 constexpr std::string_view kYaml = "application/yaml";
 
 /// The sequence number of an event; 0 if it is absent.
@@ -84,11 +87,7 @@ JobCheck Unreadable(const Error& error) {
 }  // namespace
 
 awaitable<Result<Response>> ListJobRows(JobTablesPrinter& rows, Request& request) {
-  TY_CO_TRY(const int page_size, QueryNumber(request, "pageSize", "page_size"));
-  JobListQuery query{.project = request.Parameter("project"),
-                     .page_size = page_size,
-                     .page_token = std::string(request.Query("pageToken")),
-                     .filter = std::string(request.Query("filter"))};
+  TY_CO_TRY(control::JobListQuery query, ListQueryOf(request));
   TY_CO_TRY(control::v1::JobRows page, co_await rows.jobs.tables().List(std::move(query)));
   co_return co_await Printed(rows.printer, request, std::move(page));
 }
@@ -114,35 +113,85 @@ awaitable<Result<Response>> ValidateJob(JobService& jobs, Request& request) {
   const Status read = Read(request, std::move(text), job);
   if (!read) co_return Response::Json(wire::PrintJson(Unreadable(read.error())));
   control::Creator creator = CreatorOf(request);
-  TY_CO_TRY(const JobCheck check,
-            co_await jobs.Check(request.Parameter("project"), std::move(job), std::move(creator)));
-  co_return Response::Json(wire::PrintJson(check));
+  co_return Answer(co_await jobs.Check(request.Parameter("project"), std::move(job), std::move(creator)));
 }
 
 awaitable<Result<Response>> GetJobStatus(JobService& jobs, Request& request) {
-  wire::JobName name = JobNameOf(request);
-  TY_CO_TRY(control::v1::JobStatus status, co_await jobs.Describe(std::move(name)));
-  co_return Response::Json(wire::PrintJson(status));
+  co_return Answer(co_await jobs.Describe(JobNameOf(request)));
 }
 
 awaitable<Result<Response>> DeleteJob(JobService& jobs, Request& request) {
-  wire::JobName name = JobNameOf(request);
-  TY_CO_RETURN_IF_ERROR(co_await jobs.removal().Delete(std::move(name)));
+  TY_CO_RETURN_IF_ERROR(co_await jobs.removal().Delete(JobNameOf(request)));
   co_return Response::Json("{}");
 }
 
 awaitable<Result<Response>> MaintainJob(JobService& jobs, Request& request) {
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kMaintainBytesMax));
-  google::protobuf::Struct body;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, ""));
+  TY_CO_TRY(const auto body, co_await ReadMessage<google::protobuf::Struct>(request, kSmallBodyBytesMax));
   const auto replica = body.fields().find("replica");
   if (body.fields_size() != 1 || replica == body.fields().end() || !replica->second.has_string_value()) {
     co_return std::unexpected(
         InvalidArgument("replica", "The body must be {\"replica\": TASK}, such as \"worker-replica-0\""));
   }
   std::string task = replica->second.string_value();
-  TY_CO_RETURN_IF_ERROR(co_await jobs.Maintain(JobNameOf(request), std::move(task)));
-  co_return Response::Json("{}\n");
+  co_return Answer(co_await jobs.Maintain(JobNameOf(request), std::move(task)));
+}
+
+namespace {
+
+constexpr int kGone = 410;
+
+JobWatches::Query QueryOf(const Request& request) {
+  const std::string_view last = request.headers.Get("Last-Event-ID");
+  JobWatches::Query query{.project = request.Parameter("project"),
+                          .filter = std::string(request.Query("filter")),
+                          .resume_token = std::string(last.empty() ? request.Query("resumeToken") : last),
+                          .logs_of = {}};
+  for (const auto& [name, value] : request.query)
+    if (name == "logsOf") query.logs_of.push_back(value);
+  return query;
+}
+
+/// A log's length is information about its contents.
+awaitable<Status> RequireTheirLogs(const Request& request, const JobWatches::Query& query) {
+  for (std::size_t i = 0; i < std::min(query.logs_of.size(), JobWatches::kLogsMax); ++i) {
+    logs::LogQuery wanted;
+    wanted.projects = {query.project};
+    wanted.bounds.job_id = query.logs_of[i];
+    TY_CO_RETURN_IF_ERROR(co_await RequireLogs(request, std::move(wanted)));
+  }
+  co_return Status();
+}
+
+/// One client's watch.
+struct Watching {
+  std::shared_ptr<boost::asio::thread_pool> printer;
+  std::shared_ptr<control::JobWatch> watch;
+  std::chrono::milliseconds heartbeat{};
+};
+
+awaitable<Result<std::optional<http::StreamPart>>> NextChanges(std::shared_ptr<Watching> client) {
+  TY_CO_TRY(std::optional<control::v1::JobChanges> changes, co_await client->watch->Next(client->heartbeat));
+  if (!changes) co_return std::nullopt;
+  auto print = [told = std::make_shared<const control::v1::JobChanges>(*std::move(changes))] {
+    return "id: " + told->resume_token() + "\ndata: " + wire::PrintJsonCompact(*told) + "\n\n";
+  };
+  std::string event = co_await OnPool(*client->printer, std::move(print));
+  co_return http::StreamPart(std::move(event));
+}
+
+bool IsListAgain(const Error& error) { return error.info && error.info->reason == JobWatches::kListAgain; }
+
+}  // namespace
+
+awaitable<Result<Response>> WatchJobs(JobWatchSource& source, Request& request) {
+  JobWatches::Query query = QueryOf(request);
+  TY_CO_RETURN_IF_ERROR(co_await RequireTheirLogs(request, query));
+  Result<std::shared_ptr<control::JobWatch>> watch = co_await source.jobs.watches().Start(std::move(query));
+  if (!watch && IsListAgain(watch.error()))
+    co_return Response::Json(wire::PrintErrorBody(watch.error(), kGone), kGone);
+  if (!watch) co_return std::unexpected(std::move(watch).error());
+  auto client = std::make_shared<Watching>(source.printer, *std::move(watch), source.heartbeat);
+  co_return EventStream([client] { return NextChanges(client); });
 }
 
 }  // namespace trainyard::api

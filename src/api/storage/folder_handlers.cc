@@ -2,21 +2,23 @@
 
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "api/ml/attachment.h"
+#include "api/ml/job_request.h"
 #include "api/storage/folder_archive.h"
-#include "api/storage/folder_request.h"
 #include "api/storage/storage_handlers_rights.h"
 #include "api/system_parameters.h"
 #include "base/wire/json.h"
 #include "base/wire/time.h"
+#include "base/wire/utf8.h"
 #include "stores/storage/delete_many.h"
 #include "trainyard/control/v1/folders.pb.h"
 
@@ -172,6 +174,37 @@ awaitable<Result<Response>> RemoveFolder(Folders& folders, Request& request) {
     removal.set_more(!all);
     co_return Response::Json(wire::PrintJson(removal));
   }
+}
+
+namespace {
+
+constexpr std::size_t kPrefixBytesMax = 1024;  // as long as an object's name
+
+}  // namespace
+
+Result<std::string> ReadFolder(const http::Request& request) {
+  std::string prefix(request.Query("prefix"));
+  const auto wrong = [](const char* why) { return std::unexpected(InvalidArgument("prefix", why)); };
+  if (!request.HasQuery("prefix"))
+    return wrong("Must be given: a folder, such as \"run_1/\", or \"\" for the bucket");
+  if (!prefix.empty() && !prefix.ends_with('/'))
+    return wrong("Must end in \"/\", or be empty for the bucket");
+  if (prefix.size() > kPrefixBytesMax) return wrong("Must not be longer than 1024 bytes");
+  if (!wire::IsUtf8(prefix)) return wrong("Must be UTF-8");
+  return prefix;
+}
+
+Result<FolderFormat> ReadFolderFormat(const http::Request& request) {
+  const std::string_view format = request.Query("format");
+  if (format.empty() || format == "zip") return FolderFormat::kZip;
+  if (format == "tar") return FolderFormat::kTar;
+  return std::unexpected(InvalidArgument("format", "Must be zip or tar"));
+}
+
+std::string NameOfFolder(const std::string& bucket, const std::string& prefix) {
+  if (prefix.empty()) return SafeFileName(bucket);
+  const std::string_view path = std::string_view(prefix).substr(0, prefix.size() - 1);
+  return SafeFileName(path.substr(path.rfind('/') + 1));
 }
 
 }  // namespace trainyard::api

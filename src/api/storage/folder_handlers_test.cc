@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include "api/storage/storage_api_fixture.h"
+#include "api/storage/testing/storage_api_fixture.h"
 
 namespace trainyard::api {
 namespace {

@@ -1,4 +1,4 @@
-#include "api/storage/folder_request.h"
+#include "api/storage/folder_handlers.h"
 
 #include <gtest/gtest.h>
 

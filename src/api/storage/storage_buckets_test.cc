@@ -1,7 +1,7 @@
 // Buckets' own fields, and the refused parts of the API, over HTTP.
 #include <gtest/gtest.h>
 
-#include "api/storage/storage_api_fixture.h"
+#include "api/storage/testing/storage_api_fixture.h"
 
 namespace trainyard::api {
 namespace {

@@ -1,7 +1,7 @@
 // Preconditions of every method, over HTTP.
 #include <gtest/gtest.h>
 
-#include "api/storage/storage_api_fixture.h"
+#include "api/storage/testing/storage_api_fixture.h"
 
 namespace trainyard::api {
 namespace {

@@ -1,7 +1,7 @@
 // Objects stored as gzip. Source: Cloud Storage's page "Transcoding of gzip-compressed files".
 #include <gtest/gtest.h>
 
-#include "api/storage/storage_api_fixture.h"
+#include "api/storage/testing/storage_api_fixture.h"
 #include "net/http/gzip.h"
 
 namespace trainyard::api {

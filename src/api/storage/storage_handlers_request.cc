@@ -1,6 +1,9 @@
 #include "api/storage/storage_handlers_request.h"
 
 #include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <charconv>
 #include <span>
 #include <utility>
@@ -8,10 +11,15 @@
 #include "base/text/percent.h"
 #include "base/wire/error_body.h"
 #include "base/wire/json.h"
+#include "base/wire/json_indent.h"
+#include "base/wire/utf8.h"
 #include "net/http/text.h"
 
 namespace trainyard::api::storage_api {
+
 namespace {
+
+namespace json = boost::json;
 
 constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kResultsMax = 1000;
@@ -133,6 +141,45 @@ Response JsonAnswer(const google::protobuf::Message& message) {
 Response ErrorAnswer(const Error& error) {
   if (storage::IsNotModified(error)) return Response::Empty(kNotModified);
   return Response::Json(wire::PrintStorageErrorBody(error), wire::StorageHttpStatus(error.code));
+}
+
+namespace {
+
+void AppendXmlText(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      default: out += byte < 0x20 ? ' ' : c;
+    }
+  }
+}
+
+}  // namespace
+
+http::Response StatusAnswer(int status, std::string_view reason, std::string_view message) {
+  const std::string text = wire::ReplaceMalformed(message);
+  json::object first{{"message", text}, {"domain", "global"}, {"reason", reason}};
+  json::object error{{"code", status}, {"message", text}};
+  error["errors"] = json::array{std::move(first)};
+  return http::Response::Json(wire::IndentJson(json::serialize(json::object{{"error", std::move(error)}})),
+                              status);
+}
+
+std::string PrintXmlError(std::string_view code, std::string_view message, std::string_view details) {
+  std::string body = "<?xml version='1.0' encoding='UTF-8'?><Error><Code>";
+  AppendXmlText(body, code);
+  body += "</Code><Message>";
+  AppendXmlText(body, wire::ReplaceMalformed(message));
+  body += "</Message>";
+  if (!details.empty()) {
+    body += "<Details>";
+    AppendXmlText(body, wire::ReplaceMalformed(details));
+    body += "</Details>";
+  }
+  return body + "</Error>";
 }
 
 }  // namespace trainyard::api::storage_api

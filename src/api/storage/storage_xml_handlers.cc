@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/storage/storage_handlers_error.h"
+#include "api/storage/storage_handlers_request.h"
 #include "api/storage/storage_handlers_routes.h"
 #include "base/wire/error_body.h"
 #include "net/http/headers.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/storage/storage_api_fixture.h"
+#include "api/storage/testing/storage_api_fixture.h"
 
 namespace trainyard::api {
 namespace {

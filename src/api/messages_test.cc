@@ -1,4 +1,4 @@
-#include "api/printed.h"
+#include "api/messages.h"
 
 #include <gtest/gtest.h>
 

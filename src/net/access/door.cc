@@ -230,4 +230,15 @@ std::string AddressOf(const Request& request) {
   return printed == nullptr ? std::string() : std::string(printed);
 }
 
+boost::asio::awaitable<Status> Require(const http::Request& request, std::string permission,
+                                       iam::Resource resource) {
+  const std::shared_ptr<const Caller> caller = request.caller;
+  if (caller == nullptr) co_return Status();
+  co_return co_await caller->Require(std::move(permission), std::move(resource));
+}
+
+std::string PrincipalOf(const http::Request& request) {
+  return request.caller == nullptr ? std::string() : request.caller->principal();
+}
+
 }  // namespace trainyard::access

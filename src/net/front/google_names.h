@@ -7,13 +7,6 @@
 /// environment.md section 11.
 namespace trainyard::front {
 
-/// The service that a host name leads to.
-enum class Service {
-  kStorage,   ///< Cloud Storage: the JSON API and the XML API's object paths
-  kApi,       ///< the JSON APIs that replicas may use
-  kMetadata,  ///< the metadata server and the token endpoint
-};
-
 inline constexpr std::string_view kStorageHost = "storage.googleapis.com";
 
 /// The host that clients of studies use, from the API description within tensorflow_cloud.
@@ -30,9 +23,5 @@ inline constexpr std::array<std::string_view, 7> kTlsHosts = {kStorageHost,
                                                               "logging.googleapis.com",
                                                               kStudiesHost,
                                                               kTpuHost};
-
-/// @param host  a Host field; port and case are ignored. Any other name is the metadata server's: each
-/// replica has its own name for it.
-[[nodiscard]] Service ServiceOf(std::string_view host) noexcept;
 
 }  // namespace trainyard::front

@@ -1,6 +1,8 @@
 #include "net/front/host_dispatch.h"
 
+#include "base/ascii.h"
 #include "net/access/door.h"
+#include "net/front/google_names.h"
 #include "net/front/real_buckets.h"
 
 namespace trainyard::front {
@@ -61,6 +63,17 @@ http::Router Everything(const http::Handler& handler) {
 }
 
 }  // namespace
+
+Service ServiceOf(std::string_view host) noexcept {
+  host = host.substr(0, host.rfind(':'));
+  if (EqualsIgnoringCase(host, kStorageHost)) return Service::kStorage;
+  for (const std::string_view api :
+       {std::string_view("www.googleapis.com"), std::string_view("ml.googleapis.com"),
+        std::string_view("logging.googleapis.com"), kStudiesHost, kTpuHost}) {
+    if (EqualsIgnoringCase(host, api)) return Service::kApi;
+  }
+  return Service::kMetadata;
+}
 
 http::Router DispatchByHost(Services services) {
   return Everything([services](Request& request) { return ByHost(services, request); });

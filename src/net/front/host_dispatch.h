@@ -1,6 +1,7 @@
 #pragma once
 
-#include "net/front/google_names.h"
+#include <string_view>
+
 #include "net/http/router.h"
 
 namespace trainyard::access {
@@ -10,6 +11,17 @@ class Door;
 namespace trainyard::front {
 
 class RealBuckets;
+
+/// The service that a host name leads to.
+enum class Service {
+  kStorage,   ///< Cloud Storage: the JSON API and the XML API's object paths
+  kApi,       ///< the JSON APIs that replicas may use
+  kMetadata,  ///< the metadata server and the token endpoint
+};
+
+/// @param host  a Host field; port and case are ignored. Any other name is the metadata server's: each
+/// replica has its own name for it.
+[[nodiscard]] Service ServiceOf(std::string_view host) noexcept;
 
 /// The router of each service. All outlive the router that is made from them.
 struct Services {

@@ -1,4 +1,4 @@
-#include "net/http/rate_floor.h"
+#include "net/http/request_body.h"
 
 #include <gtest/gtest.h>
 

@@ -78,6 +78,9 @@ struct Router::Node {
   };
 
   void Visit(const std::function<void(Route& route)>& visit);
+  [[nodiscard]] bool FindPath(std::string_view path, Match& match) const {
+    return path.starts_with('/') && Find(SplitPath(path), match);
+  }
   [[nodiscard]] bool Find(std::span<const std::string_view> segments, Match& match) const;
   [[nodiscard]] bool FindLast(const std::string_view segment, Match& match) const;
   [[nodiscard]] bool FindRest(std::span<const std::string_view> segments, Match& match) const;
@@ -210,20 +213,19 @@ void Router::Visit(const std::function<void(const RouteInfo& route)>& visit) con
 
 namespace {
 
-Error NoSuchPath(const Request& request) {
-  return NotFound("The requested URL " + request.path + " was not found on this server.");
-}
-
 /// The matching route, with its parameters in the request.
-Result<const Route*> RouteOf(const Routes* routes, const std::vector<std::string_view>& values,
-                             Request& request) {
-  const Route* route = routes->Find(request.method);
+template <class Node>
+Result<const Route*> RouteOf(const Node& root, Request& request) {
+  typename Node::Match match;
+  if (!root.FindPath(request.path, match))
+    return std::unexpected(NotFound("The requested URL " + request.path + " was not found on this server."));
+  const Route* route = match.routes->Find(request.method);
   if (route == nullptr) {
     return std::unexpected(Error{Code::kUnimplemented, "The method is not allowed for " + request.path, ""});
   }
   request.parameters.clear();
   for (std::size_t i = 0; i < route->names.size(); ++i) {
-    TY_TRY(std::string value, PercentDecode(values[i]));
+    TY_TRY(std::string value, PercentDecode(match.values[i]));
     request.parameters.emplace_back(route->names[i], std::move(value));
   }
   return route;
@@ -232,28 +234,19 @@ Result<const Route*> RouteOf(const Routes* routes, const std::vector<std::string
 }  // namespace
 
 Result<const Handler*> Router::Find(Request& request) const {
-  const std::vector<std::string_view> segments = SplitPath(request.path);
-  Node::Match match;
-  if (!request.path.starts_with('/') || !root_->Find(segments, match))
-    return std::unexpected(NoSuchPath(request));
-  TY_TRY(const Route* route, RouteOf(match.routes, match.values, request));
+  TY_TRY(const Route* route, RouteOf(*root_, request));
   NameLoopTask(route->name);
   return &route->handler;
 }
 
 Result<Router::RouteInfo> Router::FindRoute(Request& request) const {
-  const std::vector<std::string_view> segments = SplitPath(request.path);
-  Node::Match match;
-  if (!request.path.starts_with('/') || !root_->Find(segments, match))
-    return std::unexpected(NoSuchPath(request));
-  TY_TRY(const Route* route, RouteOf(match.routes, match.values, request));
+  TY_TRY(const Route* route, RouteOf(*root_, request));
   return route->Info();
 }
 
 std::string Router::Allowed(const Request& request) const {
   Node::Match match;
-  const std::vector<std::string_view> segments = SplitPath(request.path);
-  if (!request.path.starts_with('/') || !root_->Find(segments, match)) return {};
+  if (!root_->FindPath(request.path, match)) return {};
   std::string allowed;
   for (std::size_t i = 0; i < kMethodCount; ++i) {
     if (match.routes->Find(static_cast<Method>(i)) != nullptr)

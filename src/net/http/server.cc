@@ -79,9 +79,18 @@ struct Server::State {
         all_gone(loop.get_executor()),
         tasks(loop.get_executor()) {}
 
-  void Listen(std::unique_ptr<Listener> listener) {
-    listeners.push_back(std::move(listener));
+  /// `identity`: with TLS.
+  Status Listen(ListeningSocket socket, FramingRules rules, const tls::TlsIdentity* identity,
+                const std::filesystem::path& unix_path = {}) {
+    std::optional<asio::ssl::context> tls;
+    if (identity != nullptr) {
+      TY_TRY(tls, MakeServerTls(*identity));
+    }
+    listeners.push_back(std::make_unique<Listener>(loop.get_executor(), std::move(socket), rules));
+    listeners.back()->tls = std::move(tls);
+    listeners.back()->unix_path = unix_path;
     tasks.Spawn(Accept(*listeners.back()));
+    return {};
   }
   asio::awaitable<void> Accept(Listener& listener);
   void Accepted(Listener& listener, UniqueFd socket, int family);
@@ -204,7 +213,7 @@ Server::Server(asio::io_context& loop, const Router& router, Options options)
 Server::~Server() { Stop(); }
 
 void Server::ListenTcp(ListeningSocket socket, FramingRules rules) {
-  state_->Listen(std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules));
+  std::ignore = state_->Listen(std::move(socket), rules, nullptr);  // only TLS can fail
 }
 
 Result<std::uint16_t> Server::ListenTcp(const std::string& host, std::uint16_t port, FramingRules rules) {
@@ -215,11 +224,7 @@ Result<std::uint16_t> Server::ListenTcp(const std::string& host, std::uint16_t p
 }
 
 Status Server::ListenTls(ListeningSocket socket, const tls::TlsIdentity& identity, FramingRules rules) {
-  TY_TRY(asio::ssl::context tls, MakeServerTls(identity));
-  auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
-  listener->tls = std::move(tls);
-  state_->Listen(std::move(listener));
-  return {};
+  return state_->Listen(std::move(socket), rules, &identity);
 }
 
 bool Server::Adopt(UniqueFd socket, Peer peer, bool with_tls) {
@@ -254,21 +259,13 @@ Result<std::uint16_t> Server::ListenTls(const std::string& host, std::uint16_t p
 
 Status Server::ListenUnix(const std::filesystem::path& path, FramingRules rules) {
   TY_TRY(ListeningSocket socket, ListenOnUnix(path));
-  auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
-  listener->unix_path = path;
-  state_->Listen(std::move(listener));
-  return {};
+  return state_->Listen(std::move(socket), rules, nullptr, path);
 }
 
 Status Server::ListenUnixTls(const std::filesystem::path& path, const tls::TlsIdentity& identity,
                              FramingRules rules) {
-  TY_TRY(asio::ssl::context tls, MakeServerTls(identity));
   TY_TRY(ListeningSocket socket, ListenOnUnix(path));
-  auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
-  listener->unix_path = path;
-  listener->tls = std::move(tls);
-  state_->Listen(std::move(listener));
-  return {};
+  return state_->Listen(std::move(socket), rules, &identity, path);
 }
 
 void Server::Stop(std::chrono::milliseconds idle_wait) {

@@ -1,4 +1,4 @@
-#include "net/sockets/socket_owners.h"
+#include "net/sockets/gates.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

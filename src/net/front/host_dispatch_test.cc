@@ -1,4 +1,4 @@
-#include "net/front/google_names.h"
+#include "net/front/host_dispatch.h"
 
 #include <gtest/gtest.h>
 

@@ -152,13 +152,13 @@ struct StatusRow {
   const char* statuses;
 };
 
-std::vector<StatusRow> StatusRows() {
+const std::string kPost = "POST /echo HTTP/1.1\r\nHost: h\r\n";
+
+/// Request smuggling. A refused request ends the connection: bytes after it are never treated as a request.
+std::vector<StatusRow> SmugglingRows() {
   const std::string get = kGet;
-  const std::string post = "POST /echo HTTP/1.1\r\nHost: h\r\n";
-  const std::string chunked = post + "Transfer-Encoding: chunked\r\n\r\n";
+  const std::string post = kPost;
   return {
-      // Request smuggling. A refused request ends the connection: bytes after it are never treated as a
-      // request.
       {"length_and_chunked", post + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + get,
        "!400"},
       {"chunked_and_length", post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + get,
@@ -190,7 +190,13 @@ std::vector<StatusRow> StatusRows() {
       {"no_host", "GET /hello HTTP/1.1\r\n\r\n" + get, "!400"},
       {"two_hosts", "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n" + get, "!400"},
       {"same_length_twice", post + "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc" + get, "200 200"},
-      // Malformed otherwise.
+  };
+}
+
+std::vector<StatusRow> MalformedHeadRows() {
+  const std::string get = kGet;
+  const std::string post = kPost;
+  return {
       {"not_http", "hello\r\n\r\n", "!400"},
       {"http_2_preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "!505"},
       {"http_0_9", "GET /hello\r\n\r\n", "!400"},
@@ -205,7 +211,14 @@ std::vector<StatusRow> StatusRows() {
       {"field_too_large", "GET /hello HTTP/1.1\r\nHost: h\r\nA: " + std::string(70'000, 'a') + "\r\n\r\n",
        "!431"},
       {"line_too_large", "GET /" + std::string(70'000, 'a'), "!431"},
-      // Bodies.
+  };
+}
+
+std::vector<StatusRow> BodyRows() {
+  const std::string get = kGet;
+  const std::string post = kPost;
+  const std::string chunked = post + "Transfer-Encoding: chunked\r\n\r\n";
+  return {
       {"cut_body", post + "Content-Length: 10\r\n\r\nabc", "!400"},
       {"cut_chunk", chunked + "5\r\nabc", "!400"},
       {"cut_before_last_chunk", chunked + "3\r\nabc\r\n", "!400"},
@@ -220,7 +233,13 @@ std::vector<StatusRow> StatusRows() {
        "POST /ignore HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", "!200"},
       {"expect_of_1_0_is_ignored",
        "POST /echo HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na", "!200"},
-      // The application's responses leave the connection usable.
+  };
+}
+
+/// The application's responses leave the connection usable.
+std::vector<StatusRow> ApplicationRows() {
+  const std::string get = kGet;
+  return {
       {"not_found", "GET /nothing HTTP/1.1\r\nHost: h\r\n\r\n" + get, "404 200"},
       {"method_not_allowed", "DELETE /hello HTTP/1.1\r\nHost: h\r\n\r\n" + get, "405 200"},
       {"exception", "GET /throw HTTP/1.1\r\nHost: h\r\n\r\n" + get, "500 200"},
@@ -244,10 +263,12 @@ TEST(Connection, ABodySaysTheStatusOfItsHead) {
 
 TEST(Connection, RefusesWithTheRightStatus) {
   const TestServer server;
-  for (const StatusRow& row : StatusRows()) {
-    const std::string answer = Converse(server.port(), row.sent);
-    EXPECT_EQ(Summary(answer), row.statuses) << row.name << ": " << answer.substr(0, 300);
-    EXPECT_EQ(answer.find("(reset)"), std::string::npos) << row.name;
+  for (const auto& rows : {SmugglingRows(), MalformedHeadRows(), BodyRows(), ApplicationRows()}) {
+    for (const StatusRow& row : rows) {
+      const std::string answer = Converse(server.port(), row.sent);
+      EXPECT_EQ(Summary(answer), row.statuses) << row.name << ": " << answer.substr(0, 300);
+      EXPECT_EQ(answer.find("(reset)"), std::string::npos) << row.name;
+    }
   }
 }
 

@@ -23,6 +23,7 @@
 
 #include "base/async/unique_fd.h"
 #include "net/http/server.h"
+#include "net/http/testing/listen.h"
 
 namespace trainyard::http {
 namespace {
@@ -92,7 +93,7 @@ void RunLoad(benchmark::State& state, const std::string& request) {
   router.Add(Method::kPost, "/echo", Echo);
   asio::io_context loop;
   Server server(loop, router);
-  const std::uint16_t port = server.ListenTcp("127.0.0.1", 0).value_or(0);
+  const std::uint16_t port = Listen(server, "127.0.0.1").value_or(0);
   std::thread server_thread([&loop] { loop.run(); });
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> count = 0;

@@ -157,8 +157,7 @@ awaitable<Result<Response>> RevokeToken(Identities& identities, Request& request
     const Status any = co_await access::Require(request, "trainyard.tokens.revoke", Resource::Installation());
     if (!any) co_return std::unexpected(NoSuchToken(id));
   }
-  TY_CO_RETURN_IF_ERROR(co_await identities.RevokeToken(id));
-  co_return Response::Json("{}\n");
+  co_return Answer(co_await identities.RevokeToken(id));
 }
 
 awaitable<Result<Response>> WhoAmI(Identities& identities, const TokenNames& names, Request& request) {

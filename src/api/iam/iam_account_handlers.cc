@@ -29,9 +29,7 @@ awaitable<Result<Response>> Describe(Identities& identities, std::string email,
   const auto names = [&](std::string_view name) { return std::ranges::find(mask, name) != mask.end(); };
   if (names("display_name")) texts.display_name = wanted.display_name();
   if (names("description")) texts.description = wanted.description();
-  TY_CO_TRY(const v1::ServiceAccount account,
-            co_await identities.DescribeServiceAccount(std::move(email), std::move(texts)));
-  co_return Response::Json(wire::PrintJson(account));
+  co_return Answer(co_await identities.DescribeServiceAccount(std::move(email), std::move(texts)));
 }
 
 /// Disables or enables the key that the path names, or the account.
@@ -50,11 +48,9 @@ awaitable<Result<Response>> SetDisabled(Identities& identities, bool is_key, boo
 
 awaitable<Result<Response>> CreateAccount(Identities& identities, Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::CreateServiceAccountRequest>(request));
-  TY_CO_TRY(const v1::ServiceAccount account,
-            co_await identities.CreateServiceAccount(request.Parameter("project"), body.account_id(),
-                                                     body.service_account().display_name(),
-                                                     body.service_account().description()));
-  co_return Response::Json(wire::PrintJson(account));
+  co_return Answer(co_await identities.CreateServiceAccount(request.Parameter("project"), body.account_id(),
+                                                            body.service_account().display_name(),
+                                                            body.service_account().description()));
 }
 
 /// On one page: a project has at most a hundred.
@@ -66,14 +62,12 @@ Result<Response> ListAccounts(Identities& identities, Request& request) {
 }
 
 Result<Response> GetAccount(Identities& identities, Request& request) {
-  TY_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
-  return Response::Json(wire::PrintJson(account));
+  return Answer(AccountOf(identities, request));
 }
 
 awaitable<Result<Response>> DeleteAccount(Identities& identities, Request& request) {
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
-  TY_CO_RETURN_IF_ERROR(co_await identities.DeleteServiceAccount(account.email()));
-  co_return Response::Json("{}\n");
+  co_return Answer(co_await identities.DeleteServiceAccount(account.email()));
 }
 
 awaitable<Result<Response>> PatchAccount(Identities& identities, Request& request) {
@@ -160,14 +154,12 @@ Result<Response> ListKeys(Identities& identities, Request& request) {
 }
 
 Result<Response> GetKey(Identities& identities, Request& request) {
-  TY_TRY(const v1::ServiceAccountKey key, KeyOf(identities, request));
-  return Response::Json(wire::PrintJson(key));
+  return Answer(KeyOf(identities, request));
 }
 
 awaitable<Result<Response>> DeleteKey(Identities& identities, Request& request) {
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
-  TY_CO_RETURN_IF_ERROR(co_await identities.DeleteKey(account.email(), request.Parameter("key")));
-  co_return Response::Json("{}\n");
+  co_return Answer(co_await identities.DeleteKey(account.email(), request.Parameter("key")));
 }
 
 awaitable<Result<Response>> DisableKey(Identities& identities, Request& request) {

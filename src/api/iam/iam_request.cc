@@ -43,9 +43,7 @@ awaitable<Result<Response>> SetPolicy(Identities& identities, ResourceOf resourc
   TY_CO_TRY(auto body, co_await ReadMessage<iam::v1::SetIamPolicyRequest>(request));
   if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
   TY_CO_TRY(iam::Resource resource, resource_of(identities, request));
-  TY_CO_TRY(const iam::v1::Policy policy,
-            co_await identities.SetPolicy(std::move(resource), std::move(body), StillMayOf(request)));
-  co_return Response::Json(wire::PrintJson(policy));
+  co_return Answer(co_await identities.SetPolicy(std::move(resource), std::move(body), StillMayOf(request)));
 }
 
 /// Unknown permissions or resources return nothing. Not an error, so that the answer does not reveal what

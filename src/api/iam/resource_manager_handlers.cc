@@ -180,9 +180,7 @@ awaitable<Result<Response>> BatchEnableServices(Identities& identities, Request&
 }
 
 Result<Response> GetService(Identities& identities, Request& request) {
-  TY_TRY(const v1::Service service,
-         ServiceOf(identities, request.Parameter("project"), request.Parameter("service")));
-  return Response::Json(wire::PrintJson(service));
+  return Answer(ServiceOf(identities, request.Parameter("project"), request.Parameter("service")));
 }
 
 /// On one page. All are enabled: filter=state:DISABLED finds none.

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 #include <chrono>
 #include <memory>
 
 #include "api/iam/iam_request.h"
 #include "api/iam/identity_handlers.h"
-#include "base/ascii.h"
+#include "api/iam/token_handlers.h"
 #include "base/clock.h"
 #include "net/access/door.h"
 #include "net/access/failed_logins.h"
@@ -21,32 +20,18 @@ using http::Request;
 using http::Response;
 using identity::Identities;
 using std::chrono::seconds;
-using Form = std::vector<std::pair<std::string, std::string>>;
+using Form = OauthForm;
 using FormOrRefusal = std::expected<Form, Response>;
 
-constexpr std::size_t kFormBytesMax = 64 << 10;
 constexpr seconds kTokenLife{3'600};
 constexpr seconds kToldLess{1};  // as Google's: a client requests a new token before this one ends
-constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
-constexpr int kBadRequest = 400;
-
-/// Must not be cached (RFC 6749 section 5.1).
-Response Answered(const boost::json::object& json, int status = 200) {
-  Response response = Response::Json(boost::json::serialize(json), status);
-  response.headers.Set("Cache-Control", "no-store");
-  return response;
-}
-
-Response Refused(std::string_view error, std::string_view description) {
-  return Answered({{"error", error}, {"error_description", description}}, kBadRequest);
-}
 
 /// Errors that are not caused by the client's grant get another OAuth error; all others are the grant's.
 Result<Response> RefusedFor(const Error& error) {
   const bool is_ours = error.code == Code::kUnavailable || error.code == Code::kInternal ||
                        error.code == Code::kDataLoss || error.code == Code::kResourceExhausted;
   if (is_ours) return std::unexpected(error);
-  return Refused("invalid_grant", error.message);
+  return OauthRefusal("invalid_grant", error.message);
 }
 
 /// Answers an invalid credential after a pause, so that many cannot be tried quickly.
@@ -56,22 +41,16 @@ awaitable<Result<Response>> RefusedCredential(TokenEndpoint& endpoint, const Req
   co_return refused;
 }
 
-std::string_view Field(const Form& form, std::string_view name) {
-  const auto found = std::ranges::find(form, name, &Form::value_type::first);
-  return found == form.end() ? std::string_view() : std::string_view(found->second);
-}
-
 /// The body's form, or OAuth's refusal of it.
 awaitable<Result<FormOrRefusal>> ReadForm(Request& request) {
-  const std::string_view type = request.headers.Get("Content-Type");
-  if (!type.empty() && !EqualsIgnoringCase(type.substr(0, kFormType.size()), kFormType))
+  if (!HasFormType(request))
     co_return FormOrRefusal(std::unexpected(
-        Refused("invalid_request", "The Content-Type must be " + std::string(kFormType) + ".")));
+        OauthRefusal("invalid_request", "The Content-Type must be " + std::string(kFormType) + ".")));
   TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kFormBytesMax));
   Result<Form> form = http::ParseQuery(text);
   if (!form)
     co_return FormOrRefusal(std::unexpected(
-        Refused("invalid_request", "The body is not a form (" + std::string(kFormType) + ").")));
+        OauthRefusal("invalid_request", "The body is not a form (" + std::string(kFormType) + ").")));
   co_return FormOrRefusal(*std::move(form));
 }
 
@@ -95,7 +74,7 @@ awaitable<Result<Response>> IdTokenFor(TokenEndpoint& endpoint, const Identities
                              .still_may = StillHeld(endpoint.identities, proven)};
   const Result<std::string> token = co_await endpoint.identities.MakeIdToken(std::move(wanted));
   if (!token) co_return RefusedFor(token.error());
-  co_return Answered({{"id_token", *token}});
+  co_return OauthAnswer({{"id_token", *token}});
 }
 
 awaitable<Result<Response>> TokenFor(TokenEndpoint& endpoint, Identities::NewToken wanted, bool is_exchange) {
@@ -107,12 +86,12 @@ awaitable<Result<Response>> TokenFor(TokenEndpoint& endpoint, Identities::NewTok
                            {"expires_in", std::max(life - kToldLess, seconds(0)).count()},
                            {"token_type", "Bearer"}};
   if (is_exchange) json["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token";
-  co_return Answered(json);
+  co_return OauthAnswer(json);
 }
 
 awaitable<Result<Response>> GrantJwt(TokenEndpoint& endpoint, Form form, const Request& request) {
-  std::string assertion(Field(form, "assertion"));
-  if (assertion.empty()) co_return Refused("invalid_request", "assertion is missing.");
+  std::string assertion(FieldOf(form, "assertion"));
+  if (assertion.empty()) co_return OauthRefusal("invalid_request", "assertion is missing.");
   const Result<Identities::Assertion> proven =
       co_await endpoint.identities.CheckAssertion(std::move(assertion), endpoint.names.own_audiences);
   if (!proven) co_return co_await RefusedCredential(endpoint, request, proven.error());
@@ -134,7 +113,7 @@ awaitable<Result<Response>> ExchangeFor(TokenEndpoint& endpoint, std::string sub
   seconds life = kTokenLife;
   if (login->expires)
     life = std::min(life, std::chrono::floor<seconds>(*login->expires - endpoint.clock.Now()));
-  if (life < seconds(1)) co_return Refused("invalid_grant", "The credential ends within a second.");
+  if (life < seconds(1)) co_return OauthRefusal("invalid_grant", "The credential ends within a second.");
   Identities::NewToken wanted{.principal = login->principal,
                               .life = life,
                               .description = is_exchange ? "POST /v1/token" : "POST /token",
@@ -143,10 +122,10 @@ awaitable<Result<Response>> ExchangeFor(TokenEndpoint& endpoint, std::string sub
 }
 
 awaitable<Result<Response>> Exchange(TokenEndpoint& endpoint, Form form, const Request& request) {
-  std::string subject(Field(form, "subject_token"));
-  if (subject.empty()) co_return Refused("invalid_request", "subject_token is missing.");
-  if (Field(form, "subject_token_type").empty())
-    co_return Refused("invalid_request", "subject_token_type is missing.");
+  std::string subject(FieldOf(form, "subject_token"));
+  if (subject.empty()) co_return OauthRefusal("invalid_request", "subject_token is missing.");
+  if (FieldOf(form, "subject_token_type").empty())
+    co_return OauthRefusal("invalid_request", "subject_token_type is missing.");
   co_return co_await ExchangeFor(endpoint, std::move(subject), true, request);
 }
 
@@ -154,8 +133,8 @@ awaitable<Result<Response>> Exchange(TokenEndpoint& endpoint, Form form, const R
 /// login). The new token has the same rights, and does not last longer than the token itself; client_id and
 /// client_secret are not checked.
 awaitable<Result<Response>> Refresh(TokenEndpoint& endpoint, Form form, const Request& request) {
-  std::string token(Field(form, "refresh_token"));
-  if (token.empty()) co_return Refused("invalid_request", "refresh_token is missing.");
+  std::string token(FieldOf(form, "refresh_token"));
+  if (token.empty()) co_return OauthRefusal("invalid_request", "refresh_token is missing.");
   co_return co_await ExchangeFor(endpoint, std::move(token), false, request);
 }
 
@@ -164,32 +143,32 @@ awaitable<Result<Response>> Refresh(TokenEndpoint& endpoint, Form form, const Re
 awaitable<Result<Response>> GrantToken(TokenEndpoint& endpoint, Request& request) {
   TY_CO_TRY(FormOrRefusal form, co_await ReadForm(request));
   if (!form) co_return std::move(form).error();
-  const std::string type(Field(*form, "grant_type"));
+  const std::string type(FieldOf(*form, "grant_type"));
   if (type == "urn:ietf:params:oauth:grant-type:jwt-bearer")
     co_return co_await GrantJwt(endpoint, *std::move(form), request);
   if (type == "urn:ietf:params:oauth:grant-type:token-exchange")
     co_return co_await Exchange(endpoint, *std::move(form), request);
-  if (type.empty()) co_return Refused("invalid_request", "grant_type is missing.");
+  if (type.empty()) co_return OauthRefusal("invalid_request", "grant_type is missing.");
   if (type == "refresh_token") co_return co_await Refresh(endpoint, *std::move(form), request);
-  co_return Refused("unsupported_grant_type",
-                    "This server knows the grants jwt-bearer, refresh_token and token-exchange.");
+  co_return OauthRefusal("unsupported_grant_type",
+                         "This server knows the grants jwt-bearer, refresh_token and token-exchange.");
 }
 
 /// The data that a client may get about a token that it has. Source: RFC 7662; gcloud reads `username`.
 awaitable<Result<Response>> IntrospectToken(TokenEndpoint& endpoint, Request& request) {
   TY_CO_TRY(FormOrRefusal form, co_await ReadForm(request));
   if (!form) co_return std::move(form).error();
-  std::string token(Field(*form, "token"));
-  if (token.empty()) co_return Refused("invalid_request", "token is missing.");
+  std::string token(FieldOf(*form, "token"));
+  if (token.empty()) co_return OauthRefusal("invalid_request", "token is missing.");
   const Result<identity::Login> login =
       co_await endpoint.identities.Check(std::move(token), endpoint.names.own_audiences);
   if (!login) {
     TY_CO_RETURN_IF_ERROR(co_await RefusedCredential(endpoint, request, login.error()));
-    co_return Answered({{"active", false}});
+    co_return OauthAnswer({{"active", false}});
   }
   boost::json::object json{{"active", true}, {"username", iam::EmailOf(login->principal)}};
   if (login->expires) json["exp"] = std::chrono::floor<seconds>(*login->expires).time_since_epoch().count();
-  co_return Answered(json);
+  co_return OauthAnswer(json);
 }
 
 }  // namespace trainyard::api

@@ -26,29 +26,33 @@ using boost::asio::awaitable;
 using control::TokenService;
 using http::Request;
 using http::Response;
-using Form = std::vector<std::pair<std::string, std::string>>;
 using Outcome = std::expected<GrantType, GrantError>;
 
-constexpr std::size_t kFormBytesMax = 64 << 10;
 constexpr int kBadRequest = 400;
-constexpr std::string_view kForm = "application/x-www-form-urlencoded";
 
-/// Must not be cached (RFC 6749 section 5.1).
-Response Answered(const boost::json::object& json, int status = 200) {
+}  // namespace
+
+Response OauthAnswer(const boost::json::object& json, int status) {
   Response response = Response::Json(boost::json::serialize(json), status);
   response.headers.Set("Cache-Control", "no-store");
   return response;
 }
 
-Response Refused(const GrantError& error) {
-  return Answered({{"error", error.error}, {"error_description", error.description}}, kBadRequest);
+Response OauthRefusal(std::string_view error, std::string_view description) {
+  return OauthAnswer({{"error", error}, {"error_description", description}}, kBadRequest);
 }
 
-bool IsForm(std::string_view content_type) {
-  return content_type.empty() || EqualsIgnoringCase(content_type.substr(0, kForm.size()), kForm);
+bool HasFormType(const Request& request) {
+  const std::string_view type = request.headers.Get("Content-Type");
+  return type.empty() || EqualsIgnoringCase(type.substr(0, kFormType.size()), kFormType);
 }
 
-}  // namespace
+std::string_view FieldOf(const OauthForm& form, std::string_view name) {
+  for (const auto& [key, value] : form) {
+    if (key == name) return value;
+  }
+  return {};
+}
 
 std::string BearerToken(const Request& request) {
   constexpr std::string_view kScheme = "Bearer ";
@@ -93,30 +97,23 @@ void CheckTokens(http::Router& router, TokenService& tokens) {
 }
 
 awaitable<Result<Response>> GrantToAnyone(TokenService& tokens, const Clock& clock, Request& request) {
-  if (!IsForm(request.headers.Get("Content-Type")))
-    co_return Refused({"invalid_request", "The Content-Type must be " + std::string(kForm) + "."});
+  if (!HasFormType(request))
+    co_return OauthRefusal("invalid_request", "The Content-Type must be " + std::string(kFormType) + ".");
   TY_CO_TRY(const std::string form, co_await request.body->ReadAll(kFormBytesMax));
   const auto grant = ReadGrant(form, clock.Now());
-  if (!grant) co_return Refused(grant.error());
+  if (!grant) co_return OauthRefusal(grant.error().error, grant.error().description);
   TY_CO_TRY(const std::string token, co_await tokens.Issue(control::kAnyReplica));
   boost::json::object json{
       {"access_token", token}, {"expires_in", control::kAccessTokenLife.count()}, {"token_type", "Bearer"}};
   if (*grant == GrantType::kTokenExchange)
     json["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token";
-  co_return Answered(json);
+  co_return OauthAnswer(json);
 }
 
 namespace {
 
 constexpr std::int64_t kLifeMaxSeconds = 3'600;  // the same as the limit of Google's endpoint
 constexpr std::int64_t kClockSkewSeconds = 300;
-
-std::string_view Field(const Form& form, std::string_view name) {
-  for (const auto& [key, value] : form) {
-    if (key == name) return value;
-  }
-  return {};
-}
 
 std::unexpected<GrantError> Refuse(const char* error, std::string description) {
   return std::unexpected(GrantError{error, std::move(description)});
@@ -184,9 +181,9 @@ Outcome CheckAssertion(std::string_view assertion, SysTime now) {
                     std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
 }
 
-Outcome Require(const Form& form, GrantType type, std::initializer_list<const char*> names) {
+Outcome Require(const OauthForm& form, GrantType type, std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    if (Field(form, name).empty()) return Refuse("invalid_request", std::string(name) + " is missing.");
+    if (FieldOf(form, name).empty()) return Refuse("invalid_request", std::string(name) + " is missing.");
   }
   return type;
 }
@@ -196,12 +193,12 @@ Outcome Require(const Form& form, GrantType type, std::initializer_list<const ch
 std::expected<GrantType, GrantError> ReadGrant(std::string_view text, SysTime now) {
   const auto form = http::ParseQuery(text);
   if (!form) return Refuse("invalid_request", "The body is not a form (application/x-www-form-urlencoded).");
-  const std::string_view type = Field(*form, "grant_type");
+  const std::string_view type = FieldOf(*form, "grant_type");
   if (type.empty()) return Refuse("invalid_request", "grant_type is missing.");
   if (type == "refresh_token") return Require(*form, GrantType::kRefreshToken, {"refresh_token"});
   if (type == "urn:ietf:params:oauth:grant-type:jwt-bearer") {
     const Outcome complete = Require(*form, GrantType::kJwtBearer, {"assertion"});
-    return complete ? CheckAssertion(Field(*form, "assertion"), now) : complete;
+    return complete ? CheckAssertion(FieldOf(*form, "assertion"), now) : complete;
   }
   if (type == "urn:ietf:params:oauth:grant-type:token-exchange")
     return Require(*form, GrantType::kTokenExchange, {"subject_token", "subject_token_type"});

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <boost/json/object.hpp>
+#include <cstddef>
 #include <expected>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "api/route.h"
 #include "base/clock.h"
@@ -49,5 +53,17 @@ struct GrantError {
 /// iat and exp, valid at `now` and for at most an hour, for a scope (which may be empty). Its signature is
 /// not verified here.
 [[nodiscard]] std::expected<GrantType, GrantError> ReadGrant(std::string_view form, SysTime now);
+
+/// The fields of a form in the body of a request.
+using OauthForm = std::vector<std::pair<std::string, std::string>>;
+/// Empty: absent.
+[[nodiscard]] std::string_view FieldOf(const OauthForm& form, std::string_view name);
+inline constexpr std::size_t kFormBytesMax = 64 << 10;
+inline constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
+[[nodiscard]] bool HasFormType(const http::Request& request);
+
+/// An answer that must not be cached (RFC 6749 section 5.1).
+[[nodiscard]] http::Response OauthAnswer(const boost::json::object& json, int status = 200);
+[[nodiscard]] http::Response OauthRefusal(std::string_view error, std::string_view description);
 
 }  // namespace trainyard::api

@@ -14,7 +14,7 @@
 
 #include "api/ml/job_request.h"
 #include "api/storage/folder_archive.h"
-#include "api/storage/storage_handlers_rights.h"
+#include "api/storage/storage_handlers_request.h"
 #include "api/system_parameters.h"
 #include "base/wire/json.h"
 #include "base/wire/time.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/storage/storage_handlers_edit.h"
-#include "api/storage/storage_handlers_rights.h"
+#include "api/storage/storage_handlers_request.h"
 #include "api/storage/storage_handlers_routes.h"
 #include "net/http/text.h"
 

@@ -3,7 +3,7 @@
 
 #include "api/storage/storage_handlers_multipart.h"
 #include "api/storage/storage_handlers_range.h"
-#include "api/storage/storage_handlers_rights.h"
+#include "api/storage/storage_handlers_request.h"
 #include "api/storage/storage_handlers_routes.h"
 #include "base/wire/json.h"
 #include "net/http/text.h"

@@ -11,6 +11,7 @@
 #include "base/async/system_clock.h"
 #include "net/front/host_dispatch.h"
 #include "net/http/server.h"
+#include "net/http/testing/listen.h"
 
 namespace trainyard::front {
 namespace {
@@ -47,7 +48,7 @@ class RealBucketsTest : public testing::Test {
     http::Endpoint upstream;
     upstream.transport = http::Endpoint::Transport::kTls;
     upstream.host = "localhost";
-    upstream.port = *upstream_.ListenTls("127.0.0.1", 0, *identity);
+    upstream.port = *http::ListenWithTls(upstream_, "127.0.0.1", *identity);
     upstream.ca_file = identity->ca_file;
     real_.emplace(RealBuckets::Options{
         .names = {"theirs"}, .upstream = upstream, .token_file = folder_ / "token", .spool_dir = folder_});

@@ -6,23 +6,6 @@
 
 namespace trainyard::http {
 
-namespace {
-
-std::string_view MethodName(Method method) {
-  switch (method) {
-    case Method::kGet: return "GET";
-    case Method::kHead: return "HEAD";
-    case Method::kPost: return "POST";
-    case Method::kPut: return "PUT";
-    case Method::kPatch: return "PATCH";
-    case Method::kDelete: return "DELETE";
-    case Method::kOptions: return "OPTIONS";
-  }
-  return "";
-}
-
-}  // namespace
-
 Result<Endpoint> Endpoint::Parse(std::string_view url) {
   Endpoint endpoint;
   if (url.starts_with("unix:")) {

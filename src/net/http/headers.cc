@@ -1,10 +1,26 @@
 #include "net/http/headers.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/ascii.h"
 
 namespace trainyard::http {
+
+namespace {
+
+constexpr std::array<std::string_view, kMethodCount> kMethodNames{"GET",   "HEAD",   "POST",   "PUT",
+                                                                  "PATCH", "DELETE", "OPTIONS"};
+
+}  // namespace
+
+std::string_view MethodName(Method method) noexcept { return kMethodNames[static_cast<std::size_t>(method)]; }
+
+std::optional<Method> ParseMethod(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(kMethodNames, name);
+  if (found == kMethodNames.end()) return std::nullopt;
+  return static_cast<Method>(found - kMethodNames.begin());
+}
 
 void Headers::Add(std::string name, std::string value) {
   fields_.emplace_back(std::move(name), std::move(value));

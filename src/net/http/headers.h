@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +11,11 @@
 namespace trainyard::http {
 
 enum class Method { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions };
+inline constexpr std::size_t kMethodCount = 7;
+/// "GET".
+[[nodiscard]] std::string_view MethodName(Method method) noexcept;
+/// Nullopt: unknown. Case-sensitive.
+[[nodiscard]] std::optional<Method> ParseMethod(std::string_view name) noexcept;
 
 /// Header fields in order; names are case-insensitive.
 class Headers {

@@ -1,7 +1,6 @@
 #include "net/http/incoming.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -15,22 +14,6 @@ namespace trainyard::http {
 namespace {
 
 constexpr std::size_t kFormBytesMax = std::size_t{256} << 10;
-
-std::optional<Method> ParseMethod(std::string_view name) noexcept {
-  static constexpr std::array<std::pair<std::string_view, Method>, 7> kMethods = {{
-      {"GET", Method::kGet},
-      {"POST", Method::kPost},
-      {"PUT", Method::kPut},
-      {"DELETE", Method::kDelete},
-      {"HEAD", Method::kHead},
-      {"PATCH", Method::kPatch},
-      {"OPTIONS", Method::kOptions},
-  }};
-  for (const auto& [text, method] : kMethods) {
-    if (text == name) return method;
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 

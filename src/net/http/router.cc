@@ -15,10 +15,6 @@ namespace trainyard::http {
 
 namespace {
 
-constexpr std::size_t kMethodCount = 7;
-constexpr std::array<std::string_view, kMethodCount> kMethodNames{"GET",   "HEAD",   "POST",   "PUT",
-                                                                  "PATCH", "DELETE", "OPTIONS"};
-
 struct Route {
   Handler handler;
   std::vector<std::string> names;  ///< of the parameters, in order
@@ -54,9 +50,9 @@ std::vector<std::string_view> SplitPath(std::string_view path) {
 }
 
 Method MethodOf(std::string_view route) {
-  const auto* const name = std::ranges::find(kMethodNames, route.substr(0, route.find(' ')));
-  TY_CHECK(name != kMethodNames.end());
-  return static_cast<Method>(name - kMethodNames.begin());
+  const std::optional<Method> method = ParseMethod(route.substr(0, route.find(' ')));
+  TY_CHECK(method.has_value());
+  return *method;
 }
 
 std::string_view PatternOf(std::string_view route) { return route.substr(route.find(' ') + 1); }
@@ -178,8 +174,8 @@ void Router::AddRoute(Method method, std::string_view pattern, Handler handler, 
     }
   }
   Node* node = root_.get();
-  const std::string_view method_name = kMethodNames[static_cast<std::size_t>(method)];
-  Route route{std::move(handler), {}, std::string(method_name) + " " + std::string(pattern), is_refusal};
+  Route route{
+      std::move(handler), {}, std::string(MethodName(method)).append(" ").append(pattern), is_refusal};
   Routes* routes = nullptr;
   for (const std::string_view segment : segments) {
     TY_CHECK(routes == nullptr);  // "{name=**}" is the last segment
@@ -249,8 +245,9 @@ std::string Router::Allowed(const Request& request) const {
   if (!root_->FindPath(request.path, match)) return {};
   std::string allowed;
   for (std::size_t i = 0; i < kMethodCount; ++i) {
-    if (match.routes->Find(static_cast<Method>(i)) != nullptr)
-      allowed.append(allowed.empty() ? "" : ", ").append(kMethodNames[i]);
+    const auto method = static_cast<Method>(i);
+    if (match.routes->Find(method) != nullptr)
+      allowed.append(allowed.empty() ? "" : ", ").append(MethodName(method));
   }
   return allowed;
 }

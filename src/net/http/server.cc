@@ -216,13 +216,6 @@ void Server::ListenTcp(ListeningSocket socket, FramingRules rules) {
   std::ignore = state_->Listen(std::move(socket), rules, nullptr);  // only TLS can fail
 }
 
-Result<std::uint16_t> Server::ListenTcp(const std::string& host, std::uint16_t port, FramingRules rules) {
-  TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));
-  const std::uint16_t bound = socket.port;
-  ListenTcp(std::move(socket), rules);
-  return bound;
-}
-
 Status Server::ListenTls(ListeningSocket socket, const tls::TlsIdentity& identity, FramingRules rules) {
   return state_->Listen(std::move(socket), rules, &identity);
 }
@@ -247,14 +240,6 @@ Status Server::UseIdentity(const tls::TlsIdentity& identity) {
     listener->tls = std::move(tls);  // each connection keeps the context that it was made with
   }
   return {};
-}
-
-Result<std::uint16_t> Server::ListenTls(const std::string& host, std::uint16_t port,
-                                        const tls::TlsIdentity& identity, FramingRules rules) {
-  TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));
-  const std::uint16_t bound = socket.port;
-  TY_RETURN_IF_ERROR(ListenTls(std::move(socket), identity, rules));
-  return bound;
 }
 
 Status Server::ListenUnix(const std::filesystem::path& path, FramingRules rules) {

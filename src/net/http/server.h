@@ -38,13 +38,6 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// `host` is an IP address or "localhost"; port 0 picks one. Returns the port. kInvalidArgument: not an
-  /// address; kAlreadyExists: the port is in use.
-  Result<std::uint16_t> ListenTcp(const std::string& host, std::uint16_t port,
-                                  FramingRules rules = FramingRules::kStrict);
-  Result<std::uint16_t> ListenTls(const std::string& host, std::uint16_t port,
-                                  const tls::TlsIdentity& identity,
-                                  FramingRules rules = FramingRules::kStrict);
   /// Serves a socket that listens already (listening_socket.h).
   void ListenTcp(ListeningSocket socket, FramingRules rules = FramingRules::kStrict);
   Status ListenTls(ListeningSocket socket, const tls::TlsIdentity& identity,

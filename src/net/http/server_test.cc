@@ -10,6 +10,7 @@
 
 #include "base/process/run_program.h"
 #include "net/http/client.h"
+#include "net/http/testing/listen.h"
 #include "net/http/testing/test_server.h"
 
 namespace trainyard::http {
@@ -27,13 +28,13 @@ TEST(Server, RefusesAddressesThatItCannotHave) {
   boost::asio::io_context loop;
   const Router router = MakeTestRouter();
   Server server(loop, router);
-  const auto port = server.ListenTcp("localhost", 0);
+  const auto port = Listen(server, "localhost");
   ASSERT_TRUE(port);
-  EXPECT_EQ(server.ListenTcp("127.0.0.1", *port).error().code, Code::kAlreadyExists);
-  EXPECT_EQ(server.ListenTcp("not-an-address", 0).error().code, Code::kInvalidArgument);
+  EXPECT_EQ(Listen(server, "127.0.0.1", *port).error().code, Code::kAlreadyExists);
+  EXPECT_EQ(Listen(server, "not-an-address").error().code, Code::kInvalidArgument);
   EXPECT_EQ(server.ListenUnix("/nonexistent/folder/socket").error().code, Code::kNotFound);
-  EXPECT_EQ(server.ListenTls("127.0.0.1", 0, tls::TlsIdentity{}).error().code, Code::kInvalidArgument);
-  EXPECT_TRUE(server.ListenTcp("::1", 0));
+  EXPECT_EQ(ListenWithTls(server, "127.0.0.1", tls::TlsIdentity{}).error().code, Code::kInvalidArgument);
+  EXPECT_TRUE(Listen(server, "::1"));
 }
 
 asio::awaitable<Status> Admitted() { co_return Status(); }
@@ -233,7 +234,7 @@ TEST(Server, DestructorEndsConnectionsThatAreOpen) {
   const Router router = MakeTestRouter();
   boost::asio::io_context loop;
   auto server = std::make_unique<Server>(loop, router);
-  const auto port = server->ListenTcp("127.0.0.1", 0);
+  const auto port = Listen(*server, "127.0.0.1");
   ASSERT_TRUE(port);
   RawClient idle(*port);
   while (server->connection_count() == 0) loop.poll();

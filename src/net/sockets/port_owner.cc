@@ -1,20 +1,18 @@
 #include "net/sockets/port_owner.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <netinet/in.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/async/file.h"
+#include "base/process/account_name.h"
 
 namespace trainyard::sockets {
 
@@ -42,19 +40,14 @@ std::optional<Number> Parse(std::string_view text, int base = 10) {
   return number;
 }
 
+/// The last parts of the names in a directory; none if it cannot be read.
 std::vector<std::string> Entries(const std::string& path) {
   std::vector<std::string> names;
-  DIR* folder = ::opendir(path.c_str());
-  if (folder == nullptr) return names;
-  while (const dirent* entry = ::readdir(folder)) names.emplace_back(entry->d_name);
-  ::closedir(folder);
+  std::error_code error;
+  for (auto entry = std::filesystem::directory_iterator(path, error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    names.push_back(entry->path().filename());
   return names;
-}
-
-std::string LinkAt(const std::string& path) {
-  std::array<char, PATH_MAX> text{};
-  const ssize_t size = ::readlink(path.c_str(), text.data(), text.size());
-  return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
 /// The process that has the socket; its data directory if it holds the lock of one.
@@ -66,7 +59,8 @@ void FindProcess(const std::string& socket, PortOwner& owner) {
     std::string data_dir;
     bool has_socket = false;
     for (const std::string& number : Entries(folder)) {
-      const std::string link = LinkAt(folder + "/" + number);
+      std::error_code gone;
+      const std::string link = std::filesystem::read_symlink(folder + "/" + number, gone);
       has_socket = has_socket || link == socket;
       if (link.ends_with(kLock)) data_dir = link.substr(0, link.size() - kLock.size());
     }
@@ -93,8 +87,8 @@ std::string HexWords(const Address& address) {
 }
 
 std::string NameOf(std::uint32_t uid) {
-  const passwd* entry = ::getpwuid(uid);
-  return entry != nullptr ? entry->pw_name : std::to_string(uid);
+  std::string name = AccountName(uid);
+  return name.empty() ? std::to_string(uid) : name;
 }
 
 }  // namespace

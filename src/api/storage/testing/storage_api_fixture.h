@@ -23,6 +23,7 @@
 #include "base/async/system_clock.h"
 #include "net/http/client.h"
 #include "net/http/server.h"
+#include "net/http/testing/listen.h"
 #include "stores/identity/identities.h"
 
 /// The storage API over real sockets and files, for the tests of its handlers.
@@ -52,7 +53,7 @@ class Served {
     AddRoutes(router_, SharedRoutes(), Where::kStorageFront, {Lend(router_)});
     AddStorageRefusals(router_);
     server_ = std::make_unique<http::Server>(loop_, router_);
-    port_ = *server_->ListenTcp("127.0.0.1", 0);
+    port_ = *http::Listen(*server_, "127.0.0.1");
     thread_ = std::thread([this] { loop_.run(); });
   }
   ~Served() {

@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "base/async/event.h"
+#include "net/http/testing/listen.h"
 
 namespace trainyard::http {
 
@@ -188,7 +189,7 @@ void ReleaseSlow(boost::asio::io_context& loop) {
 
 TestServer::TestServer(ServerOptions options, FramingRules rules)
     : router_(MakeTestRouter()), server_(loop_, router_, options) {
-  const Result<std::uint16_t> port = server_.ListenTcp("127.0.0.1", 0, rules);
+  const Result<std::uint16_t> port = Listen(server_, "127.0.0.1", 0, rules);
   EXPECT_TRUE(port);
   port_ = port.value_or(0);
   thread_ = std::thread([this] { loop_.run(); });
@@ -214,7 +215,7 @@ void TestServer::OnLoop(const std::function<void(Server&)>& function) {
 
 std::uint16_t TestServer::ListenTls(const tls::TlsIdentity& identity) {
   Result<std::uint16_t> port = 0;
-  OnLoop([&](Server& server) { port = server.ListenTls("127.0.0.1", 0, identity); });
+  OnLoop([&](Server& server) { port = ListenWithTls(server, "127.0.0.1", identity); });
   EXPECT_TRUE(port) << port.error().message;
   return port.value_or(0);
 }

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "api/iam/asking_attempts.h"
 #include "api/iam/authority.h"
 #include "api/own/operations.h"
 #include "api/route.h"

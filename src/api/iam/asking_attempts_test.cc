@@ -1,4 +1,4 @@
-#include "api/iam/asking_attempts.h"
+#include "api/iam/authority.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

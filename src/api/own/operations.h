@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "api/iam/asking_attempts.h"
+#include "api/iam/authority.h"
 #include "api/own/own_handlers.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"

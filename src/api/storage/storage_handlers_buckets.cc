@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "api/iam/iam_request.h"
-#include "api/storage/storage_handlers_edit.h"
-#include "api/storage/storage_handlers_routes.h"
+#include "api/storage/storage_handlers.h"
+#include "api/storage/storage_handlers_request.h"
 #include "base/wire/json.h"
 #include "base/wire/json_indent.h"
 #include "base/wire/runs_bucket.h"

@@ -1,4 +1,4 @@
-#include "api/storage/storage_handlers_edit.h"
+#include "api/storage/storage_handlers_request.h"
 
 #include <gtest/gtest.h>
 

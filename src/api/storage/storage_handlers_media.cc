@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "api/storage/storage_handlers.h"
 #include "api/storage/storage_handlers_range.h"
 #include "api/storage/storage_handlers_request.h"
-#include "api/storage/storage_handlers_routes.h"
 #include "base/async/on_pool.h"
 #include "net/http/gzip.h"
 #include "net/http/headers.h"

@@ -2,9 +2,8 @@
 #include <array>
 #include <utility>
 
-#include "api/storage/storage_handlers_edit.h"
+#include "api/storage/storage_handlers.h"
 #include "api/storage/storage_handlers_request.h"
-#include "api/storage/storage_handlers_routes.h"
 #include "net/http/text.h"
 
 namespace trainyard::api::storage_api {

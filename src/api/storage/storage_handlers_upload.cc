@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/storage/storage_handlers.h"
 #include "api/storage/storage_handlers_multipart.h"
 #include "api/storage/storage_handlers_range.h"
 #include "api/storage/storage_handlers_request.h"
-#include "api/storage/storage_handlers_routes.h"
 #include "base/wire/json.h"
 #include "net/http/text.h"
 #include "net/http/uri.h"

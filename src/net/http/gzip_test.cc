@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "net/http/request_body.h"
+#include "net/http/incoming.h"
 #include "net/http/testing/test_server.h"
 
 namespace trainyard::http {

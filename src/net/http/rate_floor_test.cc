@@ -1,4 +1,4 @@
-#include "net/http/request_body.h"
+#include "net/http/incoming.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/configuration/key.h"
 #include "cli/command_session.h"
 #include "cli/gcloud/command_spec.h"
 
@@ -54,21 +55,15 @@ inline constexpr std::string_view kServeExamples =
     "serve --config /etc/trainyard/config.yaml --verbose\n"
     "serve --listen 0.0.0.0:8470 --host-name trainer.lab --allow-local-users";
 
-/// A flag of `trainyard serve`, which has its own parser (docs/adr/0027-two-flag-parsers.md).
-struct ServeFlag {
-  std::string name;     ///< "--listen"
-  std::string metavar;  ///< "HOST:PORT", "on|off"; empty: it takes no value
-  std::string help;
-  std::string fallback;  ///< what it is if it is not given
-};
-using ServeFlags = std::vector<ServeFlag> (*)();
+/// The flags of `trainyard serve`, whose table is the server's: docs/adr/0065-one-row-for-a-flag.md.
+using ServeFlags = std::vector<configuration::Key> (*)();
 
 /// What the server's own code does for commands: this directory must not include it. All are set.
 struct ServerSide {
   ServeFlags flags = nullptr;
   /// `config check`. Returns the exit status.
   int (*check_config)(const std::string& path) = nullptr;  ///< empty: the installed service's file
-  /// `config show`: the words after it, which another parser reads. Returns the exit status.
+  /// `config show`: the words after it, which are read as those of `serve`. Returns the exit status.
   int (*show_config)(const std::vector<std::string>& words) = nullptr;
 };
 

@@ -32,10 +32,8 @@
 #include "server/doctor/doctor.h"
 #include "server/installation.h"
 #include "server/listeners.h"
-#include "server/options/config_commands.h"
-#include "server/options/option_rules.h"
-#include "server/options/parse_serve.h"
-#include "server/options/serve_options.h"
+#include "server/options/flag.h"
+#include "server/options/settings_commands.h"
 #include "stores/identity/first_administrator.h"
 
 namespace trainyard::server {

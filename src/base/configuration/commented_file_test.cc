@@ -1,4 +1,4 @@
-#include "base/configuration/effective_file.h"
+#include "base/configuration/testing/commented_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,7 +8,7 @@
 
 namespace trainyard::configuration {
 
-/// A key of the configuration file: a flag of `trainyard serve` without its "--".
+/// A flag of `trainyard serve`, and the key of the configuration file: its name without "--".
 struct Key {
   enum class Kind {
     kSwitch,  ///< true or false
@@ -46,10 +47,13 @@ struct Setting {
 };
 
 /// Finds the element of that name; null if there is none. Pure: any thread.
-[[nodiscard]] const Key* FindKey(std::span<const Key> keys, std::string_view name);
-[[nodiscard]] const Setting* FindSetting(std::span<const Setting> settings, std::string_view key);
-
-/// The setting as command-line arguments. A switch that is set to its default has none. Pure: any thread.
-[[nodiscard]] std::vector<std::string> WordsOf(const Key& key, std::span<const Value> values);
+[[nodiscard]] inline const Key* FindKey(std::span<const Key> keys, std::string_view name) {
+  const auto found = std::ranges::find(keys, name, &Key::name);
+  return found == keys.end() ? nullptr : &*found;
+}
+[[nodiscard]] inline const Setting* FindSetting(std::span<const Setting> settings, std::string_view key) {
+  const auto found = std::ranges::find(settings, key, &Setting::key);
+  return found == settings.end() ? nullptr : &*found;
+}
 
 }  // namespace trainyard::configuration

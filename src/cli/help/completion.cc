@@ -124,17 +124,18 @@ void OfferPositional(Completion& completion, const Line& line) {
   }
 }
 
-/// `serve`: another parser reads its flags.
-void OfferServe(Completion& completion, const Words& words, const std::vector<ServeFlag>& flags) {
+/// `serve`: its flags have a table of their own.
+void OfferServe(Completion& completion, const Words& words, const std::vector<configuration::Key>& flags) {
   const std::string before = words.size() > 1 ? words.back() : "";
-  const auto pending = std::ranges::find(flags, before, &ServeFlag::name);
+  const auto pending = std::ranges::find(flags, before, &configuration::Key::flag);
   if (pending != flags.end() && !pending->metavar.empty())
     return OfferValues(completion, pending->metavar, "");
-  for (const ServeFlag& flag : flags) Offer(completion, flag.name, flag.help);
+  for (const configuration::Key& flag : flags) Offer(completion, flag.flag, flag.help);
 }
 
 /// `config show`: a file, then the flags of `serve`.
-void OfferConfigShow(Completion& completion, const Words& words, const std::vector<ServeFlag>& flags) {
+void OfferConfigShow(Completion& completion, const Words& words,
+                     const std::vector<configuration::Key>& flags) {
   if (words.size() == 2 && !completion.begun.starts_with("-"))
     completion.names = Names::kFiles;
   else
@@ -153,7 +154,7 @@ const FlagSpec* SplitFlag(Completion& completion, std::span<const FlagSpec> flag
 
 }  // namespace
 
-Completion Complete(Words words, const std::vector<ServeFlag>& serve_flags) {
+Completion Complete(Words words, const std::vector<configuration::Key>& serve_flags) {
   Completion completion;
   if (words.empty()) words.emplace_back();
   completion.begun = std::move(words.back());

@@ -39,12 +39,13 @@ struct Completion {
 
 /// `words` are those after the program's name; the last one is being typed and may be empty. Pure: any
 /// thread.
-[[nodiscard]] Completion Complete(std::vector<std::string> words, const std::vector<ServeFlag>& serve_flags);
+[[nodiscard]] Completion Complete(std::vector<std::string> words,
+                                  const std::vector<configuration::Key>& serve_flags);
 
 /// `__complete -- WORDS`: one candidate per line with its help after a tab; ":file", ":directory" and
 /// ":nospace" (no space after it) tell the shell what to do. The server has one second to answer. Always 0.
 [[nodiscard]] int PrintCompletions(const std::vector<std::string>& words,
-                                   const std::vector<ServeFlag>& serve_flags, const SettingSources& sources,
-                                   const Console& console);
+                                   const std::vector<configuration::Key>& serve_flags,
+                                   const SettingSources& sources, const Console& console);
 
 }  // namespace trainyard::cli

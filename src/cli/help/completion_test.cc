@@ -9,11 +9,12 @@ namespace {
 
 using Names = Completion::Names;
 
-const std::vector<ServeFlag>& Serve() {
-  static const std::vector<ServeFlag> kFlags{
-      {.name = "--data", .metavar = "DIR", .help = "", .fallback = ""},
-      {.name = "--network", .metavar = "host|isolated", .help = "", .fallback = "host"},
-      {.name = "--verbose", .metavar = "", .help = "", .fallback = ""}};
+const std::vector<configuration::Key>& Serve() {
+  using configuration::Key;
+  static const std::vector<Key> kFlags{
+      {.name = "data", .flag = "--data", .metavar = "DIR"},
+      {.name = "network", .flag = "--network", .metavar = "host|isolated", .fallback = "host"},
+      {.name = "verbose", .flag = "--verbose", .kind = Key::Kind::kSwitch}};
   return kFlags;
 }
 

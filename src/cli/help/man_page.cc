@@ -99,20 +99,20 @@ std::string Section(const CommandSpec& command) {
   return out + Examples(command.examples);
 }
 
-std::string ServeSection(const std::vector<ServeFlag>& flags) {
+std::string ServeSection(const std::vector<configuration::Key>& flags) {
   std::string out = ".SS trainyard serve [optional flags]\n" + Roff(kServeSummary) + "\n";
-  for (const ServeFlag& flag : flags) {
+  for (const configuration::Key& flag : flags) {
     const bool depends_on_machine = flag.fallback.starts_with('/');
     const std::string fallback =
         flag.fallback.empty() || depends_on_machine ? "" : " Default: " + flag.fallback + ".";
-    out += Flag(flag.name, flag.metavar, flag.help + fallback);
+    out += Flag(flag.flag, flag.metavar, flag.help + fallback);
   }
   return out + Examples(kServeExamples);
 }
 
 }  // namespace
 
-std::string PrintManPage(const std::vector<ServeFlag>& serve_flags) {
+std::string PrintManPage(const std::vector<configuration::Key>& serve_flags) {
   std::string out = ".TH TRAINYARD 1 \"\" \"trainyard " + Roff(kVersion) + "\"\n.SH NAME\n" +
                     "trainyard \\- a training service and its client\n.SH SYNOPSIS\n" +
                     ".B trainyard\n.I COMMAND\n[\\fIflags\\fR]\n";

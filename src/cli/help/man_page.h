@@ -8,6 +8,6 @@
 namespace trainyard::cli {
 
 /// The manual page of all commands, trainyard(1), in the man macros of groff and mandoc. Pure: any thread.
-[[nodiscard]] std::string PrintManPage(const std::vector<ServeFlag>& serve_flags);
+[[nodiscard]] std::string PrintManPage(const std::vector<configuration::Key>& serve_flags);
 
 }  // namespace trainyard::cli

@@ -57,8 +57,9 @@ std::vector<std::string> FetchNames(const Completion& completion, const SettingS
 
 }  // namespace
 
-int PrintCompletions(const std::vector<std::string>& words, const std::vector<ServeFlag>& serve_flags,
-                     const SettingSources& sources, const Console& console) {
+int PrintCompletions(const std::vector<std::string>& words,
+                     const std::vector<configuration::Key>& serve_flags, const SettingSources& sources,
+                     const Console& console) {
   Completion completion = Complete(words, serve_flags);
   std::string out;
   if (completion.names == Names::kFiles) out += ":file\n";

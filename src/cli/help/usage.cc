@@ -118,13 +118,13 @@ std::string PrintHelp(const CommandSpec& command, std::string_view program) {
   return has_global ? out + "\nGLOBAL FLAGS\n" + GlobalFlagNames(program) : out;
 }
 
-std::string PrintServeHelp(const std::vector<ServeFlag>& flags) {
+std::string PrintServeHelp(const std::vector<configuration::Key>& flags) {
   std::string out = "NAME\n    trainyard serve\n" + FoldText(kServeSummary, 8) +
                     "\nSYNOPSIS\n    trainyard serve [optional flags]\n" +
                     Examples(kServeExamples, "trainyard") + "\nFLAGS";
-  for (const ServeFlag& flag : flags) {
+  for (const configuration::Key& flag : flags) {
     const std::string fallback = flag.fallback.empty() ? "" : " Default: " + flag.fallback + ".";
-    out += "\n" + Title(flag.name, flag.metavar) + FoldText(flag.help + fallback, 8);
+    out += "\n" + Title(flag.flag, flag.metavar) + FoldText(flag.help + fallback, 8);
   }
   return out;
 }

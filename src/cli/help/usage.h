@@ -23,7 +23,7 @@ namespace trainyard::cli {
 [[nodiscard]] std::string PrintGlobalFlags();
 
 /// The same as PrintHelp for `trainyard serve`.
-[[nodiscard]] std::string PrintServeHelp(const std::vector<ServeFlag>& flags);
+[[nodiscard]] std::string PrintServeHelp(const std::vector<configuration::Key>& flags);
 
 /// "jobs list [optional flags]", after the program's name.
 [[nodiscard]] std::string Synopsis(const CommandSpec& command);

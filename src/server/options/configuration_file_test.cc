@@ -1,4 +1,4 @@
-#include "server/options/configuration_file.h"
+#include "server/options/settings_layers.h"
 
 #include <gtest/gtest.h>
 

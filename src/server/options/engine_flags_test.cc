@@ -1,4 +1,4 @@
-#include "server/options/engine_flags.h"
+#include "server/options/flag.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,6 @@
 
 #include "rules/placement/accelerator_map.h"
 #include "rules/placement/device.h"
-#include "server/options/option_rules.h"
-#include "server/options/serve_options.h"
 
 namespace trainyard::server {
 namespace {

@@ -1,9 +1,9 @@
-#include "server/options/option_rules.h"
-
+#include <algorithm>
 #include <filesystem>
 
+#include "net/http/client_request.h"
 #include "net/sockets/listen_address.h"
-#include "server/options/engine_flags.h"
+#include "server/options/flag.h"
 
 namespace trainyard::server {
 
@@ -42,7 +42,43 @@ Status CheckBackupDir(const ServeOptions& options) {
   return {};
 }
 
+/// Rejects options that do not work with slurmrestd, or only with it.
+Status CheckRest(const slurm::EngineOptions& options) {
+  if (options.slurm_rest.empty()) {
+    if (options.slurm_rest_token_file.empty()) return {};
+    return std::unexpected(InvalidArgument("--slurm-rest-token-file", "needs --slurm-rest"));
+  }
+  const auto refuse = [](std::string why) -> Status {
+    return std::unexpected(InvalidArgument("--slurm-rest", std::move(why)));
+  };
+  if (const auto endpoint = http::Endpoint::Parse(options.slurm_rest); !endpoint)
+    return refuse(endpoint.error().message);
+  if (!options.slurm_tools.empty())
+    return refuse("cannot be given with --slurm-tools: Slurm is asked one way");
+  const auto has_lines = [](const auto& machine) { return !machine.second.options.lines.empty(); };
+  if (!options.slurm.options.lines.empty() || std::ranges::any_of(options.slurm.machine_types, has_lines))
+    return refuse("cannot be given with options of sbatch (--slurm-option): slurmrestd does not read them");
+  return {};
+}
+
 }  // namespace
+
+Status CheckFlagPairs(const ServeOptions& options) {
+  if (options.tls_certificate.empty() != options.tls_key.empty())
+    return std::unexpected(InvalidArgument(options.tls_key.empty() ? "--tls-key" : "--tls-certificate",
+                                           "a certificate and its key go together: give both"));
+  for (const auto& [name, path] : options.bucket_dirs)
+    if (std::ranges::find(options.real_buckets, name) != options.real_buckets.end())
+      return std::unexpected(InvalidArgument(
+          "--bucket-dir", "'" + name + "=" + path + "' names a bucket that --real-bucket names, too"));
+  const retention::DiskMarks& marks = options.retention.marks;
+  if (marks.queue_below > 0 && marks.queue_below < marks.refuse_below)
+    return std::unexpected(InvalidArgument(
+        "--queue-below-free", "'" + ByteCountText(marks.queue_below) +
+                                  "' is less than --refuse-below-free (" + ByteCountText(marks.refuse_below) +
+                                  "): jobs wait before anything is refused"));
+  return CheckRest(options.engine);
+}
 
 Status CheckOptionRules(const ServeOptions& options) {
   if (Status address = sockets::CheckListenAddress(options.host, options.auth); !address) {

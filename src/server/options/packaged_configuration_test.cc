@@ -1,15 +1,39 @@
-#include "server/options/packaged_configuration.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
+#include "base/configuration/testing/commented_file.h"
+#include "server/options/flag.h"
 #include "server/options/settings_layers.h"
 
 namespace trainyard::server {
 namespace {
+
+constexpr char kPreamble[] =
+    R"(# The settings of the service. The keys are the flags of `trainyard serve` without "--".
+#
+# Take the # from a line and change its value, then:
+#
+#     trainyard config check && systemctl restart trainyard
+#
+# `trainyard config show` prints what holds. Secrets do not belong here: name a file that has them.
+)";
+
+/// The settings of the installed service that differ from the defaults.
+std::vector<configuration::Setting> ActiveSettings() {
+  return {
+      {.key = "auth", .values = {{.text = "on"}}},
+      {.key = "data", .values = {{.text = "/var/lib/trainyard"}}},
+  };
+}
+
+/// The configuration file that is installed with the service: every key with its default and its help, and
+/// the values that a service needs.
+std::string PackagedConfiguration() {
+  return PrintCommented(kPreamble, ConfigurationKeys(), ActiveSettings());
+}
 
 /// The values of each key, from the file or by default.
 std::map<std::string, std::vector<std::string>> ValuesOf(const std::string& text) {

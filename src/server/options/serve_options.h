@@ -5,28 +5,58 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/async/loop_watch.h"
-#include "base/configuration/key.h"
-#include "cli/commands.h"
+#include "base/result.h"
 #include "control/intake/request_quota.h"
 #include "control/intake/runtime_choice.h"
+#include "engine/local/container_support.h"
 #include "net/access/account_rules.h"
+#include "net/access/forwarded_rules.h"
 #include "net/sockets/metrics_address.h"
 #include "programs/environment/catalogue.h"
 #include "rules/jobs/accelerator_quota.h"
 #include "rules/placement/accelerator_map.h"
 #include "rules/placement/device.h"
 #include "rules/placement/plan.h"
+#include "rules/placement/project_weight.h"
+#include "rules/placement/quota.h"
+#include "rules/retention/disk_marks.h"
+#include "rules/retention/keep.h"
 #include "rules/slurm/engine_options.h"
-#include "server/options/access_options.h"
-#include "server/options/container_options.h"
-#include "server/options/retention_options.h"
-#include "server/options/share_options.h"
+#include "stores/audit/audit_files.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::server {
+
+/// The origin of requests, and the audit log.
+struct AccessOptions {
+  access::TrustedProxies trusted_proxies;
+  audit::Retention audit;
+};
+
+/// Containers and their images.
+struct ContainerOptions {
+  engine::ContainerChoice choice;
+  std::vector<std::pair<std::string, std::string>> image_map;  ///< pattern (jobs::MatchesImage), reference
+  std::vector<std::string> insecure_registries;                ///< contacted without TLS
+  std::int64_t images_bytes_max = 0;                           ///< the most that the cache keeps; 0: no limit
+  std::chrono::days images_age_max{30};                        ///< since an image ran last; 0: no limit
+};
+
+/// How projects and principals share the installation.
+struct ShareOptions {
+  placement::Quotas quotas;
+  placement::ProjectWeights weights;
+};
+
+/// What is kept for how long, and what happens when disk space is low.
+struct RetentionOptions {
+  retention::Policy policy;
+  retention::DiskMarks marks;
+};
 
 /// The flags of `trainyard serve`.
 struct ServeOptions {
@@ -73,14 +103,10 @@ struct ServeOptions {
   bool verbose = false;
 };
 
-/// Parses the words of a command line, without the program's name; reads no file. Empty: help was requested.
-/// An error's field is the wrong flag; empty if there is none.
-[[nodiscard]] Result<std::optional<ServeOptions>> ReadServeFlags(const std::vector<std::string>& words);
-
-/// The flags for the help, the manual page and completion of `trainyard`.
-[[nodiscard]] std::vector<cli::ServeFlag> DescribeServeFlags();
-
-/// The flags as keys of the configuration file, sorted: all but those that are ->configurable(false).
-[[nodiscard]] std::vector<configuration::Key> ConfigurationKeys();
+/// Checks that flags of which one means nothing without the other fit together. An error's field is the wrong
+/// flag. Pure: any thread.
+[[nodiscard]] Status CheckFlagPairs(const ServeOptions& options);
+/// Checks that the options fit together otherwise, and that this version supports them. The same error.
+[[nodiscard]] Status CheckOptionRules(const ServeOptions& options);
 
 }  // namespace trainyard::server

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "server/options/serve_keys.h"
+#include "server/options/flag.h"
 
 namespace trainyard::server {
 namespace {
@@ -68,6 +68,9 @@ INSTANTIATE_TEST_SUITE_P(
             {"f:2: google-front: --google-front off needs --network host: a replica in a network of its own "
              "reaches "
              "nothing but this server"}},
+        Row{"half_of_a_pair",
+            "verbose: true\ntls-key: /y\n",
+            {"f:2: tls-key: a certificate and its key go together: give both"}},
         Row{"regions",
             "regions:\n  us-central1: gpu\n  mars: local\n  us-east1: 'slurm:'\n",
             {"f:3: regions: 'mars' is no region of the original",
@@ -113,6 +116,12 @@ TEST(LayerSettingsTest, FlagBeforeFileBeforeDefault) {
   EXPECT_EQ(Shown(*both, "create-buckets"), "true (flag)");
   EXPECT_EQ(Shown(*both, "verbose"), "false (flag)");
   EXPECT_EQ(Shown(*both, "capacity"), "STRICT (flag)");
+}
+
+TEST(LayerSettingsTest, KeysMayNeedEachOther) {
+  EXPECT_TRUE(Layer("tls-certificate: /x\ntls-key: /y\n"));
+  EXPECT_TRUE(Layer("slurm-rest-token-file: /t\nslurm-rest: unix:/s\n"));
+  EXPECT_TRUE(Layer("tls-key: /y\n", {"--tls-certificate=/x"}));
 }
 
 TEST(LayerSettingsTest, RegionsAreAMapping) {

@@ -1,9 +1,7 @@
-#include "server/options/retention_options.h"
+#include "server/options/flag.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "server/options/serve_options.h"
 
 namespace trainyard::server {
 namespace {
@@ -14,7 +12,7 @@ Result<RetentionOptions> Read(std::vector<std::string> words) {
   return (*options)->retention;
 }
 
-TEST(RetentionFlags, HaveThePolicysDefaults) {
+TEST(StorageFlags, HaveThePolicysDefaults) {
   const RetentionOptions options = Read({}).value();
   const retention::Policy policy;
   EXPECT_EQ(options.policy.jobs, policy.jobs);
@@ -26,7 +24,7 @@ TEST(RetentionFlags, HaveThePolicysDefaults) {
   EXPECT_EQ(options.marks.refuse_below, retention::kRefuseBelowDefault);
 }
 
-TEST(RetentionFlags, AreRead) {
+TEST(StorageFlags, AreRead) {
   const RetentionOptions options =
       Read({"--keep-jobs", "never", "--keep-logs=2s", "--keep-scratch=1h", "--keep-environments=5m",
             "--environments-max-gb=1.5", "--queue-below-free=2GB", "--refuse-below-free=0"})
@@ -40,7 +38,7 @@ TEST(RetentionFlags, AreRead) {
   EXPECT_EQ(options.marks.refuse_below, 0);
 }
 
-TEST(RetentionFlags, NameWhatIsWrong) {
+TEST(StorageFlags, NameWhatIsWrong) {
   EXPECT_EQ(Read({"--keep-jobs=0d"}).error(),
             InvalidArgument("--keep-jobs",
                             "'0d' is no time to keep it, as 90d, 12h, 30m, 45s (1s to 36500d) or never"));

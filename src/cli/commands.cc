@@ -23,16 +23,14 @@ namespace trainyard::cli {
 namespace {
 
 constexpr auto kHelpFlags = WithCommonFlags(
-    std::array{FlagSpec{.name = "--man",
-                        .kind = FlagKind::kSwitch,
-                        .help = "Print the manual page of all commands: trainyard help --man | man -l -"}});
+    {{"--man", "", "Print the manual page of all commands: trainyard help --man | man -l -"}});
 
 /// The commands without a group. Those without a function are part of main.cc.
 const Command kTopCommands[] = {
     {.spec = {.path = "completion",
               .summary = "Prints a script that completes command lines: commands, flags, jobs, buckets.",
               .positional = "bash|zsh|fish",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "completion bash > ~/.local/share/bash-completion/completions/trainyard\n"
                           "completion zsh > ~/.zfunc/_trainyard\n"
                           "completion fish > ~/.config/fish/completions/trainyard.fish"},
@@ -46,7 +44,7 @@ const Command kTopCommands[] = {
               .examples = "help jobs\nhelp jobs submit training\nhelp --man | man -l -"}},
     {.spec = {.path = "version",
               .summary = "Prints the version, the commit and the build type.",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "version\nversion --format=json"},
      .run = PrintVersion},
 };

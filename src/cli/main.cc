@@ -39,7 +39,7 @@ Words TakeLeadingFlags(Words& words) {
   while (!words.empty() && words.front().starts_with("--") && words.front().size() > 2) {
     std::string name = words.front().substr(0, words.front().find('='));
     auto spec = std::ranges::find(kCommonFlags, name, &FlagSpec::name);
-    bool takes_next = spec != kCommonFlags.end() && spec->kind == FlagKind::kValue && name == words.front();
+    bool takes_next = spec != kCommonFlags.end() && !spec->is_switch() && name == words.front();
     std::size_t count = takes_next && words.size() > 1 ? 2 : 1;
     std::move(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count), std::back_inserter(flags));
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));

@@ -8,27 +8,22 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr auto kAdminFlags = WithCommonFlags(std::array{kDataDirFlag});
-constexpr auto kBackupFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--copy-objects",
-             .kind = FlagKind::kSwitch,
-             .help = "Copy all objects. Otherwise those that the API stored are hard-linked where the "
-                     "file system allows it: less disk, but a job that writes into such an object "
-                     "through /gcs changes the backup's, too, and a restore says so."},
-    kDataDirFlag,
-    FlagSpec{.name = "--with-bucket-dirs",
-             .kind = FlagKind::kSwitch,
-             .help = "Copy the buckets of serve --bucket-dir, too. They are restored as ordinary ones."}});
+constexpr auto kAdminFlags = WithCommonFlags({kDataDirFlag});
+constexpr auto kBackupFlags =
+    WithCommonFlags({{"--copy-objects", "",
+                      "Copy all objects. Otherwise those that the API stored are hard-linked where the "
+                      "file system allows it: less disk, but a job that writes into such an object "
+                      "through /gcs changes the backup's, too, and a restore says so."},
+                     kDataDirFlag,
+                     {"--with-bucket-dirs", "",
+                      "Copy the buckets of serve --bucket-dir, too. They are restored as ordinary ones."}});
 constexpr auto kRetentionFlags = WithCommonFlags(
-    std::array{FlagSpec{.name = "--confirm",
-                        .kind = FlagKind::kSwitch,
-                        .help = "Remove what is too old by the machine's clock, although it went forward."},
-               kDataDirFlag});
-constexpr auto kDrainFlags = WithCommonFlags(std::array{
-    kDataDirFlag, FlagSpec{.name = "--off", .kind = FlagKind::kSwitch, .help = "Start jobs again."},
-    FlagSpec{.name = "--wait",
-             .kind = FlagKind::kSwitch,
-             .help = "Return when nothing runs any more, and say what it waits for."}});
+    {{"--confirm", "", "Remove what is too old by the machine's clock, although it went forward."},
+     kDataDirFlag});
+constexpr auto kDrainFlags =
+    WithCommonFlags({kDataDirFlag,
+                     {"--off", "", "Start jobs again."},
+                     {"--wait", "", "Return when nothing runs any more, and say what it waits for."}});
 
 const Command kCommands[] = {
     {.spec = {.path = "admin audit",

@@ -21,19 +21,11 @@ namespace trainyard::cli {
 [[nodiscard]] Result<std::chrono::seconds> ParseAge(std::string_view text);
 [[nodiscard]] Status CheckAge(std::string_view text);
 
-inline constexpr auto kAuditFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--denied", .kind = FlagKind::kSwitch, .help = "Only what was refused."},
-    FlagSpec{.name = "--limit",
-             .metavar = "N",
-             .help = "At most so many entries. Default: 100.",
-             .check = CheckPositiveInteger},
-    FlagSpec{.name = "--principal",
-             .metavar = "EMAIL",
-             .help = "Only what this user or service account did, or tried."},
-    FlagSpec{.name = "--since",
-             .metavar = "AGE",
-             .help = "Only what is not older: 90s, 30m, 12h, 7d. Default: 1d.",
-             .check = CheckAge},
+inline constexpr auto kAuditFlags = WithCommonFlags({
+    {"--denied", "", "Only what was refused."},
+    {"--limit", "N", "At most so many entries. Default: 100.", CheckPositiveInteger},
+    {"--principal", "EMAIL", "Only what this user or service account did, or tried."},
+    {"--since", "AGE", "Only what is not older: 90s, 30m, 12h, 7d. Default: 1d.", CheckAge},
 });
 
 /// The filter of entries:list. Pure.

@@ -9,13 +9,13 @@ const Command kCommands[] = {
     {.spec = {.path = "algorithms describe",
               .summary = "Describe a built-in algorithm: its arguments, data and metrics, and a first job.",
               .positional = "NAME",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "algorithms describe linear_learner\n"
                           "algorithms describe gcr.io/cloud-ml-algos/boosted_trees:latest"},
      .run = DescribeAlgorithm},
     {.spec = {.path = "algorithms list",
               .summary = "List the built-in algorithms, which train without code of one's own.",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "algorithms list"},
      .run = ListAlgorithms},
 };

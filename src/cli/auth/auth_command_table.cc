@@ -8,52 +8,37 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr FlagSpec kPrincipalFlag{
-    .name = "--principal",
-    .metavar = "PRINCIPAL",
-    .help = "Whom the token stands for: user:NAME@DOMAIN or serviceAccount:E-MAIL.",
-    .required = true};
-constexpr FlagSpec kProjectsFlag{.name = "--project",
-                                 .kind = FlagKind::kAppend,
-                                 .metavar = "PROJECT",
-                                 .help = "Project on which the roles are bound. Repeat it for more."};
+constexpr FlagSpec kPrincipalFlag = Required(
+    {"--principal", "PRINCIPAL", "Whom the token stands for: user:NAME@DOMAIN or serviceAccount:E-MAIL."});
+constexpr FlagSpec kProjectsFlag =
+    Repeated({"--project", "PROJECT", "Project on which the roles are bound. Repeat it for more."});
 
 /// Here --project may be given several times.
 constexpr auto CreateFlags() {
-  auto flags = WithCommonFlags(std::array{
-      kDataDirFlag,
-      FlagSpec{.name = "--description", .metavar = "TEXT", .help = "What the token is for, in lists."},
-      FlagSpec{.name = "--life",
-               .metavar = "DURATION",
-               .help = "How long the token is valid: 30m, 8h, 90d. Default: until it is revoked."},
-      kPrincipalFlag,
-      FlagSpec{.name = "--role",
-               .kind = FlagKind::kAppend,
-               .metavar = "ROLE",
-               .help = "Role to bind to the principal first: ml.developer, or roles/ml.developer. Repeat it "
-                       "for more. Without --project it is bound on the whole installation."}});
+  auto flags = WithCommonFlags(
+      {kDataDirFlag,
+       {"--description", "TEXT", "What the token is for, in lists."},
+       {"--life", "DURATION", "How long the token is valid: 30m, 8h, 90d. Default: until it is revoked."},
+       kPrincipalFlag,
+       Repeated({"--role", "ROLE",
+                 "Role to bind to the principal first: ml.developer, or roles/ml.developer. Repeat it "
+                 "for more. Without --project it is bound on the whole installation."})});
   std::ranges::replace_if(
       flags, [](const FlagSpec& flag) { return flag.name == "--project"; }, kProjectsFlag);
   return flags;
 }
 constexpr auto kCreateFlags = CreateFlags();
-constexpr auto kDataFlags = WithCommonFlags(std::array{kDataDirFlag});
-constexpr auto kTokenListFlags = WithCommonFlags(std::array{
-    kDataDirFlag,
-    FlagSpec{.name = "--principal", .metavar = "PRINCIPAL", .help = "Print only this principal's tokens."}});
-constexpr auto kLoginFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--ca-file",
-             .metavar = "FILE",
-             .help = "Certificate to trust there. Default: the system's, or the local server's own."},
-    FlagSpec{.name = "--token-file",
-             .metavar = "FILE",
-             .help = "File with the token; - reads it from stdin.",
-             .required = true}});
+constexpr auto kDataFlags = WithCommonFlags({kDataDirFlag});
+constexpr auto kTokenListFlags =
+    WithCommonFlags({kDataDirFlag, {"--principal", "PRINCIPAL", "Print only this principal's tokens."}});
+constexpr auto kLoginFlags = WithCommonFlags(
+    {{"--ca-file", "FILE", "Certificate to trust there. Default: the system's, or the local server's own."},
+     Required({"--token-file", "FILE", "File with the token; - reads it from stdin."})});
 
 const Command kCommands[] = {
     {.spec = {.path = "auth list",
               .summary = "List the servers that this account has logged in to.",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "auth list"},
      .run = ListLogins},
     {.spec = {.path = "auth login",
@@ -65,7 +50,7 @@ const Command kCommands[] = {
      .run = LogIn},
     {.spec = {.path = "auth logout",
               .summary = "Forget the login for a server. Its token stays valid.",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "auth logout"},
      .run = LogOut},
     {.spec = {.path = "auth print-access-token",
@@ -75,7 +60,7 @@ const Command kCommands[] = {
      .run = PrintAccessToken},
     {.spec = {.path = "auth revoke",
               .summary = "Revoke the token of a login, and forget the login.",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "auth revoke"},
      .run = RevokeLogin},
     {.spec = {.path = "auth token create",

@@ -6,13 +6,11 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr auto kEnvFlags = WithCommonFlags(std::array{
-    kDataDirFlag,
-    FlagSpec{.name = "--shell", .metavar = "SHELL", .help = "Shell to print the settings for: sh."},
-    FlagSpec{.name = "--unset",
-             .kind = FlagKind::kSwitch,
-             .help = "Print what takes the settings back, with the values that they replaced."}});
-constexpr auto kWithFlags = WithCommonFlags(std::array{kDataDirFlag});
+constexpr auto kEnvFlags = WithCommonFlags(
+    {kDataDirFlag,
+     {"--shell", "SHELL", "Shell to print the settings for: sh."},
+     {"--unset", "", "Print what takes the settings back, with the values that they replaced."}});
+constexpr auto kWithFlags = WithCommonFlags({kDataDirFlag});
 
 const Command kCommands[] = {
     {.spec = {.path = "env",

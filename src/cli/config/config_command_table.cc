@@ -9,7 +9,7 @@ const Command kCommands[] = {
               .summary = "Check a configuration file, /etc/trainyard/config.yaml if none is named.",
               .positional = "[FILE]",
               .optional = true,
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "config check\nconfig check config.yaml"}},
     {.spec = {.path = "config show",
               .summary = "Print the settings that a file and flags of `serve` give, each with its source.",

@@ -152,7 +152,7 @@ class ArgumentParser {
     const FlagSpec* flag = FindFlag(command_, name);
     if (flag == nullptr && name.starts_with("--no-") && equals == std::string::npos) {
       const FlagSpec* turned_off = FindFlag(command_, "--" + name.substr(5));
-      if (turned_off != nullptr && turned_off->kind == FlagKind::kSwitch) {
+      if (turned_off != nullptr && turned_off->is_switch()) {
         arguments.flags[std::string(turned_off->name)] = {"false"};
         return {};
       }
@@ -161,7 +161,7 @@ class ArgumentParser {
       unknown.push_back(word);
       return {};
     }
-    if (flag->kind == FlagKind::kSwitch) {
+    if (flag->is_switch()) {
       if (equals != std::string::npos)
         return std::unexpected(
             ArgumentError(name, "ignored explicit argument '" + word.substr(equals + 1) + "'"));
@@ -176,7 +176,7 @@ class ArgumentParser {
     const Status ok = flag->check != nullptr ? flag->check(value) : CheckChoice(flag->metavar, value);
     if (!ok) return std::unexpected(ArgumentError(name, ok.error().message));
     std::vector<std::string>& values = arguments.flags[name];
-    if (flag->kind == FlagKind::kValue) values.clear();
+    if (!flag->repeated) values.clear();
     values.push_back(std::move(value));
     return {};
   }

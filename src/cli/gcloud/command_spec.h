@@ -13,22 +13,31 @@ namespace trainyard::cli {
 /// Checks a flag's value. The error's message is gcloud's text after "argument --flag: ".
 using ValueCheck = Status (*)(std::string_view value);
 
-enum class FlagKind {
-  kValue,   ///< --flag VALUE or --flag=VALUE; the last one counts
-  kAppend,  ///< the same, but each adds to the previous ones (labels, lists)
-  kSwitch,  ///< --flag, and --no-flag to turn it off
-};
-
+/// --flag VALUE or --flag=VALUE, of which the last one counts; or a switch: --flag, and --no-flag to turn it
+/// off.
 struct FlagSpec {
-  std::string_view name;  ///< "--job-dir"
-  FlagKind kind = FlagKind::kValue;
-  std::string_view metavar;  ///< "PATH"; "bash|zsh|fish": one of these (ChoicesOf)
+  std::string_view name;     ///< "--job-dir"
+  std::string_view metavar;  ///< "PATH"; "bash|zsh|fish": one of these (ChoicesOf); empty: a switch
   std::string_view help;
   ValueCheck check = nullptr;
+  bool repeated = false;    ///< each value adds to the previous ones (labels, lists)
   bool everywhere = false;  ///< a flag of all commands: not in the usage line
   bool required = false;
   bool beta = false;  ///< gcloud has it in alpha and beta only: not in the usage line either
+  [[nodiscard]] constexpr bool is_switch() const { return metavar.empty(); }
 };
+[[nodiscard]] constexpr FlagSpec Repeated(FlagSpec flag) {
+  flag.repeated = true;
+  return flag;
+}
+[[nodiscard]] constexpr FlagSpec Required(FlagSpec flag) {
+  flag.required = true;
+  return flag;
+}
+[[nodiscard]] constexpr FlagSpec Beta(FlagSpec flag) {
+  flag.beta = true;
+  return flag;
+}
 
 /// Flags that belong together.
 struct FlagGroup {

@@ -47,8 +47,7 @@ void OfferValues(Completion& completion, std::string_view metavar, std::string_v
 /// Offers flags that the line does not have yet.
 void OfferFlags(Completion& completion, std::span<const FlagSpec> flags) {
   for (const FlagSpec& flag : flags)
-    if (!completion.arguments.Has(flag.name) || flag.kind == FlagKind::kAppend)
-      Offer(completion, flag.name, flag.help);
+    if (!completion.arguments.Has(flag.name) || flag.repeated) Offer(completion, flag.name, flag.help);
 }
 
 void OfferCommands(Completion& completion, const std::string& group) {
@@ -90,7 +89,7 @@ Line ReadLine(const Words& words, Arguments& arguments) {
       if (flag == nullptr) continue;
       const bool has_value = equals != std::string::npos;
       arguments.flags[std::string(flag->name)] = {has_value ? word.substr(equals + 1) : "true"};
-      if (flag->kind != FlagKind::kSwitch && !has_value) line.pending = flag;
+      if (!flag->is_switch() && !has_value) line.pending = flag;
     } else {
       line.plain.push_back(word);
       line.found = FindCommand(line.plain);
@@ -174,7 +173,7 @@ Completion Complete(Words words, const std::vector<configuration::Key>& serve_fl
   const FlagSpec* flag = is_value ? line.pending : SplitFlag(completion, FlagsOf(line));
   if (line.after_dashes)
     completion.names = Names::kFiles;  // the program's own arguments
-  else if (flag != nullptr && (is_value || flag->kind != FlagKind::kSwitch))
+  else if (flag != nullptr && (is_value || !flag->is_switch()))
     OfferValues(completion, flag->metavar, flag->name);
   else if (completion.begun.starts_with("-") && completion.ahead.empty())
     OfferFlags(completion, FlagsOf(line));

@@ -64,10 +64,6 @@ std::string Title(std::string_view name, std::string_view metavar) {
   return "     " + std::string(name) + (metavar.empty() ? "" : "=" + std::string(metavar)) + "\n";
 }
 
-std::string FlagTitle(const FlagSpec& flag) {
-  return Title(flag.name, flag.kind == FlagKind::kSwitch ? std::string_view() : flag.metavar);
-}
-
 /// gcloud's way to keep them short: names only.
 std::string GlobalFlagNames(std::string_view program) {
   std::string names;
@@ -111,7 +107,8 @@ std::string PrintHelp(const CommandSpec& command, std::string_view program) {
                     Synopsis(command) + "\n" + Examples(command.examples, program);
   std::string own;
   for (const FlagSpec& flag : command.flags)
-    if (!flag.everywhere && flag.name != "--help") own += "\n" + FlagTitle(flag) + FoldText(flag.help, 8);
+    if (!flag.everywhere && flag.name != "--help")
+      own += "\n" + Title(flag.name, flag.metavar) + FoldText(flag.help, 8);
   if (command.path == "config show") out += "\nFLAGS\n    Those of `" + std::string(program) + " serve`.\n";
   if (!own.empty()) out += "\nFLAGS" + own;
   const bool has_global = std::ranges::any_of(command.flags, &FlagSpec::everywhere);
@@ -131,7 +128,8 @@ std::string PrintServeHelp(const std::vector<configuration::Key>& flags) {
 
 std::string PrintGlobalFlags() {
   std::string out = "Flags of all commands:\n";
-  for (const FlagSpec& flag : kCommonFlags) out += "\n" + FlagTitle(flag) + FoldText(flag.help, 8);
+  for (const FlagSpec& flag : kCommonFlags)
+    out += "\n" + Title(flag.name, flag.metavar) + FoldText(flag.help, 8);
   return out;
 }
 

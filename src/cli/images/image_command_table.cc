@@ -7,22 +7,18 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr FlagSpec kInsecureRegistryFlag{
-    .name = "--insecure-registry",
-    .kind = FlagKind::kAppend,
-    .metavar = "HOST[:PORT]",
-    .help = "A registry without TLS. Registries on this machine need not be named."};
-constexpr auto kImagesFlags = WithCommonFlags(std::array{kDataDirFlag});
-constexpr auto kPullFlags = WithCommonFlags(std::array{kDataDirFlag, kInsecureRegistryFlag});
+constexpr FlagSpec kInsecureRegistryFlag =
+    Repeated({"--insecure-registry", "HOST[:PORT]",
+              "A registry without TLS. Registries on this machine need not be named."});
+constexpr auto kImagesFlags = WithCommonFlags({kDataDirFlag});
+constexpr auto kPullFlags = WithCommonFlags({kDataDirFlag, kInsecureRegistryFlag});
 constexpr auto kRemoveImagesFlags = WithCommonFlags(
-    std::array{kDataDirFlag, FlagSpec{.name = "--unused",
-                                      .kind = FlagKind::kSwitch,
-                                      .help = "All images that no job uses now, including loaded ones."}});
-constexpr auto kLoginFlags = WithCommonFlags(std::array{
-    kDataDirFlag, kInsecureRegistryFlag,
-    FlagSpec{.name = "--username",
-             .metavar = "USER",
-             .help = "Name of the account. The command prompts for the password, or reads it from stdin."}});
+    {kDataDirFlag, {"--unused", "", "All images that no job uses now, including loaded ones."}});
+constexpr auto kLoginFlags =
+    WithCommonFlags({kDataDirFlag,
+                     kInsecureRegistryFlag,
+                     {"--username", "USER",
+                      "Name of the account. The command prompts for the password, or reads it from stdin."}});
 
 const Command kCommands[] = {
     {.spec = {.path = "images inspect",

@@ -11,55 +11,27 @@ namespace trainyard::cli {
 namespace {
 
 constexpr auto kDescribeFlags =
-    WithCommonFlags(std::array{FlagSpec{.name = "--summarize",
-                                        .kind = FlagKind::kSwitch,
-                                        .help = "Show tables of the most important fields instead."}});
-constexpr auto kListFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--filter",
-             .metavar = "EXPRESSION",
-             .help = "Print only matching jobs: KEY=VALUE, KEY:VALUE, KEY~REGEX with AND, OR, NOT and "
-                     "parentheses."},
-    FlagSpec{.name = "--limit",
-             .metavar = "LIMIT",
-             .help = "Print at most this many jobs.",
-             .check = CheckPositiveInteger},
-    FlagSpec{.name = "--page-size",
-             .metavar = "SIZE",
-             .help = "Start a new table after this many jobs.",
-             .check = CheckPositiveInteger},
-    FlagSpec{.name = "--sort-by",
-             .metavar = "FIELD,...",
-             .help = "Order of the jobs; ~FIELD is descending.",
-             .check = CheckList},
-    FlagSpec{.name = "--uri", .kind = FlagKind::kSwitch, .help = "Print the address of each job only."}});
-constexpr auto kStreamFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--allow-multiline-logs",
-             .kind = FlagKind::kSwitch,
-             .help = "Do not split messages at their line ends."},
-    FlagSpec{.name = "--last",
-             .metavar = "COUNT",
-             .help = "Print this many of the last entries and exit.",
-             .check = CheckPositiveInteger},
-    FlagSpec{.name = "--polling-interval",
-             .metavar = "SECONDS",
-             .help = "Time between two requests for new entries, if the server does not stream them. "
-                     "Default: half a second.",
-             .check = CheckPositiveInteger},
-    FlagSpec{.name = "--task-name",
-             .metavar = "TASK",
-             .help = "Only entries of this replica, master-replica-0 for example."}});
-constexpr auto kUpdateFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--clear-labels", .kind = FlagKind::kSwitch, .help = "Remove all labels first."},
-    FlagSpec{.name = "--remove-labels",
-             .kind = FlagKind::kAppend,
-             .metavar = "KEY,...",
-             .help = "Labels to remove.",
-             .check = CheckList},
-    FlagSpec{.name = "--update-labels",
-             .kind = FlagKind::kAppend,
-             .metavar = "KEY=VALUE,...",
-             .help = "Labels to set.",
-             .check = CheckLabels}});
+    WithCommonFlags({{"--summarize", "", "Show tables of the most important fields instead."}});
+constexpr auto kListFlags =
+    WithCommonFlags({{"--filter", "EXPRESSION",
+                      "Print only matching jobs: KEY=VALUE, KEY:VALUE, KEY~REGEX with AND, OR, NOT and "
+                      "parentheses."},
+                     {"--limit", "LIMIT", "Print at most this many jobs.", CheckPositiveInteger},
+                     {"--page-size", "SIZE", "Start a new table after this many jobs.", CheckPositiveInteger},
+                     {"--sort-by", "FIELD,...", "Order of the jobs; ~FIELD is descending.", CheckList},
+                     {"--uri", "", "Print the address of each job only."}});
+constexpr auto kStreamFlags = WithCommonFlags(
+    {{"--allow-multiline-logs", "", "Do not split messages at their line ends."},
+     {"--last", "COUNT", "Print this many of the last entries and exit.", CheckPositiveInteger},
+     {"--polling-interval", "SECONDS",
+      "Time between two requests for new entries, if the server does not stream them. "
+      "Default: half a second.",
+      CheckPositiveInteger},
+     {"--task-name", "TASK", "Only entries of this replica, master-replica-0 for example."}});
+constexpr auto kUpdateFlags =
+    WithCommonFlags({{"--clear-labels", "", "Remove all labels first."},
+                     Repeated({"--remove-labels", "KEY,...", "Labels to remove.", CheckList}),
+                     Repeated({"--update-labels", "KEY=VALUE,...", "Labels to set.", CheckLabels})});
 
 constexpr std::string_view kLabelsExclusive[] = {"--clear-labels", "--remove-labels"};
 constexpr FlagGroup kUpdateGroups[] = {{FlagGroup::Rule::kExclusive, kLabelsExclusive}};
@@ -68,13 +40,13 @@ const Command kCommands[] = {
     {.spec = {.path = "jobs cancel",
               .summary = "Cancel a running training job.",
               .positional = "JOB",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "jobs cancel census_1"},
      .run = CancelJob},
     {.spec = {.path = "jobs delete",
               .summary = "Remove a job that has ended, with its log, figures and trials (administrators).",
               .positional = "JOB",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "jobs delete census_1"},
      .run = DeleteJob},
     {.spec = {.path = "jobs describe",
@@ -96,14 +68,14 @@ const Command kCommands[] = {
               .summary = "Stop a replica of a job and start it again, as maintenance does.",
               .positional = "JOB",
               .second = "REPLICA",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "jobs maintain census_1 worker-replica-0"},
      .run = MaintainJob},
     {.spec = {.path = "jobs shell",
               .summary = "Open a shell in a replica of a running training job.",
               .positional = "JOB",
               .second = "[REPLICA]",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "jobs shell census_1\n"
                           "jobs shell census_1 worker-replica-0"},
      .run = OpenJobShell},
@@ -129,7 +101,7 @@ const Command kCommands[] = {
     {.spec = {.path = "jobs trials",
               .summary = "Show the trials of a hyperparameter tuning job: --format table, csv, json, yaml.",
               .positional = "JOB",
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "jobs trials census_1\n"
                           "jobs trials census_1 --format=csv"},
      .run = ListTrials},

@@ -8,38 +8,23 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr auto kRuntimesFlags = WithCommonFlags(std::array{kDataDirFlag});
-constexpr auto kInstallRuntimeFlags = WithCommonFlags(
-    std::array{kDataDirFlag, FlagSpec{.name = "--from-image",
-                                      .metavar = "IMAGE",
-                                      .help = "Take the Python from this container image if the machine has "
-                                              "none that fits: python:3.7-slim. Name one that you trust: "
-                                              "this account will run its Python."}});
-constexpr auto kLocalTrainFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--distributed",
-             .kind = FlagKind::kSwitch,
-             .help = "Run a cluster of processes, each with its TF_CONFIG."},
-    FlagSpec{.name = "--evaluator-count",
-             .metavar = "COUNT",
-             .help = "Number of evaluators. Default: 0.",
-             .check = CheckReplicaCount},
-    FlagSpec{.name = "--job-dir", .metavar = "JOB_DIR", .help = "Passed to the program as --job-dir."},
-    FlagSpec{.name = "--module-name", .metavar = "MODULE", .help = "Python module to run.", .required = true},
-    FlagSpec{.name = "--package-path",
-             .metavar = "PATH",
-             .help = "Directory of the Python package. Default: the current directory."},
-    FlagSpec{.name = "--parameter-server-count",
-             .metavar = "COUNT",
-             .help = "Number of parameter servers. Default: 2.",
-             .check = CheckReplicaCount},
-    FlagSpec{.name = "--start-port",
-             .metavar = "PORT",
-             .help = "First port of the cluster, which needs one port per member. Default: 27182.",
-             .check = CheckReplicaCount},
-    FlagSpec{.name = "--worker-count",
-             .metavar = "COUNT",
-             .help = "Number of workers. Default: 2.",
-             .check = CheckReplicaCount}});
+constexpr auto kRuntimesFlags = WithCommonFlags({kDataDirFlag});
+constexpr auto kInstallRuntimeFlags =
+    WithCommonFlags({kDataDirFlag,
+                     {"--from-image", "IMAGE",
+                      "Take the Python from this container image if the machine has "
+                      "none that fits: python:3.7-slim. Name one that you trust: "
+                      "this account will run its Python."}});
+constexpr auto kLocalTrainFlags = WithCommonFlags(
+    {{"--distributed", "", "Run a cluster of processes, each with its TF_CONFIG."},
+     {"--evaluator-count", "COUNT", "Number of evaluators. Default: 0.", CheckReplicaCount},
+     {"--job-dir", "JOB_DIR", "Passed to the program as --job-dir."},
+     Required({"--module-name", "MODULE", "Python module to run."}),
+     {"--package-path", "PATH", "Directory of the Python package. Default: the current directory."},
+     {"--parameter-server-count", "COUNT", "Number of parameter servers. Default: 2.", CheckReplicaCount},
+     {"--start-port", "PORT", "First port of the cluster, which needs one port per member. Default: 27182.",
+      CheckReplicaCount},
+     {"--worker-count", "COUNT", "Number of workers. Default: 2.", CheckReplicaCount}});
 
 const Command kCommands[] = {
     {.spec = {.path = "local train",

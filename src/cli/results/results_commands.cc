@@ -39,7 +39,7 @@ bool IsPackage(const Json& job, const std::string& uri) {
          std::ranges::any_of(uris->children, [&](const Json& package) { return package.text == uri; });
 }
 
-constexpr auto kWaitFlags = WithCommonFlags(std::array{kDataDirFlag});
+constexpr auto kWaitFlags = WithCommonFlags({kDataDirFlag});
 
 }  // namespace
 

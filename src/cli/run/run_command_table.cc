@@ -7,48 +7,33 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr FlagSpec kAsyncFlag{
-    .name = "--async", .kind = FlagKind::kSwitch, .help = "Do not wait for the job, nor show its log."};
-constexpr FlagSpec kEnvFlag{.name = "--env",
-                            .kind = FlagKind::kAppend,
-                            .metavar = "NAME=VALUE",
-                            .help = "A variable of the program. May be given several times."};
-constexpr FlagSpec kNameFlag{
-    .name = "--name", .metavar = "JOB", .help = "Name of the job. Default: the program's, and the time."};
-constexpr auto kRunFlags = WithCommonFlags(std::array{
-    kAsyncFlag, kDataDirFlag, kEnvFlag,
-    FlagSpec{.name = "--gpus",
-             .metavar = "COUNT",
-             .help = "GPUs of each replica: 1, 2, 4 or 8.",
-             .check = CheckGpuCount},
-    FlagSpec{.name = "--image",
-             .metavar = "IMAGE",
-             .help = "Run this container image; the words after -- are its arguments."},
-    FlagSpec{.name = "--job-dir",
-             .metavar = "JOB_DIR",
-             .help = "gs:// path for the job's output, passed to the program as --job-dir. Without it the "
-                     "variable TRAINYARD_JOB_DIR names a folder of the job's own.",
-             .check = CheckJobDir},
-    kNameFlag,
-    FlagSpec{.name = "--runtime-version",
-             .metavar = "VERSION",
-             .help = "Runtime version that the program needs. Default: by what it imports."},
-    FlagSpec{.name = "--secret",
-             .kind = FlagKind::kAppend,
-             .metavar = "NAME",
-             .help = "A variable whose value is not kept with the job and not shown in its log. The value is "
-                     "that of your own variable NAME, or is asked for. May be given several times."},
-    FlagSpec{.name = "--workers",
-             .metavar = "COUNT",
-             .help = "Workers beside the master; TF_CONFIG and the variables of torch.distributed are set.",
-             .check = CheckWorkerCount}});
+constexpr FlagSpec kAsyncFlag{"--async", "", "Do not wait for the job, nor show its log."};
+constexpr FlagSpec kEnvFlag =
+    Repeated({"--env", "NAME=VALUE", "A variable of the program. May be given several times."});
+constexpr FlagSpec kNameFlag{"--name", "JOB", "Name of the job. Default: the program's, and the time."};
+constexpr auto kRunFlags = WithCommonFlags(
+    {kAsyncFlag,
+     kDataDirFlag,
+     kEnvFlag,
+     {"--gpus", "COUNT", "GPUs of each replica: 1, 2, 4 or 8.", CheckGpuCount},
+     {"--image", "IMAGE", "Run this container image; the words after -- are its arguments."},
+     {"--job-dir", "JOB_DIR",
+      "gs:// path for the job's output, passed to the program as --job-dir. Without it the "
+      "variable TRAINYARD_JOB_DIR names a folder of the job's own.",
+      CheckJobDir},
+     kNameFlag,
+     {"--runtime-version", "VERSION", "Runtime version that the program needs. Default: by what it imports."},
+     Repeated({"--secret", "NAME",
+               "A variable whose value is not kept with the job and not shown in its log. The value is "
+               "that of your own variable NAME, or is asked for. May be given several times."}),
+     {"--workers", "COUNT",
+      "Workers beside the master; TF_CONFIG and the variables of torch.distributed are set.",
+      CheckWorkerCount}});
 
-constexpr auto kRerunFlags = WithCommonFlags(
-    std::array{kAsyncFlag, kDataDirFlag, kEnvFlag, kNameFlag,
-               FlagSpec{.name = "--secret",
-                        .kind = FlagKind::kAppend,
-                        .metavar = "NAME",
-                        .help = "A further secret. Those that the former job had are read again anyway."}});
+constexpr auto kRerunFlags =
+    WithCommonFlags({kAsyncFlag, kDataDirFlag, kEnvFlag, kNameFlag,
+                     Repeated({"--secret", "NAME",
+                               "A further secret. Those that the former job had are read again anyway."})});
 
 const Command kCommands[] = {
     {.spec = {.path = "jobs rerun",

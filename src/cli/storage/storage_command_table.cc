@@ -8,22 +8,17 @@ namespace trainyard::cli {
 namespace {
 
 constexpr auto kCopyFlags = WithCommonFlags(
-    std::array{FlagSpec{.name = "--recursive",
-                        .kind = FlagKind::kSwitch,
-                        .help = "Include directories and all their contents. -r and -R are the same."}});
-constexpr auto kLsFlags = WithCommonFlags(std::array{
-    FlagSpec{
-        .name = "--long", .kind = FlagKind::kSwitch, .help = "Print sizes and times, too. -l is the same."},
-    FlagSpec{.name = "--recursive",
-             .kind = FlagKind::kSwitch,
-             .help = "List all objects below. -r and -R are the same."}});
+    {{"--recursive", "", "Include directories and all their contents. -r and -R are the same."}});
+constexpr auto kLsFlags =
+    WithCommonFlags({{"--long", "", "Print sizes and times, too. -l is the same."},
+                     {"--recursive", "", "List all objects below. -r and -R are the same."}});
 
 const Command kCommands[] = {
     {.spec = {.path = "storage cat",
               .summary = "Print objects.",
               .positional = "URL",
               .repeats = true,
-              .flags = kOnlyCommonFlags,
+              .flags = kCommonFlags,
               .examples = "storage cat gs://bucket/census_1/metrics.json"},
      .run = PrintObjects},
     {.spec = {.path = "storage cp",

@@ -7,10 +7,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr auto kTopFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--once",
-             .kind = FlagKind::kSwitch,
-             .help = "Print it once, also on a terminal; else it is shown anew until q or Ctrl-C."}});
+constexpr auto kTopFlags = WithCommonFlags(
+    {{"--once", "", "Print it once, also on a terminal; else it is shown anew until q or Ctrl-C."}});
 
 const Command kCommands[] = {
     {.spec = {.path = "top",

@@ -22,8 +22,8 @@ std::string CaFileOf(const SettingSources& sources, const std::string& data_dir,
 
 }  // namespace
 
-Result<OpenedSession> OpenSession(const Arguments& arguments, const SettingSources& sources,
-                                  const Console& console, std::string program) {
+Result<OpenedSession> OpenSession(const LocalSession& local, std::string program) {
+  const auto& [arguments, sources, console] = local;
   TY_TRY(ClientSetting server, ServerOf(arguments, sources));
   const std::string data_dir = DataDirOf(arguments, sources);
   TY_TRY(FoundToken token, FindToken(arguments, sources, data_dir, server.value));
@@ -42,16 +42,14 @@ Result<OpenedSession> OpenSession(const Arguments& arguments, const SettingSourc
       FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
   ApiClient& client = **made;
   return OpenedSession{.client = *std::move(made),
-                       .session = {.arguments = arguments,
-                                   .sources = sources,
-                                   .console = console,
-                                   .client = client,
-                                   .program = std::move(program),
-                                   .server = std::move(server),
-                                   .project = std::move(project),
-                                   .format = {},
-                                   .token = std::move(token.text),
-                                   .ca_file = ca_file}};
+                       .session = {local,
+                                   client,
+                                   std::move(program),
+                                   std::move(server),
+                                   std::move(project),
+                                   {},
+                                   std::move(token.text),
+                                   ca_file}};
 }
 
 std::optional<std::string> CommandSession::Property(std::string_view section, std::string_view name) const {

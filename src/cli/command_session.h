@@ -16,11 +16,18 @@
 
 namespace trainyard::cli {
 
-/// What a command has access to. All references outlive the command; one thread.
-struct CommandSession {
+/// What a command has access to that needs no server. All references outlive the command; one thread.
+struct LocalSession {
   const Arguments& arguments;
   const SettingSources& sources;
   const Console& console;
+
+  /// --format. kInvalidArgument: there is no such format.
+  [[nodiscard]] Result<OutputFormat> Format() const { return ParseOutputFormat(arguments.Value("--format")); }
+};
+
+/// The same, with a server.
+struct CommandSession : LocalSession {
   ApiClient& client;
   std::string program;  ///< as the user invoked it: "trainyard", "trainyard ai-platform"
   ClientSetting server;
@@ -47,8 +54,7 @@ struct OpenedSession {
 
 /// Finds the server, the project and the token by flags and settings; sends nothing. kInvalidArgument: the
 /// server's address is not valid.
-[[nodiscard]] Result<OpenedSession> OpenSession(const Arguments& arguments, const SettingSources& sources,
-                                                const Console& console, std::string program);
+[[nodiscard]] Result<OpenedSession> OpenSession(const LocalSession& session, std::string program);
 
 /// A command's exit status. An error is printed after "ERROR: (path) ", and the status is 1.
 using ExitStatus = Result<int>;

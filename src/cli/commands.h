@@ -15,8 +15,7 @@ namespace trainyard::cli {
 /// A command that needs the server.
 using ServerCommand = ExitStatus (*)(const CommandSession& session);
 /// A command that needs no server, or finds it in its own way.
-using LocalCommand = ExitStatus (*)(const Arguments& arguments, const SettingSources& sources,
-                                    const Console& console);
+using LocalCommand = ExitStatus (*)(const LocalSession& session);
 
 /// A row of a table: what a command accepts, and its function (none: main.cc has it). Each directory of
 /// commands has one table, NAME_command_table.cc; commands.cc gathers them.

@@ -157,7 +157,7 @@ ExitStatus RunWithServer(const CommandSpec& command, ServerCommand run, const In
   const bool own = command.path == "jobs trials" && (asked == "csv" || asked == "table");
   if (own) asked.reset();  // a format that only this command has
   TY_TRY(OutputFormat format, ParseOutputFormat(asked));
-  TY_TRY(OpenedSession opened, OpenSession(arguments, sources, console, invocation.untracked));
+  TY_TRY(OpenedSession opened, OpenSession({arguments, sources, console}, invocation.untracked));
   opened.session.format = std::move(format);
   ExitStatus status = run(opened.session);
   if (status) return status;
@@ -166,7 +166,7 @@ ExitStatus RunWithServer(const CommandSpec& command, ServerCommand run, const In
 
 ExitStatus RunLocally(LocalCommand run, const Arguments& arguments, const SettingSources& sources,
                       const Console& console) {
-  ExitStatus status = run(arguments, sources, console);
+  ExitStatus status = run({arguments, sources, console});
   if (status) return status;
   return std::unexpected(WithNearestName(std::move(status).error(), arguments, sources));
 }

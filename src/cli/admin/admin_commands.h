@@ -15,23 +15,15 @@ struct Command;
 /// The table of `admin ...`.
 [[nodiscard]] std::span<const Command> AdminCommands();
 
-[[nodiscard]] ExitStatus BackUp(const Arguments& arguments, const SettingSources& sources,
-                                const Console& console);
-[[nodiscard]] ExitStatus RestoreFromBackup(const Arguments& arguments, const SettingSources& sources,
-                                           const Console& console);
-[[nodiscard]] ExitStatus DrainServer(const Arguments& arguments, const SettingSources& sources,
-                                     const Console& console);
-[[nodiscard]] ExitStatus ReloadServer(const Arguments& arguments, const SettingSources& sources,
-                                      const Console& console);
-[[nodiscard]] ExitStatus RecoverDataDirectory(const Arguments& arguments, const SettingSources& sources,
-                                              const Console& console);
+[[nodiscard]] ExitStatus BackUp(const LocalSession& session);
+[[nodiscard]] ExitStatus RestoreFromBackup(const LocalSession& session);
+[[nodiscard]] ExitStatus DrainServer(const LocalSession& session);
+[[nodiscard]] ExitStatus ReloadServer(const LocalSession& session);
+[[nodiscard]] ExitStatus RecoverDataDirectory(const LocalSession& session);
 /// The operator's word: the machine's clock is right.
-[[nodiscard]] ExitStatus ConfirmRetention(const Arguments& arguments, const SettingSources& sources,
-                                          const Console& console);
-[[nodiscard]] ExitStatus ShowAdminStatus(const Arguments& arguments, const SettingSources& sources,
-                                         const Console& console);
+[[nodiscard]] ExitStatus ConfirmRetention(const LocalSession& session);
+[[nodiscard]] ExitStatus ShowAdminStatus(const LocalSession& session);
 /// Status 0 if jobs can run here, else 1.
-[[nodiscard]] ExitStatus ExamineMachine(const Arguments& arguments, const SettingSources& sources,
-                                        const Console& console);
+[[nodiscard]] ExitStatus ExamineMachine(const LocalSession& session);
 
 }  // namespace trainyard::cli

@@ -21,22 +21,21 @@ std::string AdminDataDir(const Arguments& arguments, const SettingSources& sourc
   return path;
 }
 
-Result<std::unique_ptr<AdminServer>> AdminServer::Find(const Arguments& arguments,
-                                                       const SettingSources& sources,
-                                                       const Console& console) {
-  std::unique_ptr<AdminServer> server(new AdminServer(arguments));
-  if (arguments.Has("--data") && !arguments.Has("--server")) {
-    const std::string data = AdminDataDir(arguments, sources);
-    if (const std::string forbidden = WhyNoteIsForbidden(sources, data); !forbidden.empty())
+Result<std::unique_ptr<AdminServer>> AdminServer::Find(const LocalSession& session) {
+  std::unique_ptr<AdminServer> server(new AdminServer(session.arguments));
+  if (session.arguments.Has("--data") && !session.arguments.Has("--server")) {
+    const std::string data = AdminDataDir(session.arguments, session.sources);
+    if (const std::string forbidden = WhyNoteIsForbidden(session.sources, data); !forbidden.empty())
       return std::unexpected(Error{Code::kPermissionDenied, forbidden, ""});
-    const std::optional<ServerNote> note = ReadServerNote(sources, data);
+    const std::optional<ServerNote> note = ReadServerNote(session.sources, data);
     if (!note)
       return std::unexpected(NotFound("No server has run with the data directory " + data +
                                       ". Start one: trainyard serve --data " + data));
     server->arguments_.flags["--server"] = {note->url};
   }
-  TY_TRY(OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  TY_TRY(OpenedSession opened, OpenSession(server->arguments_, sources, console, "trainyard"));
+  TY_TRY(OutputFormat format, session.Format());
+  TY_TRY(OpenedSession opened,
+         OpenSession({server->arguments_, session.sources, session.console}, "trainyard"));
   opened.session.format = std::move(format);
   server->opened_ = std::make_unique<OpenedSession>(std::move(opened));
   return server;

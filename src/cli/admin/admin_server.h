@@ -15,9 +15,7 @@ namespace trainyard::cli {
 class AdminServer {
  public:
   /// kNotFound: no server has run with the data directory; kPermissionDenied: it is another account's.
-  [[nodiscard]] static Result<std::unique_ptr<AdminServer>> Find(const Arguments& arguments,
-                                                                 const SettingSources& sources,
-                                                                 const Console& console);
+  [[nodiscard]] static Result<std::unique_ptr<AdminServer>> Find(const LocalSession& session);
 
   /// "/trainyard/v1/admin/" and `path`; an empty body is a GET.
   [[nodiscard]] Result<Json> Get(const std::string& path);

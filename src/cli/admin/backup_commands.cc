@@ -121,30 +121,29 @@ void SayWhatHappensNext(const backup::RestoreReport& report, const std::string& 
 
 }  // namespace
 
-ExitStatus BackUp(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(arguments, sources, console));
-  TY_TRY(const bool is_here, server->UseSocket(AdminDataDir(arguments, sources)));
-  const std::string path = AbsolutePath(arguments.positionals.front());
+ExitStatus BackUp(const LocalSession& session) {
+  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
+  TY_TRY(const bool is_here, server->UseSocket(AdminDataDir(session.arguments, session.sources)));
+  const std::string path = AbsolutePath(session.arguments.positionals.front());
   Json body = JsonObject();
   SetMember(body, "directory", JsonString(is_here ? WithoutLinks(path) : path));
-  SetMember(body, "withBucketDirs", JsonBool(arguments.IsOn("--with-bucket-dirs")));
-  SetMember(body, "copyObjects", JsonBool(arguments.IsOn("--copy-objects")));
+  SetMember(body, "withBucketDirs", JsonBool(session.arguments.IsOn("--with-bucket-dirs")));
+  SetMember(body, "copyObjects", JsonBool(session.arguments.IsOn("--copy-objects")));
   TY_RETURN_IF_ERROR(server->Post("backup", body));
-  return WaitForBackup(*server, console);
+  return WaitForBackup(*server, session.console);
 }
 
-ExitStatus RestoreFromBackup(const Arguments& arguments, const SettingSources& sources,
-                             const Console& console) {
-  if (!arguments.Has("--data"))
+ExitStatus RestoreFromBackup(const LocalSession& session) {
+  if (!session.arguments.Has("--data"))
     return std::unexpected(UsageError("--data", "Must be specified: the data directory to make."));
-  const std::string data = AdminDataDir(arguments, sources);
-  const auto tell = [&console](const std::string& name) {
-    console.Transient(kRedraw + std::string("Restoring ") + wire::VisibleText(name));
+  const std::string data = AdminDataDir(session.arguments, session.sources);
+  const auto tell = [&session](const std::string& name) {
+    session.console.Transient(kRedraw + std::string("Restoring ") + wire::VisibleText(name));
   };
-  const auto report = backup::RestoreBackup(AbsolutePath(arguments.positionals.front()), data, tell);
-  console.Transient(kRedraw);
+  const auto report = backup::RestoreBackup(AbsolutePath(session.arguments.positionals.front()), data, tell);
+  session.console.Transient(kRedraw);
   if (!report) return std::unexpected(report.error());
-  SayWhatHappensNext(*report, data, console);
+  SayWhatHappensNext(*report, data, session.console);
   return 0;
 }
 

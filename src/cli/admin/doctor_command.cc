@@ -82,30 +82,29 @@ void PrintRows(const Doctor& doctor, const Console& console) {
 }
 
 /// Nothing: no server has the data directory now.
-std::unique_ptr<AdminServer> FindServer(const Arguments& arguments, const SettingSources& sources,
-                                        const Console& console, const std::optional<ServerNote>& note) {
+std::unique_ptr<AdminServer> FindServer(const LocalSession& session, const std::optional<ServerNote>& note) {
   if (!note || !std::filesystem::exists("/proc/" + std::to_string(note->pid))) return nullptr;
-  Result<std::unique_ptr<AdminServer>> server = AdminServer::Find(arguments, sources, console);
+  Result<std::unique_ptr<AdminServer>> server = AdminServer::Find(session);
   return server ? *std::move(server) : nullptr;
 }
 
 }  // namespace
 
-ExitStatus ExamineMachine(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const std::string data = AdminDataDir(arguments, sources);
-  const std::optional<ServerNote> note = ReadServerNote(sources, data);
-  Arguments named = arguments;
+ExitStatus ExamineMachine(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  const std::string data = AdminDataDir(session.arguments, session.sources);
+  const std::optional<ServerNote> note = ReadServerNote(session.sources, data);
+  Arguments named = session.arguments;
   named.flags["--data"] = {data};
-  const std::unique_ptr<AdminServer> server = FindServer(named, sources, console, note);
+  const std::unique_ptr<AdminServer> server = FindServer({named, session.sources, session.console}, note);
   const std::string url = server == nullptr ? std::string() : note->url;
   TY_TRY(Doctor doctor, Examine(data, url, server == nullptr ? std::string() : note->lacking));
   if (server != nullptr) AddServer(url, *server, doctor);
   if (format.kind == OutputFormat::Kind::kDefault) {
-    PrintRows(doctor, console);
+    PrintRows(doctor, session.console);
   } else {
     TY_TRY(const Json tree, wire::ParseJsonTree(wire::PrintJson(doctor)));
-    console.Out(PrintResource(tree, format));
+    session.console.Out(PrintResource(tree, format));
   }
   return doctor.can_run_jobs() ? 0 : 1;
 }

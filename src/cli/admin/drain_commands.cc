@@ -75,46 +75,45 @@ void PrintChecks(const Json& status, const Console& console) {
 
 }  // namespace
 
-ExitStatus DrainServer(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  if (arguments.IsOn("--off") && arguments.IsOn("--wait"))
+ExitStatus DrainServer(const LocalSession& session) {
+  if (session.arguments.IsOn("--off") && session.arguments.IsOn("--wait"))
     return std::unexpected(UsageError("--wait", "not allowed with argument --off"));
-  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(arguments, sources, console));
+  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
   Json body = JsonObject();
-  SetMember(body, "on", JsonBool(!arguments.IsOn("--off")));
+  SetMember(body, "on", JsonBool(!session.arguments.IsOn("--off")));
   TY_TRY(const Json drain, server->Post("drain", body));
-  console.Status(DescribeDrain(drain) + "\n");
-  return arguments.IsOn("--wait") ? WaitUntilNothingRuns(*server, console) : 0;
+  session.console.Status(DescribeDrain(drain) + "\n");
+  return session.arguments.IsOn("--wait") ? WaitUntilNothingRuns(*server, session.console) : 0;
 }
 
-ExitStatus ShowAdminStatus(const Arguments& arguments, const SettingSources& sources,
-                           const Console& console) {
-  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(arguments, sources, console));
+ExitStatus ShowAdminStatus(const LocalSession& session) {
+  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
   TY_TRY(const Json status, server->Get("status"));
   const OutputFormat& format = server->session().format;
   if (format.kind != OutputFormat::Kind::kDefault) {
-    console.Out(PrintResource(status, format));
+    session.console.Out(PrintResource(status, format));
     return 0;
   }
   const std::string waiting = TextAt(status, "waitingJobs");
   const Json* drain = FindMember(status, "drain");
-  console.Out("trainyard " + TextAt(status, "version") + " at " + server->session().server.value + "\n" +
-              DescribeDrain(drain == nullptr ? JsonObject() : *drain) + "\n" + DescribeRunning(status) +
-              "; " + (waiting.empty() ? "0" : waiting) + " waiting.\n");
+  session.console.Out("trainyard " + TextAt(status, "version") + " at " + server->session().server.value +
+                      "\n" + DescribeDrain(drain == nullptr ? JsonObject() : *drain) + "\n" +
+                      DescribeRunning(status) + "; " + (waiting.empty() ? "0" : waiting) + " waiting.\n");
   if (const std::string backup = TextAt(status, "backup.directory"); !backup.empty())
-    console.Out("Last backup: " + backup + " (" + TextAt(status, "backup.state") + ")\n");
-  PrintChecks(status, console);
+    session.console.Out("Last backup: " + backup + " (" + TextAt(status, "backup.state") + ")\n");
+  PrintChecks(status, session.console);
   return 0;
 }
 
-ExitStatus ReloadServer(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(arguments, sources, console));
+ExitStatus ReloadServer(const LocalSession& session) {
+  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
   TY_TRY(const Json reload, server->Post("reload", JsonObject()));
   const Json* read = FindMember(reload, "readAgain");
   if (read == nullptr || read->children.empty()) {
-    console.Status("This server has nothing to read again.\n");
+    session.console.Status("This server has nothing to read again.\n");
     return 0;
   }
-  for (const Json& what : read->children) console.Status("Read again: " + what.text + "\n");
+  for (const Json& what : read->children) session.console.Status("Read again: " + what.text + "\n");
   return 0;
 }
 

@@ -19,17 +19,18 @@ std::string Describe(const backup::RecoveredDatabase& database) {
 
 }  // namespace
 
-ExitStatus RecoverDataDirectory(const Arguments& arguments, const SettingSources& sources,
-                                const Console& console) {
-  if (!arguments.Has("--data"))
+ExitStatus RecoverDataDirectory(const LocalSession& session) {
+  if (!session.arguments.Has("--data"))
     return std::unexpected(
         UsageError("--data", "Must be specified: the data directory of a stopped server."));
-  const std::string data = AdminDataDir(arguments, sources);
-  const auto tell = [&console](const std::string& name) { console.Status("Checking " + name + "\n"); };
+  const std::string data = AdminDataDir(session.arguments, session.sources);
+  const auto tell = [&session](const std::string& name) {
+    session.console.Status("Checking " + name + "\n");
+  };
   TY_TRY(const std::vector<backup::RecoveredDatabase> recovered, backup::RecoverData(data, tell));
-  for (const backup::RecoveredDatabase& database : recovered) console.Warn(Describe(database));
-  if (recovered.empty()) console.Status("All databases that are there are whole.\n");
-  console.Status(
+  for (const backup::RecoveredDatabase& database : recovered) session.console.Warn(Describe(database));
+  if (recovered.empty()) session.console.Status("All databases that are there are whole.\n");
+  session.console.Status(
       "The next server goes on with the jobs that are there, ends what is left of others, and gives none "
       "of their numbers out again: trainyard serve --data " +
       data + "\n");

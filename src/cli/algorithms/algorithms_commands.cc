@@ -103,8 +103,8 @@ std::string_view FirstSentence(std::string_view text) { return text.substr(0, te
 
 }  // namespace
 
-ExitStatus ListAlgorithms(const Arguments& arguments, const SettingSources&, const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+ExitStatus ListAlgorithms(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
   Rows rows{{"NAME", "IMAGES", "WHAT"}};
   std::vector<Json> resources;
   for (const Algorithm& algorithm : algorithms::Algorithms()) {
@@ -115,15 +115,15 @@ ExitStatus ListAlgorithms(const Arguments& arguments, const SettingSources&, con
     rows.push_back({algorithm.name(), images, std::string(FirstSentence(algorithm.summary()))});
   }
   if (format.kind == OutputFormat::Kind::kDefault)
-    console.Table(rows);
+    session.console.Table(rows);
   else
-    console.Out(PrintResources(resources, format));
+    session.console.Out(PrintResources(resources, format));
   return 0;
 }
 
-ExitStatus DescribeAlgorithm(const Arguments& arguments, const SettingSources&, const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const std::string& name = arguments.positionals.front();
+ExitStatus DescribeAlgorithm(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  const std::string& name = session.arguments.positionals.front();
   const Algorithm* algorithm = algorithms::Find(name);
   if (algorithm == nullptr) algorithm = algorithms::ForImage(name);
   if (algorithm == nullptr) {
@@ -135,11 +135,11 @@ ExitStatus DescribeAlgorithm(const Arguments& arguments, const SettingSources&, 
                                     " To list them: trainyard algorithms list"));
   }
   if (format.kind == OutputFormat::Kind::kDefault) {
-    console.Out(ForPeople(*algorithm));
+    session.console.Out(ForPeople(*algorithm));
     return 0;
   }
   TY_TRY(Json table, Table(*algorithm));
-  console.Out(PrintResource(table, format));
+  session.console.Out(PrintResource(table, format));
   return 0;
 }
 

@@ -15,11 +15,9 @@ struct Command;
 [[nodiscard]] std::span<const Command> AlgorithmsCommands();
 
 /// `algorithms list`: name, images, what it is.
-[[nodiscard]] ExitStatus ListAlgorithms(const Arguments& arguments, const SettingSources& sources,
-                                        const Console& console);
+[[nodiscard]] ExitStatus ListAlgorithms(const LocalSession& session);
 /// `algorithms describe NAME`: for people arguments, data, metrics and a first job; with --format the table
 /// as it is. NAME may be an image.
-[[nodiscard]] ExitStatus DescribeAlgorithm(const Arguments& arguments, const SettingSources& sources,
-                                           const Console& console);
+[[nodiscard]] ExitStatus DescribeAlgorithm(const LocalSession& session);
 
 }  // namespace trainyard::cli

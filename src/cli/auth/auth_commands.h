@@ -17,16 +17,11 @@ struct Command;
 [[nodiscard]] ExitStatus RevokeToken(const CommandSession& session);
 
 /// Asks the server who the token is, then keeps it.
-[[nodiscard]] ExitStatus LogIn(const Arguments& arguments, const SettingSources& sources,
-                               const Console& console);
-[[nodiscard]] ExitStatus LogOut(const Arguments& arguments, const SettingSources& sources,
-                                const Console& console);
+[[nodiscard]] ExitStatus LogIn(const LocalSession& session);
+[[nodiscard]] ExitStatus LogOut(const LocalSession& session);
 /// As logout, and the token is no token any more.
-[[nodiscard]] ExitStatus RevokeLogin(const Arguments& arguments, const SettingSources& sources,
-                                     const Console& console);
-[[nodiscard]] ExitStatus ListLogins(const Arguments& arguments, const SettingSources& sources,
-                                    const Console& console);
-[[nodiscard]] ExitStatus PrintAccessToken(const Arguments& arguments, const SettingSources& sources,
-                                          const Console& console);
+[[nodiscard]] ExitStatus RevokeLogin(const LocalSession& session);
+[[nodiscard]] ExitStatus ListLogins(const LocalSession& session);
+[[nodiscard]] ExitStatus PrintAccessToken(const LocalSession& session);
 
 }  // namespace trainyard::cli

@@ -37,11 +37,11 @@ Result<KeptLogin> ChosenLogin(const Arguments& arguments, const KeptLogins& kept
 
 }  // namespace
 
-ExitStatus LogIn(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+ExitStatus LogIn(const LocalSession& session) {
   KeptLogin login;
-  login.server = PlainServer(FindServer(sources, arguments.Value("--server")).value);
-  login.ca_file = CaFileFor(arguments, sources, login.server);
-  TY_TRY(login.token, ReadTokenFile(arguments.Value("--token-file").value_or("-")));
+  login.server = PlainServer(FindServer(session.sources, session.arguments.Value("--server")).value);
+  login.ca_file = CaFileFor(session.arguments, session.sources, login.server);
+  TY_TRY(login.token, ReadTokenFile(session.arguments.Value("--token-file").value_or("-")));
   TY_TRY(const std::unique_ptr<ApiClient> client, ClientOf(login));
   TY_TRY(const Json who, WhoAmI(*client));
   login.principal = TextAt(who, "principal");
@@ -53,21 +53,21 @@ ExitStatus LogIn(const Arguments& arguments, const SettingSources& sources, cons
   const std::string end = TextAt(who, "expireTime");
   const std::string said = "Logged in to " + login.server + " as " + login.principal +
                            (end.empty() ? "" : ", until " + end) + ".\n";
-  TY_RETURN_IF_ERROR(WriteLogins(sources, WithLogin(ReadLogins(sources), std::move(login))));
-  console.Status(said);
+  TY_RETURN_IF_ERROR(WriteLogins(session.sources, WithLogin(ReadLogins(session.sources), std::move(login))));
+  session.console.Status(said);
   return 0;
 }
 
-ExitStatus LogOut(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  KeptLogins kept = ReadLogins(sources);
-  TY_TRY(const KeptLogin login, ChosenLogin(arguments, kept));
-  TY_RETURN_IF_ERROR(WriteLogins(sources, WithoutLogin(std::move(kept), login.server)));
-  console.Status("Logged out of " + login.server + ".\n");
+ExitStatus LogOut(const LocalSession& session) {
+  KeptLogins kept = ReadLogins(session.sources);
+  TY_TRY(const KeptLogin login, ChosenLogin(session.arguments, kept));
+  TY_RETURN_IF_ERROR(WriteLogins(session.sources, WithoutLogin(std::move(kept), login.server)));
+  session.console.Status("Logged out of " + login.server + ".\n");
   return 0;
 }
 
-ExitStatus RevokeLogin(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const KeptLogin login, ChosenLogin(arguments, ReadLogins(sources)));
+ExitStatus RevokeLogin(const LocalSession& session) {
+  TY_TRY(const KeptLogin login, ChosenLogin(session.arguments, ReadLogins(session.sources)));
   TY_TRY(const std::unique_ptr<ApiClient> client, ClientOf(login));
   TY_TRY(const Json who, WhoAmI(*client));
   const std::string id = TextAt(who, "tokenId");
@@ -77,13 +77,13 @@ ExitStatus RevokeLogin(const Arguments& arguments, const SettingSources& sources
   }
   TY_TRY(const Json answer,
          CallJson(*client, {.method = ApiRequest::Method::kDelete, .path = "/trainyard/v1/tokens/" + id}));
-  console.Status("Revoked token " + id + ".\n");
-  return LogOut(arguments, sources, console);
+  session.console.Status("Revoked token " + id + ".\n");
+  return LogOut(session);
 }
 
-ExitStatus ListLogins(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const KeptLogins kept = ReadLogins(sources);
+ExitStatus ListLogins(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  const KeptLogins kept = ReadLogins(session.sources);
   Rows rows{{"ACTIVE", "SERVER", "PRINCIPAL"}};
   std::vector<Json> resources;
   for (const KeptLogin& login : kept.logins) {
@@ -96,23 +96,22 @@ ExitStatus ListLogins(const Arguments& arguments, const SettingSources& sources,
     resources.push_back(std::move(json));
   }
   if (format.kind == OutputFormat::Kind::kDefault)
-    console.Table(rows);
+    session.console.Table(rows);
   else
-    console.Out(PrintResources(resources, format));
+    session.console.Out(PrintResources(resources, format));
   return 0;
 }
 
-ExitStatus PrintAccessToken(const Arguments& arguments, const SettingSources& sources,
-                            const Console& console) {
-  const std::string data_dir = DataDirOf(arguments, sources);
-  TY_TRY(const ClientSetting server, ServerOf(arguments, sources));
-  TY_TRY(const FoundToken token, FindToken(arguments, sources, data_dir, server.value));
+ExitStatus PrintAccessToken(const LocalSession& session) {
+  const std::string data_dir = DataDirOf(session.arguments, session.sources);
+  TY_TRY(const ClientSetting server, ServerOf(session.arguments, session.sources));
+  TY_TRY(const FoundToken token, FindToken(session.arguments, session.sources, data_dir, server.value));
   if (token.text.empty()) {
     return std::unexpected(NotFound("There is no token for " + server.value +
                                     ". Log in: trainyard auth login --server URL --token-file FILE, or name "
                                     "one in TRAINYARD_TOKEN_FILE."));
   }
-  console.Out(token.text + "\n");
+  session.console.Out(token.text + "\n");
   return 0;
 }
 

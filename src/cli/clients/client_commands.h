@@ -11,11 +11,9 @@ namespace trainyard::cli {
 [[nodiscard]] std::span<const Command> ClientCommands();
 
 /// `env`: prints variables that lead clients to a server. Needs no CommandSession: it asks the server itself.
-[[nodiscard]] ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSources& sources,
-                                                const Console& console);
+[[nodiscard]] ExitStatus PrintClientEnvironment(const LocalSession& session);
 
 /// `with`: runs any program with Google's names meaning a server (docs/adr/0031-with.md).
-[[nodiscard]] ExitStatus RunWith(const Arguments& arguments, const SettingSources& sources,
-                                 const Console& console);
+[[nodiscard]] ExitStatus RunWith(const LocalSession& session);
 
 }  // namespace trainyard::cli

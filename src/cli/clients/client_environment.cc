@@ -267,30 +267,31 @@ std::string PrintUnset(const SettingSources& sources) {
   return out.empty() ? out : out + "unset " + kNames + "\n";
 }
 
-ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSources& sources,
-                                  const Console& console) {
-  if (std::string shell = arguments.Value("--shell").value_or("sh"); shell != "sh")
+ExitStatus PrintClientEnvironment(const LocalSession& session) {
+  if (std::string shell = session.arguments.Value("--shell").value_or("sh"); shell != "sh")
     return std::unexpected(
         UsageError("--shell", "Must be sh (bash, zsh and dash read it, too); received: " + shell));
-  if (arguments.IsOn("--unset")) {
+  if (session.arguments.IsOn("--unset")) {
     const std::string lines = PrintUnset(ProcessSettingSources());
-    if (lines.empty()) console.Status("Nothing in this shell was set by trainyard env.\n");
-    console.Out(lines);
+    if (lines.empty()) session.console.Status("Nothing in this shell was set by trainyard env.\n");
+    session.console.Out(lines);
     return 0;
   }
-  TY_TRY(const FoundServer found, FindRunningServer(arguments, sources));
-  const ClientSetting project = ProjectOf(found, arguments, sources);
-  TY_TRY(const ClientLogin login, MakeClientLogin(found, arguments, sources, Universe::kServers));
-  TY_TRY(const ClientEnvironment environment, MakeEnvironment(found, sources, project.value, login));
+  TY_TRY(const FoundServer found, FindRunningServer(session.arguments, session.sources));
+  const ClientSetting project = ProjectOf(found, session.arguments, session.sources);
+  TY_TRY(const ClientLogin login,
+         MakeClientLogin(found, session.arguments, session.sources, Universe::kServers));
+  TY_TRY(const ClientEnvironment environment, MakeEnvironment(found, session.sources, project.value, login));
   VariableList variables = ClientVariables(environment);
-  for (auto& variable : WithoutProxies(sources, {"localhost", ".localhost", "127.0.0.1"}))
+  for (auto& variable : WithoutProxies(session.sources, {"localhost", ".localhost", "127.0.0.1"}))
     variables.push_back(std::move(variable));
-  console.Out("# Server " + found.url + " (from: " + found.where + "), project " + project.value +
-              " (from: " + project.source + ").\n" +
-              "# Programs that read none of these (older clients, Java, R): trainyard with -- COMMAND\n" +
-              PrintSettings(variables, ProcessSettingSources()));
-  WarnOfServer(found, sources, console);
-  WarnOfCredentials(environment, sources, console);
+  session.console.Out(
+      "# Server " + found.url + " (from: " + found.where + "), project " + project.value +
+      " (from: " + project.source + ").\n" +
+      "# Programs that read none of these (older clients, Java, R): trainyard with -- COMMAND\n" +
+      PrintSettings(variables, ProcessSettingSources()));
+  WarnOfServer(found, session.sources, session.console);
+  WarnOfCredentials(environment, session.sources, session.console);
   return 0;
 }
 

@@ -51,20 +51,20 @@ Result<OwnFiles> MakeOwnFiles(const FoundServer& found, const Arguments& argumen
 
 }  // namespace
 
-ExitStatus RunWith(const Arguments& arguments, const SettingSources& sources, const Console& /*console*/) {
-  if (!arguments.passthrough || arguments.passthrough->empty())
+ExitStatus RunWith(const LocalSession& session) {
+  if (!session.arguments.passthrough || session.arguments.passthrough->empty())
     return std::unexpected(UsageError("COMMAND", "Must be specified: trainyard with -- COMMAND [ARGS]"));
-  TY_TRY(const FoundServer found, FindRunningServer(arguments, sources));
+  TY_TRY(const FoundServer found, FindRunningServer(session.arguments, session.sources));
   TY_RETURN_IF_ERROR(CheckFront(found));
   const std::string& address = found.note->workstation.address;
-  if (sources.variable(kWithin) == address)
-    return replica::RunLedCommand({.argv = *arguments.passthrough, .environment = OwnVariables()});
-  const ClientSetting project = ProjectOf(found, arguments, sources);
-  TY_TRY(const OwnFiles own, MakeOwnFiles(found, arguments, sources, project.value));
-  GoogleView view = MakeGoogleView(*found.note, found.data_dir, project.value, own, sources);
+  if (session.sources.variable(kWithin) == address)
+    return replica::RunLedCommand({.argv = *session.arguments.passthrough, .environment = OwnVariables()});
+  const ClientSetting project = ProjectOf(found, session.arguments, session.sources);
+  TY_TRY(const OwnFiles own, MakeOwnFiles(found, session.arguments, session.sources, project.value));
+  GoogleView view = MakeGoogleView(*found.note, found.data_dir, project.value, own, session.sources);
   view.variables[kWithin] = address;
   TY_TRY(const replica::OwnView entered, replica::EnterOwnView({.binds = view.binds}, view.hosts));
-  return replica::RunLedCommand({.argv = *arguments.passthrough,
+  return replica::RunLedCommand({.argv = *session.arguments.passthrough,
                                  .environment = OwnVariables(view.variables),
                                  .doors = std::move(view.doors),
                                  .gains_nothing = entered == replica::OwnView::kUserNamespace});

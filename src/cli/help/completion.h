@@ -11,8 +11,7 @@
 namespace trainyard::cli {
 
 /// `completion bash|zsh|fish`.
-[[nodiscard]] ExitStatus PrintCompletionScript(const Arguments& arguments, const SettingSources& sources,
-                                               const Console& console);
+[[nodiscard]] ExitStatus PrintCompletionScript(const LocalSession& session);
 
 /// The words that can replace the last word of a command line.
 struct Completion {

@@ -74,10 +74,9 @@ complete -c trainyard -f -a '(__trainyard_complete)'
 
 }  // namespace
 
-ExitStatus PrintCompletionScript(const Arguments& arguments, const SettingSources& /*sources*/,
-                                 const Console& console) {
-  const std::string& shell = arguments.positionals.front();
-  console.Out(shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish);
+ExitStatus PrintCompletionScript(const LocalSession& session) {
+  const std::string& shell = session.arguments.positionals.front();
+  session.console.Out(shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish);
   return 0;
 }
 

@@ -25,10 +25,9 @@ std::string VersionText(const BuildInfo& build, const OutputFormat& format) {
          std::string(build.build_type) + ")\n";
 }
 
-ExitStatus PrintVersion(const Arguments& arguments, const SettingSources& /*sources*/,
-                        const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  console.Out(VersionText(ThisBuild(), format));
+ExitStatus PrintVersion(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  session.console.Out(VersionText(ThisBuild(), format));
   return 0;
 }
 

@@ -13,7 +13,6 @@ namespace trainyard::cli {
 [[nodiscard]] std::string VersionText(const BuildInfo& build, const OutputFormat& format);
 
 /// `version`, `--version`.
-[[nodiscard]] ExitStatus PrintVersion(const Arguments& arguments, const SettingSources& sources,
-                                      const Console& console);
+[[nodiscard]] ExitStatus PrintVersion(const LocalSession& session);
 
 }  // namespace trainyard::cli

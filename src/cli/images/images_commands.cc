@@ -81,9 +81,9 @@ void SayRemoved(const Console& console, const Collected& collected) {
 
 }  // namespace
 
-ExitStatus ListImages(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
+ExitStatus ListImages(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
   Rows rows{{"NAME", "DIGEST", "SIZE", "UNPACKED", "LAST_USE", "STATE"}};
   std::vector<Json> resources;
   for (const ListedImage& image : image::ListImages(folder.images)) {
@@ -94,74 +94,75 @@ ExitStatus ListImages(const Arguments& arguments, const SettingSources& sources,
   }
   const bool table = format.kind == OutputFormat::Kind::kDefault;
   if (table)
-    console.Table(rows);
+    session.console.Table(rows);
   else
-    console.Out(PrintResources(resources, format));
+    session.console.Out(PrintResources(resources, format));
   return 0;
 }
 
-ExitStatus InspectImage(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
-  TY_TRY(const ListedImage listed, image::FindListed(folder.images, arguments.positionals.front()));
+ExitStatus InspectImage(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
+  TY_TRY(const ListedImage listed, image::FindListed(folder.images, session.arguments.positionals.front()));
   Json json = ToJson(listed);
   if (const auto image = image::FindImage(folder.images, listed.digest)) AddProgram(json, *image);
-  console.Out(PrintResource(Sorted(json), format));
+  session.console.Out(PrintResource(Sorted(json), format));
   return 0;
 }
 
-ExitStatus PullImage(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
-  const image::Sources image_sources = SourcesOf(folder, arguments);
+ExitStatus PullImage(const LocalSession& session) {
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
+  const image::Sources image_sources = SourcesOf(folder, session.arguments);
   TY_TRY(const image::ResolvedImage resolved,
-         image::ResolveImage(image_sources, arguments.positionals.front(), kResolveTimeout));
-  TY_TRY(const image::Image pulled, image::PullImage(image_sources, resolved, Progress(console)));
-  console.Out(resolved.reference + "\n");
+         image::ResolveImage(image_sources, session.arguments.positionals.front(), kResolveTimeout));
+  TY_TRY(const image::Image pulled, image::PullImage(image_sources, resolved, Progress(session.console)));
+  session.console.Out(resolved.reference + "\n");
   return 0;
 }
 
-ExitStatus LoadImages(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
-  const image::Sources image_sources = SourcesOf(folder, arguments);
+ExitStatus LoadImages(const LocalSession& session) {
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
+  const image::Sources image_sources = SourcesOf(folder, session.arguments);
   TY_TRY(const std::vector<image::ArchivedImage> images,
-         image::LookIntoArchive(arguments.positionals.front()));
+         image::LookIntoArchive(session.arguments.positionals.front()));
   for (const image::ArchivedImage& archived : images) {
-    TY_TRY(const image::Image loaded, image::LoadImage(image_sources, archived, Progress(console)));
-    console.Out((archived.names.empty() ? loaded.digest : archived.names.front()) + "\n");
+    TY_TRY(const image::Image loaded, image::LoadImage(image_sources, archived, Progress(session.console)));
+    session.console.Out((archived.names.empty() ? loaded.digest : archived.names.front()) + "\n");
   }
   return 0;
 }
 
-ExitStatus PushImage(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
-  std::string source = arguments.positionals.front();
+ExitStatus PushImage(const LocalSession& session) {
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
+  std::string source = session.arguments.positionals.front();
   // An existing file or directory takes precedence over an image of that name.
   if (const auto archived = image::LookIntoArchive(source); archived && archived->size() == 1)
     source = archived->front().reference;
-  TY_TRY(const std::string there, image::PushImage(SourcesOf(folder, arguments), source,
-                                                   arguments.positionals.back(), Progress(console)));
-  console.Out(there + "\n");
+  TY_TRY(const std::string there,
+         image::PushImage(SourcesOf(folder, session.arguments), source, session.arguments.positionals.back(),
+                          Progress(session.console)));
+  session.console.Out(there + "\n");
   return 0;
 }
 
-ExitStatus RemoveImages(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
-  if (arguments.IsOn("--unused") == !arguments.positionals.empty())
+ExitStatus RemoveImages(const LocalSession& session) {
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
+  if (session.arguments.IsOn("--unused") == !session.arguments.positionals.empty())
     return std::unexpected(UsageError("IMAGE", "Name images to remove, or give --unused; not both."));
-  if (arguments.IsOn("--unused")) {
+  if (session.arguments.IsOn("--unused")) {
     TY_TRY(const Collected collected,
            image::CollectImages(folder.images, {.bytes_max = 0, .age_max = {}, .with_loaded = true}));
-    SayRemoved(console, collected);
+    SayRemoved(session.console, collected);
     return 0;
   }
   Collected all;
-  for (const std::string& name : arguments.positionals) {
+  for (const std::string& name : session.arguments.positionals) {
     TY_TRY(const ListedImage listed, image::FindListed(folder.images, name));
     TY_TRY(const Collected collected, image::RemoveImage(folder.images, listed.digest));
     all.images.insert(all.images.end(), collected.images.begin(), collected.images.end());
     all.bytes += collected.bytes;
   }
-  SayRemoved(console, all);
+  SayRemoved(session.console, all);
   return 0;
 }
 

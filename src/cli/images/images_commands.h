@@ -17,24 +17,15 @@ struct Command;
 /// The table of `images ...` and `registries ...`.
 [[nodiscard]] std::span<const Command> ImagesCommands();
 
-[[nodiscard]] ExitStatus ListImages(const Arguments& arguments, const SettingSources& sources,
-                                    const Console& console);
-[[nodiscard]] ExitStatus InspectImage(const Arguments& arguments, const SettingSources& sources,
-                                      const Console& console);
-[[nodiscard]] ExitStatus PullImage(const Arguments& arguments, const SettingSources& sources,
-                                   const Console& console);
-[[nodiscard]] ExitStatus LoadImages(const Arguments& arguments, const SettingSources& sources,
-                                    const Console& console);
-[[nodiscard]] ExitStatus PushImage(const Arguments& arguments, const SettingSources& sources,
-                                   const Console& console);
-[[nodiscard]] ExitStatus RemoveImages(const Arguments& arguments, const SettingSources& sources,
-                                      const Console& console);
+[[nodiscard]] ExitStatus ListImages(const LocalSession& session);
+[[nodiscard]] ExitStatus InspectImage(const LocalSession& session);
+[[nodiscard]] ExitStatus PullImage(const LocalSession& session);
+[[nodiscard]] ExitStatus LoadImages(const LocalSession& session);
+[[nodiscard]] ExitStatus PushImage(const LocalSession& session);
+[[nodiscard]] ExitStatus RemoveImages(const LocalSession& session);
 
-[[nodiscard]] ExitStatus ListRegistries(const Arguments& arguments, const SettingSources& sources,
-                                        const Console& console);
-[[nodiscard]] ExitStatus LogInToRegistry(const Arguments& arguments, const SettingSources& sources,
-                                         const Console& console);
-[[nodiscard]] ExitStatus LogOutOfRegistry(const Arguments& arguments, const SettingSources& sources,
-                                          const Console& console);
+[[nodiscard]] ExitStatus ListRegistries(const LocalSession& session);
+[[nodiscard]] ExitStatus LogInToRegistry(const LocalSession& session);
+[[nodiscard]] ExitStatus LogOutOfRegistry(const LocalSession& session);
 
 }  // namespace trainyard::cli

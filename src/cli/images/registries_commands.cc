@@ -54,9 +54,9 @@ std::string RegistryOf(std::string text) {
 
 }  // namespace
 
-ExitStatus ListRegistries(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
+ExitStatus ListRegistries(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
   Rows rows{{"REGISTRY", "USERNAME", "FILE"}};
   std::vector<Json> resources;
   for (const image::KnownRegistry& known : image::KnownRegistries(folder.registries)) {
@@ -69,38 +69,36 @@ ExitStatus ListRegistries(const Arguments& arguments, const SettingSources& sour
   }
   const bool table = format.kind == OutputFormat::Kind::kDefault;
   if (table)
-    console.Table(rows);
+    session.console.Table(rows);
   else
-    console.Out(PrintResources(resources, format));
+    session.console.Out(PrintResources(resources, format));
   return 0;
 }
 
-ExitStatus LogInToRegistry(const Arguments& arguments, const SettingSources& sources,
-                           const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
-  const std::string registry = RegistryOf(arguments.positionals.front());
-  TY_TRY(const std::string user, AskUser(arguments, console));
-  TY_TRY(const std::string password, AskPassword(console));
+ExitStatus LogInToRegistry(const LocalSession& session) {
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
+  const std::string registry = RegistryOf(session.arguments.positionals.front());
+  TY_TRY(const std::string user, AskUser(session.arguments, session.console));
+  TY_TRY(const std::string password, AskPassword(session.console));
   TY_RETURN_IF_ERROR(MakePrivateFolder(folder.registries));
   const image::CacheLayout layout(folder.images);
   TY_RETURN_IF_ERROR(layout.MakeFolders());
   TY_TRY(const image::OwnFolder temporary, image::OwnFolder::Make(layout));
   TY_TRY(const image::Skopeo skopeo, image::Skopeo::Find({.temporary = temporary.path()}));
   const image::Reference any{.transport = "docker", .name = registry + "/any", .tag = "latest", .digest = {}};
-  image::Sources image_sources = SourcesOf(folder, arguments);
+  image::Sources image_sources = SourcesOf(folder, session.arguments);
   image_sources.auth_file = image::OwnAuthFile(folder.registries);
   const Status logged_in = skopeo.Login(registry, image::AccessTo(image_sources, any), user, password);
   if (!logged_in) return std::unexpected(logged_in.error());
   ::chmod(image_sources.auth_file.c_str(), 0600);
-  console.Status("Logged in to " + registry + " as " + user +
-                 ". Jobs of this data directory can pull from it.\n");
+  session.console.Status("Logged in to " + registry + " as " + user +
+                         ". Jobs of this data directory can pull from it.\n");
   return 0;
 }
 
-ExitStatus LogOutOfRegistry(const Arguments& arguments, const SettingSources& sources,
-                            const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, sources);
-  const std::string registry = RegistryOf(arguments.positionals.front());
+ExitStatus LogOutOfRegistry(const LocalSession& session) {
+  const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
+  const std::string registry = RegistryOf(session.arguments.positionals.front());
   const std::string own = image::OwnAuthFile(folder.registries);
   bool known = false;
   for (const image::KnownRegistry& other : image::KnownRegistries(folder.registries))
@@ -114,7 +112,7 @@ ExitStatus LogOutOfRegistry(const Arguments& arguments, const SettingSources& so
   TY_TRY(const image::Skopeo skopeo, image::Skopeo::Find({.temporary = temporary.path()}));
   const Status logged_out = skopeo.Logout(registry, own);
   if (!logged_out) return std::unexpected(logged_out.error());
-  console.Status("Logged out of " + registry + ".\n");
+  session.console.Status("Logged out of " + registry + ".\n");
   return 0;
 }
 

@@ -50,26 +50,25 @@ struct Seen {
 };
 
 /// The server's answer; nothing: there is no server to ask.
-Result<std::optional<Seen>> FindServed(const Arguments& arguments, const SettingSources& sources,
-                                       const Console& console, const std::optional<ServerNote>& note) {
+Result<std::optional<Seen>> FindServed(const LocalSession& session, const std::optional<ServerNote>& note) {
   // A data directory that is named and has no server: another one's server has other runtimes.
-  if (arguments.Has("--data") && !arguments.Has("--server") && !note) return std::nullopt;
-  TY_TRY(const OpenedSession opened, OpenSession(arguments, sources, console, "trainyard"));
+  if (session.arguments.Has("--data") && !session.arguments.Has("--server") && !note) return std::nullopt;
+  TY_TRY(const OpenedSession opened, OpenSession(session, "trainyard"));
   TY_TRY(std::optional<Json> list, AskServer(opened.session));
   if (!list) return std::nullopt;
   const bool is_noted = note && note->url == opened.session.server.value;
   return Seen{*std::move(list), is_noted ? note->lacking : ""};
 }
 
-Result<Seen> FindRuntimes(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  const std::string data_dir = FindDataDir(arguments, sources).string();
-  TY_TRY(std::optional<Seen> served,
-         FindServed(arguments, sources, console, ReadServerNote(sources, data_dir)));
+Result<Seen> FindRuntimes(const LocalSession& session) {
+  const std::string data_dir = FindDataDir(session.arguments, session.sources).string();
+  TY_TRY(std::optional<Seen> served, FindServed(session, ReadServerNote(session.sources, data_dir)));
   if (served) return *std::move(served);
-  if (const std::string forbidden = WhyNoteIsForbidden(sources, data_dir); !forbidden.empty())
+  if (const std::string forbidden = WhyNoteIsForbidden(session.sources, data_dir); !forbidden.empty())
     return std::unexpected(Error{Code::kPermissionDenied, forbidden, ""});
-  TY_TRY(Json list, LookIntoFolder(arguments, sources));
-  console.Status("No server says which it has; this is what the data directory " + data_dir + " has.\n");
+  TY_TRY(Json list, LookIntoFolder(session.arguments, session.sources));
+  session.console.Status("No server says which it has; this is what the data directory " + data_dir +
+                         " has.\n");
   return Seen{std::move(list), ""};
 }
 
@@ -93,19 +92,19 @@ std::vector<std::string> RowOf(const Json& runtime) {
 
 }  // namespace
 
-ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  TY_TRY(const Seen seen, FindRuntimes(arguments, sources, console));
+ExitStatus ListRuntimes(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  TY_TRY(const Seen seen, FindRuntimes(session));
   std::vector<Json> runtimes;
   if (const Json* list = FindMember(seen.list, "runtimes")) runtimes = list->children;
   if (format.kind != OutputFormat::Kind::kDefault) {
-    console.Out(PrintResources(runtimes, format));
+    session.console.Out(PrintResources(runtimes, format));
     return 0;
   }
   Rows rows{{"VERSION", "PYTHON", "SIZE", "LAST_USE", "STATE"}};
   for (const Json& runtime : runtimes) rows.push_back(RowOf(runtime));
-  console.Table(rows);
-  if (!seen.lacking.empty()) console.Warn(seen.lacking + ".");
+  session.console.Table(rows);
+  if (!seen.lacking.empty()) session.console.Warn(seen.lacking + ".");
   return 0;
 }
 

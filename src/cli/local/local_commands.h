@@ -16,19 +16,14 @@ struct Command;
 [[nodiscard]] std::span<const Command> LocalCommands();
 
 /// `local train`: runs the package on this machine, alone or as a cluster. The exit status is the primary's.
-[[nodiscard]] ExitStatus TrainLocally(const Arguments& arguments, const SettingSources& sources,
-                                      const Console& console);
+[[nodiscard]] ExitStatus TrainLocally(const LocalSession& session);
 
 /// `runtimes list`: as the running server sees them; without one, those of the data directory.
-[[nodiscard]] ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& sources,
-                                      const Console& console);
+[[nodiscard]] ExitStatus ListRuntimes(const LocalSession& session);
 /// `runtimes ...`: the runtime versions of a data directory. They work on its files and take the same locks
 /// as a server, so a server may run or not.
-[[nodiscard]] ExitStatus DescribeRuntime(const Arguments& arguments, const SettingSources& sources,
-                                         const Console& console);
-[[nodiscard]] ExitStatus InstallRuntime(const Arguments& arguments, const SettingSources& sources,
-                                        const Console& console);
-[[nodiscard]] ExitStatus RemoveRuntime(const Arguments& arguments, const SettingSources& sources,
-                                       const Console& console);
+[[nodiscard]] ExitStatus DescribeRuntime(const LocalSession& session);
+[[nodiscard]] ExitStatus InstallRuntime(const LocalSession& session);
+[[nodiscard]] ExitStatus RemoveRuntime(const LocalSession& session);
 
 }  // namespace trainyard::cli

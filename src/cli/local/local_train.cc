@@ -116,23 +116,23 @@ fs::path PackageRoot(const Arguments& arguments) {
 
 }  // namespace
 
-ExitStatus TrainLocally(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  const std::string module = *arguments.Value("--module-name");
-  TY_TRY(const std::string python, FindPython(arguments, sources));
-  std::vector<std::string> args = arguments.passthrough.value_or(std::vector<std::string>());
-  if (const auto job_dir = arguments.Value("--job-dir"); job_dir && !job_dir->empty())
+ExitStatus TrainLocally(const LocalSession& session) {
+  const std::string module = *session.arguments.Value("--module-name");
+  TY_TRY(const std::string python, FindPython(session.arguments, session.sources));
+  std::vector<std::string> args = session.arguments.passthrough.value_or(std::vector<std::string>());
+  if (const auto job_dir = session.arguments.Value("--job-dir"); job_dir && !job_dir->empty())
     args.insert(args.end(), {"--job-dir", *job_dir});
   std::vector<std::string> argv{python, "-m", module};
   argv.insert(argv.end(), args.begin(), args.end());
-  const std::string root = PackageRoot(arguments).string();
+  const std::string root = PackageRoot(session.arguments).string();
   std::vector<LocalProcess> processes;
-  if (arguments.IsOn("--distributed")) {
+  if (session.arguments.IsOn("--distributed")) {
     const LocalCluster cluster{
-        .primary = PrimaryName(python, console),
-        .workers = Number(arguments, "--worker-count", kReplicasDefault),
-        .parameter_servers = Number(arguments, "--parameter-server-count", kReplicasDefault),
-        .evaluators = Number(arguments, "--evaluator-count", 0),
-        .start_port = static_cast<std::uint16_t>(Number(arguments, "--start-port", kStartPort))};
+        .primary = PrimaryName(python, session.console),
+        .workers = Number(session.arguments, "--worker-count", kReplicasDefault),
+        .parameter_servers = Number(session.arguments, "--parameter-server-count", kReplicasDefault),
+        .evaluators = Number(session.arguments, "--evaluator-count", 0),
+        .start_port = static_cast<std::uint16_t>(Number(session.arguments, "--start-port", kStartPort))};
     TY_RETURN_IF_ERROR(CheckPorts(cluster));
     for (const LocalTask& task : Tasks(cluster))
       processes.push_back({task.type + " " + std::to_string(task.index),
@@ -141,13 +141,13 @@ ExitStatus TrainLocally(const Arguments& arguments, const SettingSources& source
                            {{"TF_CONFIG", LocalTfConfig(cluster, task, module, args)}}});
   } else {
     for (const char* flag : {"--parameter-server-count", "--worker-count"})
-      if (Number(arguments, flag, 0) != 0)
-        console.Warn(
+      if (Number(session.arguments, flag, 0) != 0)
+        session.console.Warn(
             std::string(flag) +
             " is ignored if --distributed is not provided.\nDid you mean to run distributed training?");
     processes.push_back({"the program", argv, root, {{"TF_CONFIG", LocalTfConfig(module, args)}}});
   }
-  return RunLocalProcesses(processes, [&](std::string_view text) { console.Warn(text); });
+  return RunLocalProcesses(processes, [&](std::string_view text) { session.console.Warn(text); });
 }
 
 }  // namespace trainyard::cli

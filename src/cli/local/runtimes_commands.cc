@@ -112,48 +112,48 @@ Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
 
 }  // namespace
 
-ExitStatus DescribeRuntime(const Arguments& arguments, const SettingSources& sources,
-                           const Console& console) {
-  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const fs::path environments = FindEnvironmentsDir(arguments, sources);
-  TY_TRY(const RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
+ExitStatus DescribeRuntime(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  const fs::path environments = FindEnvironmentsDir(session.arguments, session.sources);
+  TY_TRY(const RuntimeVersion runtime, Load(environments, session.arguments.positionals.front()));
   const control::v1::Runtime shown =
       environment::DescribeRuntime(environments, runtime, environment::ProbePythons(environments));
   TY_TRY(Json json, wire::ParseJsonTree(wire::PrintJson(shown)));
   SetMember(json, "locked", JsonBool(runtime.locked));
   SetMember(json, "packages", JsonArray(runtime.packages));
   if (!runtime.tools.empty()) SetMember(json, "tools", JsonArray(runtime.tools));
-  console.Out(PrintResource(Sorted(json), format));
+  session.console.Out(PrintResource(Sorted(json), format));
   return 0;
 }
 
-ExitStatus InstallRuntime(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  const fs::path environments = FindEnvironmentsDir(arguments, sources);
-  TY_TRY(const RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
+ExitStatus InstallRuntime(const LocalSession& session) {
+  const fs::path environments = FindEnvironmentsDir(session.arguments, session.sources);
+  TY_TRY(const RuntimeVersion runtime, Load(environments, session.arguments.positionals.front()));
   const environment::Layout layout{environments};
-  const auto say = [&](std::string_view line) { console.Status(std::string(line) + "\n"); };
+  const auto say = [&](std::string_view line) { session.console.Status(std::string(line) + "\n"); };
   if (environment::IsComplete(layout.Runtime(runtime))) {
     say(runtime.version + " is installed already.");
     return 0;
   }
   TY_RETURN_IF_ERROR(MakeFolders(environments.parent_path(), 0700));  // the data directory
   TY_RETURN_IF_ERROR(MakeFolders(environments));
-  const engine::BuildTools tools = engine::FindBuildTools({FindDataDir(arguments, sources).string()});
+  const engine::BuildTools tools =
+      engine::FindBuildTools({FindDataDir(session.arguments, session.sources).string()});
   if (!tools.missing.empty()) say(tools.missing);
   const environment::PreparationHooks hooks{
       .info = say, .error = say, .download = {}, .isolation = tools.isolation.get()};
-  TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, arguments, sources, hooks));
+  TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, session.arguments, session.sources, hooks));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
   TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));
   return 0;
 }
 
-ExitStatus RemoveRuntime(const Arguments& arguments, const SettingSources& sources, const Console& console) {
-  const fs::path environments = FindEnvironmentsDir(arguments, sources);
-  TY_TRY(const RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
+ExitStatus RemoveRuntime(const LocalSession& session) {
+  const fs::path environments = FindEnvironmentsDir(session.arguments, session.sources);
+  TY_TRY(const RuntimeVersion runtime, Load(environments, session.arguments.positionals.front()));
   TY_TRY(const std::uint64_t bytes, environment::RemoveBuilt(environments, runtime));
-  console.Status("Removed " + runtime.version + " (" + image::PrintBytes(static_cast<std::int64_t>(bytes)) +
-                 ").\n");
+  session.console.Status("Removed " + runtime.version + " (" +
+                         image::PrintBytes(static_cast<std::int64_t>(bytes)) + ").\n");
   return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "cli/jobs/staging.h"
-#include "cli/storage/copy_plan.h"
+#include "cli/storage/storage_objects.h"
 
 namespace trainyard::cli {
 namespace {

@@ -4,10 +4,6 @@
 #include <array>
 
 #include "cli/admin/admin_commands.h"
-#include "cli/algorithms/algorithms_commands.h"
-#include "cli/auth/auth_commands.h"
-#include "cli/clients/client_commands.h"
-#include "cli/config/config_commands.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/help/completion.h"
 #include "cli/help/print_version.h"
@@ -15,9 +11,7 @@
 #include "cli/jobs/job_commands.h"
 #include "cli/local/local_commands.h"
 #include "cli/results/results_commands.h"
-#include "cli/run/run_commands.h"
 #include "cli/storage/storage_commands.h"
-#include "cli/top/top_commands.h"
 
 namespace trainyard::cli {
 namespace {
@@ -25,7 +19,7 @@ namespace {
 constexpr auto kHelpFlags = WithCommonFlags(
     {{"--man", "", "Print the manual page of all commands: trainyard help --man | man -l -"}});
 
-/// The commands without a group. Those without a function are part of main.cc.
+/// The commands of no directory. Those without a function are part of main.cc, or the server's (ServerSide).
 const Command kTopCommands[] = {
     {.spec = {.path = "completion",
               .summary = "Prints a script that completes command lines: commands, flags, jobs, buckets.",
@@ -35,6 +29,17 @@ const Command kTopCommands[] = {
                           "completion zsh > ~/.zfunc/_trainyard\n"
                           "completion fish > ~/.config/fish/completions/trainyard.fish"},
      .run = PrintCompletionScript},
+    {.spec = {.path = "config check",
+              .summary = "Check a configuration file, /etc/trainyard/config.yaml if none is named.",
+              .positional = "[FILE]",
+              .optional = true,
+              .flags = kCommonFlags,
+              .examples = "config check\nconfig check config.yaml"}},
+    {.spec = {.path = "config show",
+              .summary = "Print the settings that a file and flags of `serve` give, each with its source.",
+              .positional = "[FILE]",
+              .optional = true,
+              .examples = "config show\nconfig show config.yaml"}},
     {.spec = {.path = "help",
               .summary = "Shows the commands.",
               .positional = "COMMAND",
@@ -54,8 +59,8 @@ std::vector<const Command*> GatherCommands() {
   std::vector<const Command*> all;
   for (std::span<const Command> table :
        {std::span<const Command>(kTopCommands), AdminCommands(), AlgorithmsCommands(), AuthCommands(),
-        ClientCommands(), ConfigCommands(), ImagesCommands(), JobsCommands(), LocalCommands(),
-        ResultsCommands(), RunCommands(), StorageCommands(), TopCommands()})
+        ClientCommands(), ImagesCommands(), JobsCommands(), LocalCommands(), ResultsCommands(), RunCommands(),
+        StorageCommands(), TopCommands()})
     for (const Command& command : table) all.push_back(&command);
   std::ranges::sort(all, {}, [](const Command* command) { return command->spec.path; });
   return all;

@@ -18,7 +18,7 @@ using ServerCommand = ExitStatus (*)(const CommandSession& session);
 using LocalCommand = ExitStatus (*)(const LocalSession& session);
 
 /// A row of a table: what a command accepts, and its function (none: main.cc has it). Each directory of
-/// commands has one table, NAME_command_table.cc; commands.cc gathers them.
+/// commands has one table; commands.cc gathers them.
 struct Command {
   CommandSpec spec;
   std::variant<std::monostate, ServerCommand, LocalCommand> run = {};
@@ -26,6 +26,19 @@ struct Command {
 
 /// All commands of this program's own, sorted by path. (`serve` and `replica` are the server's.)
 [[nodiscard]] std::span<const Command* const> Commands();
+
+/// The tables of which Commands() is made, one of each directory.
+[[nodiscard]] std::span<const Command> AdminCommands();
+[[nodiscard]] std::span<const Command> AlgorithmsCommands();
+[[nodiscard]] std::span<const Command> AuthCommands();
+[[nodiscard]] std::span<const Command> ClientCommands();
+[[nodiscard]] std::span<const Command> ImagesCommands();
+[[nodiscard]] std::span<const Command> JobsCommands();
+[[nodiscard]] std::span<const Command> LocalCommands();
+[[nodiscard]] std::span<const Command> ResultsCommands();
+[[nodiscard]] std::span<const Command> RunCommands();
+[[nodiscard]] std::span<const Command> StorageCommands();
+[[nodiscard]] std::span<const Command> TopCommands();
 
 /// The longest command or group that the words begin with. `command` is null for a group ("jobs"); then
 /// `depth` words form the group's path.

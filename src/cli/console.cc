@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/wire/visible_text.h"
-#include "cli/gcloud/paint.h"
+#include "cli/gcloud/table.h"
 
 namespace trainyard::cli {
 namespace {

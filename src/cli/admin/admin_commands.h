@@ -10,11 +10,6 @@
 /// `admin ...`: draining, backups, what a machine lacks. docs/operators.md.
 namespace trainyard::cli {
 
-struct Command;
-
-/// The table of `admin ...`.
-[[nodiscard]] std::span<const Command> AdminCommands();
-
 [[nodiscard]] ExitStatus BackUp(const LocalSession& session);
 [[nodiscard]] ExitStatus RestoreFromBackup(const LocalSession& session);
 [[nodiscard]] ExitStatus DrainServer(const LocalSession& session);

@@ -1,7 +1,6 @@
-#include "cli/algorithms/algorithms_commands.h"
-
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +8,12 @@
 
 #include "base/text/suggestion.h"
 #include "base/wire/json_tree.h"
+#include "cli/client_settings.h"
+#include "cli/command_session.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/gcloud/arguments.h"
+#include "cli/gcloud/common_flags.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
@@ -101,8 +106,7 @@ std::string ForPeople(const Algorithm& algorithm) {
 
 std::string_view FirstSentence(std::string_view text) { return text.substr(0, text.find(". ")); }
 
-}  // namespace
-
+/// `algorithms list`: name, images, what it is.
 ExitStatus ListAlgorithms(const LocalSession& session) {
   TY_TRY(const OutputFormat format, session.Format());
   Rows rows{{"NAME", "IMAGES", "WHAT"}};
@@ -121,6 +125,8 @@ ExitStatus ListAlgorithms(const LocalSession& session) {
   return 0;
 }
 
+/// `algorithms describe NAME`: for people arguments, data, metrics and a first job; with --format the table
+/// as it is. NAME may be an image.
 ExitStatus DescribeAlgorithm(const LocalSession& session) {
   TY_TRY(const OutputFormat format, session.Format());
   const std::string& name = session.arguments.positionals.front();
@@ -142,5 +148,24 @@ ExitStatus DescribeAlgorithm(const LocalSession& session) {
   session.console.Out(PrintResource(table, format));
   return 0;
 }
+
+const Command kCommands[] = {
+    {.spec = {.path = "algorithms describe",
+              .summary = "Describe a built-in algorithm: its arguments, data and metrics, and a first job.",
+              .positional = "NAME",
+              .flags = kCommonFlags,
+              .examples = "algorithms describe linear_learner\n"
+                          "algorithms describe gcr.io/cloud-ml-algos/boosted_trees:latest"},
+     .run = DescribeAlgorithm},
+    {.spec = {.path = "algorithms list",
+              .summary = "List the built-in algorithms, which train without code of one's own.",
+              .flags = kCommonFlags,
+              .examples = "algorithms list"},
+     .run = ListAlgorithms},
+};
+
+}  // namespace
+
+std::span<const Command> AlgorithmsCommands() { return kCommands; }
 
 }  // namespace trainyard::cli

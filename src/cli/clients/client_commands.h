@@ -7,9 +7,6 @@
 /// Commands for clients that are not ours: gcloud, gsutil, Google's libraries.
 namespace trainyard::cli {
 
-/// `env` and `with`.
-[[nodiscard]] std::span<const Command> ClientCommands();
-
 /// `env`: prints variables that lead clients to a server. Needs no CommandSession: it asks the server itself.
 [[nodiscard]] ExitStatus PrintClientEnvironment(const LocalSession& session);
 

@@ -5,7 +5,7 @@
 #include "cli/gcloud/table.h"
 #include "cli/jobs/job_request.h"
 #include "cli/jobs/job_summary.h"
-#include "cli/storage/progress_bar.h"
+#include "cli/storage/upload.h"
 
 namespace trainyard::cli {
 namespace {

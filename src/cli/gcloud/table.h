@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainyard::cli {
@@ -26,5 +27,14 @@ struct TableView {
 /// gcloud's box table: a frame, a centred title and centred headings; cells may have several lines. Each line
 /// begins with `indent` spaces.
 [[nodiscard]] std::string PrintBoxTable(const std::string& title, const Rows& rows, std::size_t indent);
+
+enum class Colour { kNone, kBold, kRed, kGreen, kYellow, kBlue };
+
+/// The text in a colour, as terminals read it (ECMA-48); unchanged for kNone. Pure: any thread.
+[[nodiscard]] std::string Painted(std::string_view text, Colour colour);
+
+/// What a cell of a table or the first word of a log line means at a glance: states of jobs and trials,
+/// "(best)", severities.
+[[nodiscard]] Colour ColourOfCell(std::string_view cell);
 
 }  // namespace trainyard::cli

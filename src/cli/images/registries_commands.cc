@@ -13,7 +13,6 @@
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
 #include "cli/images/images_commands.h"
-#include "cli/images/images_folder.h"
 #include "cli/terminal_input.h"
 #include "programs/image/cache.h"
 #include "programs/image/credentials.h"

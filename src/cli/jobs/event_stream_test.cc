@@ -1,4 +1,4 @@
-#include "cli/jobs/event_stream.h"
+#include "cli/jobs/log_stream.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

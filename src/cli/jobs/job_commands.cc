@@ -4,7 +4,6 @@
 
 #include "cli/gcloud/flag_values.h"
 #include "cli/jobs/job_request.h"
-#include "cli/jobs/job_status.h"
 #include "cli/jobs/job_summary.h"
 #include "cli/jobs/trial_table.h"
 

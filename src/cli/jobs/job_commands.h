@@ -8,11 +8,6 @@
 /// requests and a printed answer. Errors: the server's refusals, in gcloud's words. One thread.
 namespace trainyard::cli {
 
-struct Command;
-
-/// The table of `jobs ...`.
-[[nodiscard]] std::span<const Command> JobsCommands();
-
 [[nodiscard]] ExitStatus DescribeJob(const CommandSession& session);
 [[nodiscard]] ExitStatus ListJobs(const CommandSession& session);
 [[nodiscard]] ExitStatus ListTrials(const CommandSession& session);

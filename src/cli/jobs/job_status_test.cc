@@ -1,4 +1,4 @@
-#include "cli/jobs/job_status.h"
+#include "cli/jobs/job_summary.h"
 
 #include <gtest/gtest.h>
 

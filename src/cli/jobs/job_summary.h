@@ -14,4 +14,18 @@ namespace trainyard::cli {
 /// Pure: any thread.
 [[nodiscard]] std::string PrintUsageSummary(const Json& answer);
 
+/// Says why a job waits, from the server's JobStatus (control/v1/status.proto) as JSON; empty for a job that
+/// does not wait. Pure.
+///
+///     Why it does not run yet (position 2 in the queue):
+///       Waiting for its turn: 1 job before it, job_1 is next.
+///       It moves up when job_1 starts or is cancelled.
+[[nodiscard]] std::string PrintWaiting(const Json& status);
+
+/// The digests of the job's images when it was created; empty for a job without containers. Pure.
+///
+///     Images:
+///       registry.local/trainer:v1 is registry.local/trainer@sha256:...
+[[nodiscard]] std::string PrintImages(const Json& status);
+
 }  // namespace trainyard::cli

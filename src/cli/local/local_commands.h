@@ -10,11 +10,6 @@
 /// The commands that work without a server.
 namespace trainyard::cli {
 
-struct Command;
-
-/// The table of `local ...` and `runtimes ...`.
-[[nodiscard]] std::span<const Command> LocalCommands();
-
 /// `local train`: runs the package on this machine, alone or as a cluster. The exit status is the primary's.
 [[nodiscard]] ExitStatus TrainLocally(const LocalSession& session);
 

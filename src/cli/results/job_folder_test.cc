@@ -1,4 +1,4 @@
-#include "cli/results/job_folder.h"
+#include "cli/results/results_commands.h"
 
 #include <gtest/gtest.h>
 

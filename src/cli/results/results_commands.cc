@@ -11,7 +11,6 @@
 #include "base/text/percent.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/interrupt.h"
-#include "cli/results/job_folder.h"
 #include "cli/run/follow_job.h"
 #include "cli/storage/storage_commands.h"
 #include "cli/storage/storage_objects.h"
@@ -41,7 +40,55 @@ bool IsPackage(const Json& job, const std::string& uri) {
 
 constexpr auto kWaitFlags = WithCommonFlags({kDataDirFlag});
 
+const Command kCommands[] = {
+    {.spec = {.path = "jobs download",
+              .summary = "Copy the files that a job wrote to its folder.",
+              .positional = "JOB",
+              .second = "[FOLDER]",
+              .flags = kWaitFlags,
+              .examples = "jobs download census_1\njobs download census_1 results"},
+     .run = DownloadJob},
+    {.spec = {.path = "jobs open",
+              .summary = "Print the address of a job.",
+              .positional = "JOB",
+              .flags = kWaitFlags,
+              .examples = "jobs open census_1"},
+     .run = OpenJob},
+    {.spec = {.path = "jobs tensorboard",
+              .summary = "Start TensorBoard on the folder of a job.",
+              .positional = "JOB",
+              .passthrough = true,
+              .flags = kWaitFlags,
+              .examples = "jobs tensorboard census_1\njobs tensorboard census_1 -- --port=6007"},
+     .run = StartTensorBoard},
+    {.spec = {.path = "jobs wait",
+              .summary = "Wait for the end of a job; the exit status is 0 if it succeeded.",
+              .positional = "JOB",
+              .flags = kWaitFlags,
+              .examples = "jobs wait census_1"},
+     .run = WaitForJob},
+    {.spec = {.path = "tensorboard",
+              .summary = "Start TensorBoard on the folder of a job, as jobs tensorboard.",
+              .positional = "JOB",
+              .passthrough = true,
+              .flags = kWaitFlags,
+              .examples = "tensorboard census_1"},
+     .run = StartTensorBoard},
+};
+
 }  // namespace
+
+Result<std::string> JobFolder(const Json& job) {
+  std::string folder = TextAt(job, "trainingInput.jobDir");
+  if (const Json* variables = FindMember(job, "trainingInput.env"); folder.empty() && variables != nullptr) {
+    for (const Json& variable : variables->children)
+      if (TextAt(variable, "name") == "TRAINYARD_JOB_DIR") folder = TextAt(variable, "value");
+  }
+  while (folder.ends_with('/')) folder.pop_back();
+  if (folder.starts_with("gs://")) return folder;
+  return std::unexpected(FailedPrecondition("The job [" + TextAt(job, "jobId") +
+                                            "] has no folder: it was submitted without --job-dir."));
+}
 
 ExitStatus WaitForJob(const CommandSession& session) {
   const JobReference name = NamedJob(session);
@@ -88,46 +135,6 @@ ExitStatus DownloadJob(const CommandSession& session) {
                          target.string() + "\n");
   return 0;
 }
-
-namespace {
-
-const Command kCommands[] = {
-    {.spec = {.path = "jobs download",
-              .summary = "Copy the files that a job wrote to its folder.",
-              .positional = "JOB",
-              .second = "[FOLDER]",
-              .flags = kWaitFlags,
-              .examples = "jobs download census_1\njobs download census_1 results"},
-     .run = DownloadJob},
-    {.spec = {.path = "jobs open",
-              .summary = "Print the address of a job.",
-              .positional = "JOB",
-              .flags = kWaitFlags,
-              .examples = "jobs open census_1"},
-     .run = OpenJob},
-    {.spec = {.path = "jobs tensorboard",
-              .summary = "Start TensorBoard on the folder of a job.",
-              .positional = "JOB",
-              .passthrough = true,
-              .flags = kWaitFlags,
-              .examples = "jobs tensorboard census_1\njobs tensorboard census_1 -- --port=6007"},
-     .run = StartTensorBoard},
-    {.spec = {.path = "jobs wait",
-              .summary = "Wait for the end of a job; the exit status is 0 if it succeeded.",
-              .positional = "JOB",
-              .flags = kWaitFlags,
-              .examples = "jobs wait census_1"},
-     .run = WaitForJob},
-    {.spec = {.path = "tensorboard",
-              .summary = "Start TensorBoard on the folder of a job, as jobs tensorboard.",
-              .positional = "JOB",
-              .passthrough = true,
-              .flags = kWaitFlags,
-              .examples = "tensorboard census_1"},
-     .run = StartTensorBoard},
-};
-
-}  // namespace
 
 std::span<const Command> ResultsCommands() { return kCommands; }
 

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <span>
+#include <string>
 
+#include "base/result.h"
 #include "cli/command_session.h"
 #include "cli/commands.h"
+#include "cli/gcloud/json_value.h"
 
 namespace trainyard::cli {
-
-/// The table of this directory.
-[[nodiscard]] std::span<const Command> ResultsCommands();
 
 /// `jobs wait JOB`: returns when it has ended. 0 only for SUCCEEDED, 1 for other ends, 130 after Ctrl-C. A
 /// server that is away for a while is waited for.
@@ -26,5 +26,9 @@ namespace trainyard::cli {
 /// its event files, which are kept as long as they are (event_mirror.h) and go when it ends. kNotFound: there
 /// is no TensorBoard.
 [[nodiscard]] ExitStatus StartTensorBoard(const CommandSession& session);
+
+/// The folder that a job writes to, "gs://bucket/folder" without a slash at its end: its jobDir, else what
+/// TRAINYARD_JOB_DIR names (`trainyard run`). kFailedPrecondition: it has none. Pure: any thread.
+[[nodiscard]] Result<std::string> JobFolder(const Json& job);
 
 }  // namespace trainyard::cli

@@ -1,18 +1,83 @@
 #include "cli/storage/storage_commands.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
+#include <thread>
 #include <utility>
 
+#include "base/async/file.h"
+#include "base/async/unique_fd.h"
+#include "base/result.h"
+#include "base/wire/visible_text.h"
+#include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
 #include "cli/storage/storage_objects.h"
-#include "cli/storage/visible_pipe.h"
 
 namespace trainyard::cli {
 namespace {
+
+/// A descriptor whose bytes are printed on a terminal as wire::VisibleText, for code that writes to
+/// descriptors. The destructor ends the text and waits until all of it is printed.
+class VisiblePipe {
+ public:
+  /// The caller owns `terminal`, which outlives the pipe. Errors: those of pipe(2).
+  [[nodiscard]] static Result<std::unique_ptr<VisiblePipe>> Open(int terminal);
+  VisiblePipe(const VisiblePipe&) = delete;
+  VisiblePipe& operator=(const VisiblePipe&) = delete;
+  ~VisiblePipe();
+
+  [[nodiscard]] int descriptor() const noexcept { return write_end_.get(); }
+
+ private:
+  VisiblePipe(UniqueFd read_end, UniqueFd write_end, int terminal);
+
+  UniqueFd write_end_;
+  std::jthread printer_;  ///< reads the other end
+};
+
+/// False: the terminal was closed.
+bool WriteAll(int terminal, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(terminal, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+/// Reads until the other end is closed, even if the terminal was closed: the writer must not block.
+void Print(const UniqueFd& read_end, int terminal) {
+  std::array<char, 16 << 10> buffer{};
+  wire::VisibleStream shown;
+  bool there = true;
+  for (;;) {
+    const ssize_t count = ::read(read_end.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    const std::string text = shown.Next({buffer.data(), static_cast<std::size_t>(count)});
+    there = there && WriteAll(terminal, text);
+  }
+  if (there) WriteAll(terminal, shown.Finish());
+}
+
+Result<std::unique_ptr<VisiblePipe>> VisiblePipe::Open(int terminal) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+  return std::unique_ptr<VisiblePipe>(new VisiblePipe(UniqueFd(ends[0]), UniqueFd(ends[1]), terminal));
+}
+
+VisiblePipe::VisiblePipe(UniqueFd read_end, UniqueFd write_end, int terminal)
+    : write_end_(std::move(write_end)),
+      printer_([end = std::move(read_end), terminal] { Print(end, terminal); }) {}
 
 bool IsFolder(const wire::ObjectUri& uri) { return uri.object.empty() || uri.object.ends_with('/'); }
 
@@ -71,7 +136,49 @@ Status PrintObject(const CommandSession& session, const wire::ObjectUri& object)
   return DownloadObject(session, object, pipe->descriptor());
 }
 
+constexpr auto kCopyFlags = WithCommonFlags(
+    {{"--recursive", "", "Include directories and all their contents. -r and -R are the same."}});
+constexpr auto kLsFlags =
+    WithCommonFlags({{"--long", "", "Print sizes and times, too. -l is the same."},
+                     {"--recursive", "", "List all objects below. -r and -R are the same."}});
+
+const Command kCommands[] = {
+    {.spec = {.path = "storage cat",
+              .summary = "Print objects.",
+              .positional = "URL",
+              .repeats = true,
+              .flags = kCommonFlags,
+              .examples = "storage cat gs://bucket/census_1/metrics.json"},
+     .run = PrintObjects},
+    {.spec = {.path = "storage cp",
+              .summary = "Copy files and objects.",
+              .positional = "SOURCE",
+              .repeats = true,
+              .flags = kCopyFlags,
+              .examples = "storage cp model.tar.gz gs://bucket/models/\n"
+                          "storage cp --recursive gs://bucket/census_1 ."},
+     .run = CopyFiles},
+    {.spec = {.path = "storage ls",
+              .summary = "List buckets and objects.",
+              .positional = "URL",
+              .repeats = true,
+              .optional = true,
+              .flags = kLsFlags,
+              .examples = "storage ls\n"
+                          "storage ls --long gs://bucket/census_1/"},
+     .run = ListStorage},
+    {.spec = {.path = "storage rm",
+              .summary = "Delete objects.",
+              .positional = "URL",
+              .repeats = true,
+              .flags = kCopyFlags,
+              .examples = "storage rm --recursive gs://bucket/census_1/"},
+     .run = RemoveObjects},
+};
+
 }  // namespace
+
+VisiblePipe::~VisiblePipe() { write_end_.Reset(); }
 
 ExitStatus ListStorage(const CommandSession& session) {
   if (session.arguments.positionals.empty()) {
@@ -101,5 +208,7 @@ ExitStatus RemoveObjects(const CommandSession& session) {
   }
   return 0;
 }
+
+std::span<const Command> StorageCommands() { return kCommands; }
 
 }  // namespace trainyard::cli

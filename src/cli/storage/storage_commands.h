@@ -11,11 +11,6 @@
 /// server's refusals, and those of the local file system.
 namespace trainyard::cli {
 
-struct Command;
-
-/// The table of `storage ...`.
-[[nodiscard]] std::span<const Command> StorageCommands();
-
 [[nodiscard]] ExitStatus CopyFiles(const CommandSession& session);
 /// Downloads one object to `relative` below the folder; says so. kInvalidArgument: the name leads out of it.
 [[nodiscard]] Status DownloadBelow(const CommandSession& session, const wire::ObjectUri& object,

@@ -2,12 +2,16 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <limits>
+#include <span>
 #include <string>
 
+#include "cli/command_session.h"
+#include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
 #include "cli/interrupt.h"
-#include "cli/top/top_commands.h"
 #include "cli/top/top_view.h"
 
 namespace trainyard::cli {
@@ -85,8 +89,10 @@ ExitStatus ShowForEver(const CommandSession& session) {
   }
 }
 
-}  // namespace
-
+/// `top`: jobs of all projects that have not ended, what they hold or wait for, the machine, and what
+/// projects used. On a terminal it is shown anew every two seconds until q or Ctrl-C; on a pipe, with --once
+/// or with
+/// --format once. One thread.
 ExitStatus ShowTop(const CommandSession& session) {
   const bool formatted = session.format.kind != OutputFormat::Kind::kDefault;
   if (!formatted && !session.arguments.IsOn("--once") && Console::OutIsTerminal())
@@ -99,5 +105,23 @@ ExitStatus ShowTop(const CommandSession& session) {
   }
   return 0;
 }
+
+constexpr auto kTopFlags = WithCommonFlags(
+    {{"--once", "", "Print it once, also on a terminal; else it is shown anew until q or Ctrl-C."}});
+
+const Command kCommands[] = {
+    {.spec = {.path = "top",
+              .summary =
+                  "Shows who uses what: jobs of all projects, the machine, the queue with its reasons.",
+              .flags = kTopFlags,
+              .examples = "top\n"
+                          "top --once\n"
+                          "top --format=json"},
+     .run = ShowTop},
+};
+
+}  // namespace
+
+std::span<const Command> TopCommands() { return kCommands; }
 
 }  // namespace trainyard::cli

@@ -1,21 +1,73 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <ctime>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/async/file.h"
+#include "base/result.h"
 #include "base/wire/runs_bucket.h"
+#include "cli/command_session.h"
+#include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
+#include "cli/gcloud/flag_values.h"
 #include "cli/jobs/staging.h"
 #include "cli/run/follow_job.h"
 #include "cli/run/program_package.h"
-#include "cli/run/run_commands.h"
+#include "cli/run/rerun.h"
 #include "cli/run/run_request.h"
-#include "cli/run/run_variables.h"
 #include "cli/scratch_directory.h"
 #include "cli/storage/upload.h"
+#include "cli/terminal_input.h"
 
 namespace trainyard::cli {
 namespace {
+
+/// The value of one secret, as above.
+Result<RunVariable> ReadSecret(const CommandSession& session, const std::string& name) {
+  if (name.find('=') != std::string::npos)
+    return std::unexpected(
+        UsageError("--secret", "give the name alone; the value is that of your own variable of this name"));
+  if (std::optional<std::string> value = session.sources.variable(name.c_str()))
+    return RunVariable{name, *std::move(value), true};
+  if (::isatty(STDIN_FILENO) == 0)
+    return std::unexpected(
+        InvalidArgument("", "The secret " + name +
+                                " has no value: the variable is not set here, and there is "
+                                "no terminal to ask on. Set it: export " +
+                                name + "=..."));
+  session.console.Status("Value of the secret " + name + ": ");
+  Result<std::string> value = ReadSilentLine();
+  session.console.Status("\n");
+  if (!value) return std::unexpected(InvalidArgument("", "The secret " + name + " needs a value."));
+  return RunVariable{name, *std::move(value), true};
+}
+
+/// The variables of --env and --secret. A secret's value is that of the caller's own variable of this name,
+/// or is asked for on the terminal: it is in no command line. kInvalidArgument: a flag that is not
+/// NAME=VALUE; a secret without a value and without a terminal.
+Result<std::vector<RunVariable>> ReadRunVariables(const CommandSession& session) {
+  std::vector<RunVariable> variables;
+  const auto& flags = session.arguments.flags;
+  if (const auto given = flags.find("--env"); given != flags.end()) {
+    for (const std::string& text : given->second) {
+      TY_TRY(RunVariable variable, ParseVariable(text));
+      variables.push_back(std::move(variable));
+    }
+  }
+  if (const auto given = flags.find("--secret"); given != flags.end()) {
+    for (const std::string& name : given->second) {
+      TY_TRY(RunVariable variable, ReadSecret(session, name));
+      variables.push_back(std::move(variable));
+    }
+  }
+  return variables;
+}
 
 constexpr const char* kRegionDefault = "us-central1";
 
@@ -137,8 +189,8 @@ void ChooseRuntime(const Console& console, const LocalProgram& program, RunReque
                  " (" + guess.why + "; --runtime-version chooses another).\n");
 }
 
-}  // namespace
-
+/// `run PROGRAM [ARGS]`: packages the program with the files beside it, creates a job and follows it. Exit
+/// status as FollowJobToItsEnd; 0 once created with --async.
 ExitStatus RunProgram(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   const bool is_image = arguments.Has("--image");
@@ -172,5 +224,82 @@ ExitStatus RunProgram(const CommandSession& session) {
   session.console.Status("Job [" + created_id + "] submitted. Its folder: " + request.folder + "\n");
   return FollowUnlessAsync(session, created_id);
 }
+
+/// `jobs rerun JOB [-- ARGS]`: a new job with the input of a former one. Exit status as RunProgram.
+ExitStatus RerunFormerJob(const CommandSession& session) {
+  const Arguments& arguments = session.arguments;
+  const JobReference name = ParseJobReference(session, arguments.positionals.front());
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = name.Path()};
+  TY_TRY(const Json former, CallJson(session.client, std::move(request)));
+  RerunChanges changes;
+  changes.args = arguments.passthrough;
+  TY_TRY(changes.variables, ReadRunVariables(session));
+  for (const std::string& secret : MissingSecrets(former, changes.variables)) {
+    TY_TRY(RunVariable variable, ReadSecret(session, secret));
+    changes.variables.push_back(std::move(variable));
+  }
+  const std::optional<std::string> own = arguments.Value("--name");
+  const std::string job_id = own ? *own : RerunJobId(name.job_id, LocalNow());
+  const auto make = [&](const std::string& id) {
+    changes.job_id = id;
+    return RerunJob(former, changes);
+  };
+  TY_TRY(const Json created, CreateNamedJob(session, job_id, own.has_value(), make));
+  const std::string created_id = TextAt(created, "jobId");
+  session.console.Status("Job [" + created_id + "] submitted, with the input of [" + name.job_id + "].\n");
+  return FollowUnlessAsync(session, created_id);
+}
+
+constexpr FlagSpec kAsyncFlag{"--async", "", "Do not wait for the job, nor show its log."};
+constexpr FlagSpec kEnvFlag =
+    Repeated({"--env", "NAME=VALUE", "A variable of the program. May be given several times."});
+constexpr FlagSpec kNameFlag{"--name", "JOB", "Name of the job. Default: the program's, and the time."};
+constexpr auto kRunFlags = WithCommonFlags(
+    {kAsyncFlag,
+     kDataDirFlag,
+     kEnvFlag,
+     {"--gpus", "COUNT", "GPUs of each replica: 1, 2, 4 or 8.", CheckGpuCount},
+     {"--image", "IMAGE", "Run this container image; the words after -- are its arguments."},
+     {"--job-dir", "JOB_DIR",
+      "gs:// path for the job's output, passed to the program as --job-dir. Without it the "
+      "variable TRAINYARD_JOB_DIR names a folder of the job's own.",
+      CheckJobDir},
+     kNameFlag,
+     {"--runtime-version", "VERSION", "Runtime version that the program needs. Default: by what it imports."},
+     Repeated({"--secret", "NAME",
+               "A variable whose value is not kept with the job and not shown in its log. The value is "
+               "that of your own variable NAME, or is asked for. May be given several times."}),
+     {"--workers", "COUNT",
+      "Workers beside the master; TF_CONFIG and the variables of torch.distributed are set.",
+      CheckWorkerCount}});
+
+constexpr auto kRerunFlags =
+    WithCommonFlags({kAsyncFlag, kDataDirFlag, kEnvFlag, kNameFlag,
+                     Repeated({"--secret", "NAME",
+                               "A further secret. Those that the former job had are read again anyway."})});
+
+const Command kCommands[] = {
+    {.spec = {.path = "jobs rerun",
+              .summary = "Run a job once more, as a new job: other arguments after --.",
+              .positional = "JOB",
+              .passthrough = true,
+              .flags = kRerunFlags,
+              .examples = "jobs rerun census_1\njobs rerun census_1 -- --epochs=20"},
+     .run = RerunFormerJob},
+    {.spec = {.path = "run",
+              .summary = "Run a Python program, a notebook or an image as a job and show its log.",
+              .positional = "PROGRAM",
+              .optional = true,
+              .program = true,
+              .flags = kRunFlags,
+              .examples = "run train.py --epochs 10\n"
+                          "run --gpus 1 --env SEED=7 --secret HF_TOKEN train.py\n"
+                          "run --image example.com/trainer:1 -- --epochs 10"},
+     .run = RunProgram},
+};
+
+}  // namespace
+
+std::span<const Command> RunCommands() { return kCommands; }
 
 }  // namespace trainyard::cli

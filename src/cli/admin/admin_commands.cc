@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/async/file.h"
+#include "cli/admin/admin_commands.h"
+#include "cli/admin/admin_server.h"
+#include "cli/admin/audit_command.h"
+#include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
+#include "cli/gcloud/output_format.h"
+#include "cli/interrupt.h"
+#include "rules/retention/clock_jumps.h"
+#include "stores/backup/recover.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{500};
+constexpr std::size_t kNamedMax = 3;
+
+std::size_t RunningCount(const Json& status) {
+  const Json* running = FindMember(status, "running");
+  return running == nullptr ? 0 : running->children.size();
+}
+
+std::string NameOf(const Json& job) {
+  const std::string trial = TextAt(job, "trialId");
+  return TextAt(job, "jobId") + (trial.empty() ? "" : " (trial " + trial + ")");
+}
+
+/// "2 jobs run: a, b"
+std::string DescribeRunning(const Json& status) {
+  const std::size_t count = RunningCount(status);
+  if (count == 0) return "Nothing runs";
+  std::string text = count == 1 ? "1 job runs: " : std::to_string(count) + " jobs run: ";
+  const std::vector<Json>& running = FindMember(status, "running")->children;
+  for (std::size_t i = 0; i < std::min(count, kNamedMax); ++i)
+    text += (i == 0 ? "" : ", ") + NameOf(running[i]);
+  return text + (count > kNamedMax ? ", ..." : "");
+}
+
+std::string DescribeDrain(const Json& drain) {
+  if (TextAt(drain, "on") != "true") return "Not draining: jobs are started.";
+  const std::string by = TextAt(drain, "by");
+  return "Draining since " + LocalTime(TextAt(drain, "since"), kDateFormat) +
+         (by.empty() ? "" : ", turned on by " + by) +
+         ": no new job starts. To start them again: trainyard admin drain --off";
+}
+
+/// Until nothing runs. A line whenever that becomes something else.
+ExitStatus WaitUntilNothingRuns(AdminServer& server, const Console& console) {
+  const InterruptWatch interrupt;
+  std::string said;
+  for (;;) {
+    TY_TRY(const Json status, server.Get("status"));
+    const std::string text = DescribeRunning(status);
+    if (RunningCount(status) == 0) {
+      console.Status("Nothing runs any more.\n");
+      return 0;
+    }
+    if (text != said) console.Status("Waiting: " + text + "\n");
+    said = text;
+    if (interrupt.WaitFor(kPoll)) {
+      console.Status("The server goes on draining; trainyard admin status shows what runs.\n");
+      return 1;
+    }
+  }
+}
+
+void PrintChecks(const Json& status, const Console& console) {
+  const Json* checks = FindMember(status, "readiness.checks");
+  if (checks == nullptr) return;
+  Rows rows{{"CHECK", "STATE", "DETAIL"}};
+  for (const Json& check : checks->children)
+    rows.push_back(
+        {TextAt(check, "name"), TextAt(check, "ok") == "true" ? "ok" : "FAILS", TextAt(check, "detail")});
+  console.Table(rows);
+}
+
+std::string Describe(const backup::RecoveredDatabase& database) {
+  std::string text = database.name + " is damaged and kept as " + database.aside + ". ";
+  if (database.is_made_anew) return text + "Nothing of it can be read; the server makes a new one.\n";
+  text += std::to_string(database.rows) + " rows are taken over";
+  std::string lost;
+  for (const std::string& table : database.incomplete) lost += (lost.empty() ? "" : ", ") + table;
+  return text + (lost.empty() ? ".\n" : "; something is missing in " + lost + ".\n");
+}
+
+constexpr auto kAdminFlags = WithCommonFlags({kDataDirFlag});
+constexpr auto kBackupFlags =
+    WithCommonFlags({{"--copy-objects", "",
+                      "Copy all objects. Otherwise those that the API stored are hard-linked where the "
+                      "file system allows it: less disk, but a job that writes into such an object "
+                      "through /gcs changes the backup's, too, and a restore says so."},
+                     kDataDirFlag,
+                     {"--with-bucket-dirs", "",
+                      "Copy the buckets of serve --bucket-dir, too. They are restored as ordinary ones."}});
+constexpr auto kRetentionFlags = WithCommonFlags(
+    {{"--confirm", "", "Remove what is too old by the machine's clock, although it went forward."},
+     kDataDirFlag});
+constexpr auto kDrainFlags =
+    WithCommonFlags({kDataDirFlag,
+                     {"--off", "", "Start jobs again."},
+                     {"--wait", "", "Return when nothing runs any more, and say what it waits for."}});
+
+const Command kCommands[] = {
+    {.spec = {.path = "admin audit",
+              .summary = "Show who did what in a project, newest first.",
+              .flags = kAuditFlags,
+              .examples = "admin audit --since 7d --principal ann@example.com --denied"},
+     .run = ShowAuditLog},
+    {.spec = {.path = "admin backup",
+              .summary = "Copy the data directory of a running server.",
+              .positional = "DIR",
+              .flags = kBackupFlags,
+              .examples = "admin backup /backup/monday --data /var/lib/trainyard"},
+     .run = BackUp},
+    {.spec = {.path = "admin doctor",
+              .summary = "Examine what works on this machine, and what it costs not to have it.",
+              .flags = kAdminFlags,
+              .examples = "admin doctor\nadmin doctor --data /var/lib/trainyard --format=json"},
+     .run = ExamineMachine},
+    {.spec = {.path = "admin drain",
+              .summary = "Start no new jobs; those that run go on.",
+              .flags = kDrainFlags,
+              .examples = "admin drain --wait\nadmin drain --off"},
+     .run = DrainServer},
+    {.spec = {.path = "admin recover",
+              .summary = "Take over what can be read of damaged databases, and go on without lost jobs.",
+              .flags = kAdminFlags,
+              .examples = "admin recover --data /var/lib/trainyard"},
+     .run = RecoverDataDirectory},
+    {.spec = {.path = "admin reload",
+              .summary = "Make a running server read its files again.",
+              .flags = kAdminFlags,
+              .examples = "admin reload --data /var/lib/trainyard"},
+     .run = ReloadServer},
+    {.spec = {.path = "admin restore",
+              .summary = "Make a data directory of a backup.",
+              .positional = "DIR",
+              .flags = kAdminFlags,
+              .examples = "admin restore /backup/monday --data /var/lib/trainyard"},
+     .run = RestoreFromBackup},
+    {.spec = {.path = "admin retention",
+              .summary = "Confirm that the machine's clock is right after a jump.",
+              .flags = kRetentionFlags,
+              .examples = "admin retention --confirm --data /var/lib/trainyard"},
+     .run = ConfirmRetention},
+    {.spec = {.path = "admin status",
+              .summary = "Show whether a server drains, what runs, and whether it can take jobs.",
+              .flags = kAdminFlags,
+              .examples = "admin status\nadmin status --format=json"},
+     .run = ShowAdminStatus},
+};
+
+}  // namespace
+
+ExitStatus DrainServer(const LocalSession& session) {
+  if (session.arguments.IsOn("--off") && session.arguments.IsOn("--wait"))
+    return std::unexpected(UsageError("--wait", "not allowed with argument --off"));
+  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
+  Json body = JsonObject();
+  SetMember(body, "on", JsonBool(!session.arguments.IsOn("--off")));
+  TY_TRY(const Json drain, server->Post("drain", body));
+  session.console.Status(DescribeDrain(drain) + "\n");
+  return session.arguments.IsOn("--wait") ? WaitUntilNothingRuns(*server, session.console) : 0;
+}
+
+ExitStatus ShowAdminStatus(const LocalSession& session) {
+  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
+  TY_TRY(const Json status, server->Get("status"));
+  const OutputFormat& format = server->session().format;
+  if (format.kind != OutputFormat::Kind::kDefault) {
+    session.console.Out(PrintResource(status, format));
+    return 0;
+  }
+  const std::string waiting = TextAt(status, "waitingJobs");
+  const Json* drain = FindMember(status, "drain");
+  session.console.Out("trainyard " + TextAt(status, "version") + " at " + server->session().server.value +
+                      "\n" + DescribeDrain(drain == nullptr ? JsonObject() : *drain) + "\n" +
+                      DescribeRunning(status) + "; " + (waiting.empty() ? "0" : waiting) + " waiting.\n");
+  if (const std::string backup = TextAt(status, "backup.directory"); !backup.empty())
+    session.console.Out("Last backup: " + backup + " (" + TextAt(status, "backup.state") + ")\n");
+  PrintChecks(status, session.console);
+  return 0;
+}
+
+ExitStatus ReloadServer(const LocalSession& session) {
+  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
+  TY_TRY(const Json reload, server->Post("reload", JsonObject()));
+  const Json* read = FindMember(reload, "readAgain");
+  if (read == nullptr || read->children.empty()) {
+    session.console.Status("This server has nothing to read again.\n");
+    return 0;
+  }
+  for (const Json& what : read->children) session.console.Status("Read again: " + what.text + "\n");
+  return 0;
+}
+
+ExitStatus RecoverDataDirectory(const LocalSession& session) {
+  if (!session.arguments.Has("--data"))
+    return std::unexpected(
+        UsageError("--data", "Must be specified: the data directory of a stopped server."));
+  const std::string data = AdminDataDir(session.arguments, session.sources);
+  const auto tell = [&session](const std::string& name) {
+    session.console.Status("Checking " + name + "\n");
+  };
+  TY_TRY(const std::vector<backup::RecoveredDatabase> recovered, backup::RecoverData(data, tell));
+  for (const backup::RecoveredDatabase& database : recovered) session.console.Warn(Describe(database));
+  if (recovered.empty()) session.console.Status("All databases that are there are whole.\n");
+  session.console.Status(
+      "The next server goes on with the jobs that are there, ends what is left of others, and gives none "
+      "of their numbers out again: trainyard serve --data " +
+      data + "\n");
+  return 0;
+}
+
+ExitStatus ConfirmRetention(const LocalSession& session) {
+  if (!session.arguments.IsOn("--confirm"))
+    return std::unexpected(UsageError("--confirm",
+                                      "Must be specified: the machine's clock is right, and what is "
+                                      "too old by it may be removed."));
+  const std::string data = AdminDataDir(session.arguments, session.sources);
+  TY_RETURN_IF_ERROR(WriteFileAtomically(retention::ClockWordFile(data), "", 0600));
+  session.console.Status("The server of " + data +
+                         " goes by the machine's clock from its next look on; what is too old by it "
+                         "is removed within the hour.\n");
+  return 0;
+}
+
+std::span<const Command> AdminCommands() { return kCommands; }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,286 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/text/percent.h"
+#include "cli/auth/access_token.h"
+#include "cli/auth/kept_logins.h"
+#include "cli/auth/life_text.h"
+#include "cli/command_session.h"
+#include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
+
+namespace trainyard::cli {
+namespace {
+
+Result<std::unique_ptr<ApiClient>> ClientOf(const KeptLogin& login) {
+  return MakeApiClient(
+      {.url = login.server, .ca_file = login.ca_file, .token = login.token, .hidden = {}, .on_wait = {}});
+}
+
+Result<Json> WhoAmI(ApiClient& client) {
+  return CallJson(client, {.method = ApiRequest::Method::kGet, .path = "/trainyard/v1/whoami"});
+}
+
+/// --ca-file, or the local server's own certificate for its own address.
+std::string CaFileFor(const Arguments& arguments, const SettingSources& sources, const std::string& server) {
+  if (const auto named = arguments.Value("--ca-file"))
+    return std::filesystem::absolute(*named).lexically_normal().string();
+  const auto note = ReadServerNote(sources, DefaultDataDir(sources));
+  return note && PlainServer(note->tls_url) == server ? note->ca_file : std::string();
+}
+
+/// The login that --server names, else the active one.
+Result<KeptLogin> ChosenLogin(const Arguments& arguments, const KeptLogins& kept) {
+  const std::string server = PlainServer(arguments.Value("--server").value_or(kept.active));
+  if (const KeptLogin* login = kept.Find(server); login != nullptr) return *login;
+  return std::unexpected(
+      NotFound(server.empty() ? "Nobody is logged in to any server here."
+                              : "Nobody is logged in to [" + server + "] here. See: trainyard auth list"));
+}
+
+/// Asks the server who the token is, then keeps it.
+ExitStatus LogIn(const LocalSession& session) {
+  KeptLogin login;
+  login.server = PlainServer(FindServer(session.sources, session.arguments.Value("--server")).value);
+  login.ca_file = CaFileFor(session.arguments, session.sources, login.server);
+  TY_TRY(login.token, ReadTokenFile(session.arguments.Value("--token-file").value_or("-")));
+  TY_TRY(const std::unique_ptr<ApiClient> client, ClientOf(login));
+  TY_TRY(const Json who, WhoAmI(*client));
+  login.principal = TextAt(who, "principal");
+  if (login.principal.empty()) {
+    return std::unexpected(
+        FailedPrecondition("The server at " + login.server +
+                           " asks nobody who they are (serve --auth on): no login is needed."));
+  }
+  const std::string end = TextAt(who, "expireTime");
+  const std::string said = "Logged in to " + login.server + " as " + login.principal +
+                           (end.empty() ? "" : ", until " + end) + ".\n";
+  TY_RETURN_IF_ERROR(WriteLogins(session.sources, WithLogin(ReadLogins(session.sources), std::move(login))));
+  session.console.Status(said);
+  return 0;
+}
+
+ExitStatus LogOut(const LocalSession& session) {
+  KeptLogins kept = ReadLogins(session.sources);
+  TY_TRY(const KeptLogin login, ChosenLogin(session.arguments, kept));
+  TY_RETURN_IF_ERROR(WriteLogins(session.sources, WithoutLogin(std::move(kept), login.server)));
+  session.console.Status("Logged out of " + login.server + ".\n");
+  return 0;
+}
+
+/// As logout, and the token is no token any more.
+ExitStatus RevokeLogin(const LocalSession& session) {
+  TY_TRY(const KeptLogin login, ChosenLogin(session.arguments, ReadLogins(session.sources)));
+  TY_TRY(const std::unique_ptr<ApiClient> client, ClientOf(login));
+  TY_TRY(const Json who, WhoAmI(*client));
+  const std::string id = TextAt(who, "tokenId");
+  if (id.empty()) {
+    return std::unexpected(FailedPrecondition(
+        "The login's credential is no token of the server's; forget it with: trainyard auth logout"));
+  }
+  TY_TRY(const Json answer,
+         CallJson(*client, {.method = ApiRequest::Method::kDelete, .path = "/trainyard/v1/tokens/" + id}));
+  session.console.Status("Revoked token " + id + ".\n");
+  return LogOut(session);
+}
+
+ExitStatus ListLogins(const LocalSession& session) {
+  TY_TRY(const OutputFormat format, session.Format());
+  const KeptLogins kept = ReadLogins(session.sources);
+  Rows rows{{"ACTIVE", "SERVER", "PRINCIPAL"}};
+  std::vector<Json> resources;
+  for (const KeptLogin& login : kept.logins) {
+    const bool is_active = login.server == kept.active;
+    rows.push_back({is_active ? "*" : "", login.server, login.principal});
+    Json json = JsonObject();
+    SetMember(json, "active", JsonBool(is_active));
+    SetMember(json, "principal", JsonString(login.principal));
+    SetMember(json, "server", JsonString(login.server));
+    resources.push_back(std::move(json));
+  }
+  if (format.kind == OutputFormat::Kind::kDefault)
+    session.console.Table(rows);
+  else
+    session.console.Out(PrintResources(resources, format));
+  return 0;
+}
+
+ExitStatus PrintAccessToken(const LocalSession& session) {
+  const std::string data_dir = DataDirOf(session.arguments, session.sources);
+  TY_TRY(const ClientSetting server, ServerOf(session.arguments, session.sources));
+  TY_TRY(const FoundToken token, FindToken(session.arguments, session.sources, data_dir, server.value));
+  if (token.text.empty()) {
+    return std::unexpected(NotFound("There is no token for " + server.value +
+                                    ". Log in: trainyard auth login --server URL --token-file FILE, or name "
+                                    "one in TRAINYARD_TOKEN_FILE."));
+  }
+  session.console.Out(token.text + "\n");
+  return 0;
+}
+
+constexpr std::string_view kRoles = "roles/";
+
+std::vector<std::string> ValuesOf(const Arguments& arguments, std::string_view flag) {
+  const auto found = arguments.flags.find(flag);
+  return found == arguments.flags.end() ? std::vector<std::string>() : found->second;
+}
+
+/// "ml.developer" is roles/ml.developer.
+std::vector<std::string> RolesOf(const Arguments& arguments) {
+  std::vector<std::string> roles = ValuesOf(arguments, "--role");
+  for (std::string& role : roles) {
+    if (!role.starts_with(kRoles)) role.insert(0, kRoles);
+  }
+  return roles;
+}
+
+Result<ApiRequest> CreationOf(const Arguments& arguments) {
+  Json body = JsonObject();
+  SetMember(body, "principal", JsonString(arguments.Value("--principal").value_or("")));
+  SetMember(body, "roles", JsonArray(RolesOf(arguments)));
+  SetMember(body, "projects", JsonArray(ValuesOf(arguments, "--project")));
+  if (const auto text = arguments.Value("--life")) {
+    const auto life = ParseLife(*text);
+    if (!life)
+      return std::unexpected(UsageError("--life", "Must be a number with s, m, h or d; received: " + *text));
+    SetMember(body, "lifetime", JsonString(std::to_string(life->count()) + "s"));
+  }
+  if (const auto text = arguments.Value("--description")) SetMember(body, "description", JsonString(*text));
+  return ApiRequest{
+      .method = ApiRequest::Method::kPost, .path = "/trainyard/v1/tokens", .body = PrintCompact(body)};
+}
+
+std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
+
+ExitStatus CreateToken(const CommandSession& session) {
+  TY_TRY(ApiRequest request, CreationOf(session.arguments));
+  TY_TRY(const Json made, CallJson(session.client, std::move(request)));
+  const std::string end = TextAt(made, "token.expireTime");
+  session.console.Status("Token " + TextAt(made, "token.id") + " of " + TextAt(made, "token.principal") +
+                         (end.empty() ? ", until it is revoked" : ", until " + end) +
+                         ". It is shown this once.\n");
+  session.console.Out(TextAt(made, "text") + "\n");
+  return 0;
+}
+
+ExitStatus ListTokens(const CommandSession& session) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard/v1/tokens"};
+  if (const auto principal = session.arguments.Value("--principal"))
+    request.query.emplace_back("principal", *principal);
+  TY_TRY(const Json answer, CallJson(session.client, std::move(request)));
+  const Json* tokens = FindMember(answer, "tokens");
+  if (session.format.kind != OutputFormat::Kind::kDefault) {
+    session.console.Out(
+        PrintResources(tokens == nullptr ? std::vector<Json>() : tokens->children, session.format));
+    return 0;
+  }
+  Rows rows{{"ID", "PRINCIPAL", "EXPIRES", "LAST_USED", "ISSUER", "DESCRIPTION"}};
+  if (tokens != nullptr) {
+    for (const Json& token : tokens->children) {
+      rows.push_back({TextAt(token, "id"), TextAt(token, "principal"), OrDash(TextAt(token, "expireTime")),
+                      OrDash(TextAt(token, "lastUseTime")), OrDash(TextAt(token, "issuer")),
+                      OrDash(TextAt(token, "description"))});
+    }
+  }
+  session.console.Table(rows);
+  return 0;
+}
+
+ExitStatus RevokeToken(const CommandSession& session) {
+  for (const std::string& id : session.arguments.positionals) {
+    ApiRequest request{.method = ApiRequest::Method::kDelete,
+                       .path = "/trainyard/v1/tokens/" + text::PercentEncode(id)};
+    TY_TRY(const Json answer, CallJson(session.client, std::move(request)));
+    session.console.Status("Revoked token " + id + ".\n");
+  }
+  return 0;
+}
+
+constexpr FlagSpec kPrincipalFlag = Required(
+    {"--principal", "PRINCIPAL", "Whom the token stands for: user:NAME@DOMAIN or serviceAccount:E-MAIL."});
+constexpr FlagSpec kProjectsFlag =
+    Repeated({"--project", "PROJECT", "Project on which the roles are bound. Repeat it for more."});
+
+/// Here --project may be given several times.
+constexpr auto CreateFlags() {
+  auto flags = WithCommonFlags(
+      {kDataDirFlag,
+       {"--description", "TEXT", "What the token is for, in lists."},
+       {"--life", "DURATION", "How long the token is valid: 30m, 8h, 90d. Default: until it is revoked."},
+       kPrincipalFlag,
+       Repeated({"--role", "ROLE",
+                 "Role to bind to the principal first: ml.developer, or roles/ml.developer. Repeat it "
+                 "for more. Without --project it is bound on the whole installation."})});
+  std::ranges::replace_if(
+      flags, [](const FlagSpec& flag) { return flag.name == "--project"; }, kProjectsFlag);
+  return flags;
+}
+constexpr auto kCreateFlags = CreateFlags();
+constexpr auto kDataFlags = WithCommonFlags({kDataDirFlag});
+constexpr auto kTokenListFlags =
+    WithCommonFlags({kDataDirFlag, {"--principal", "PRINCIPAL", "Print only this principal's tokens."}});
+constexpr auto kLoginFlags = WithCommonFlags(
+    {{"--ca-file", "FILE", "Certificate to trust there. Default: the system's, or the local server's own."},
+     Required({"--token-file", "FILE", "File with the token; - reads it from stdin."})});
+
+const Command kCommands[] = {
+    {.spec = {.path = "auth list",
+              .summary = "List the servers that this account has logged in to.",
+              .flags = kCommonFlags,
+              .examples = "auth list"},
+     .run = ListLogins},
+    {.spec = {.path = "auth login",
+              .summary = "Log in to a server with a token, for all later commands.",
+              .flags = kLoginFlags,
+              .examples =
+                  "auth login --server https://yard.example:8443 --ca-file ca.pem --token-file token\n"
+                  "auth login --server https://yard.example:8443 --token-file -"},
+     .run = LogIn},
+    {.spec = {.path = "auth logout",
+              .summary = "Forget the login for a server. Its token stays valid.",
+              .flags = kCommonFlags,
+              .examples = "auth logout"},
+     .run = LogOut},
+    {.spec = {.path = "auth print-access-token",
+              .summary = "Print the token that commands send.",
+              .flags = kDataFlags,
+              .examples = "auth print-access-token"},
+     .run = PrintAccessToken},
+    {.spec = {.path = "auth revoke",
+              .summary = "Revoke the token of a login, and forget the login.",
+              .flags = kCommonFlags,
+              .examples = "auth revoke"},
+     .run = RevokeLogin},
+    {.spec = {.path = "auth token create",
+              .summary = "Make a token for a person or service account, with roles. Prints the token alone.",
+              .flags = kCreateFlags,
+              .examples =
+                  "auth token create --principal user:ann@example.com --role ml.developer --project p\n"
+                  "auth token create --principal user:root@example.com --role trainyard.admin --life 8h"},
+     .run = CreateToken},
+    {.spec = {.path = "auth token list",
+              .summary = "List tokens: one's own; an administrator's list has all.",
+              .flags = kTokenListFlags,
+              .examples = "auth token list"},
+     .run = ListTokens},
+    {.spec = {.path = "auth token revoke",
+              .summary = "Revoke tokens by their ids.",
+              .positional = "TOKEN_ID",
+              .repeats = true,
+              .flags = kDataFlags,
+              .examples = "auth token revoke 0123456789"},
+     .run = RevokeToken},
+};
+
+}  // namespace
+
+std::span<const Command> AuthCommands() { return kCommands; }
+
+}  // namespace trainyard::cli

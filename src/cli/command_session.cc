@@ -66,6 +66,12 @@ std::string CommandSession::CommandLine(std::string_view words) const {
   return line;
 }
 
+void LocalSession::PrintList(const OutputFormat& format, const Rows& rows,
+                             const std::vector<Json>& resources) const {
+  if (format.kind == OutputFormat::Kind::kDefault) return console.Table(rows);
+  console.Out(PrintResources(resources, format));
+}
+
 std::string ErrorText(const ApiResponse& response) {
   Result<Json> body = wire::ParseJsonTree(response.body);
   std::string status = body ? TextAt(*body, "error.status") : std::string();
@@ -97,6 +103,24 @@ Result<Json> CallJson(ApiClient& client, ApiRequest request) {
     return std::unexpected(Error{.code = Code::kDataLoss,
                                  .message = "The server's answer is not JSON: " + body.error().message});
   return body;
+}
+
+Status ForEachPage(ApiClient& client, const ApiRequest& list,
+                   const std::function<bool(const Json& page)>& visit) {
+  std::string page_token;
+  do {
+    ApiRequest request = list;
+    if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
+    TY_TRY(const Json page, CallJson(client, std::move(request)));
+    page_token = TextAt(page, "nextPageToken");
+    if (!visit(page)) return {};
+  } while (!page_token.empty());
+  return {};
+}
+
+Result<Json> PostJson(ApiClient& client, std::string path, const Json& body) {
+  return CallJson(client,
+                  {.method = ApiRequest::Method::kPost, .path = std::move(path), .body = PrintCompact(body)});
 }
 
 std::string JobReference::Path() const { return JobsPath(project) + "/" + text::PercentEncode(job_id); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "cli/gcloud/arguments.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
+#include "cli/gcloud/table.h"
 
 namespace trainyard::cli {
 
@@ -24,6 +26,8 @@ struct LocalSession {
 
   /// --format. kInvalidArgument: there is no such format.
   [[nodiscard]] Result<OutputFormat> Format() const { return ParseOutputFormat(arguments.Value("--format")); }
+  /// Prints the rows as a table, or the resources in a format that was asked for.
+  void PrintList(const OutputFormat& format, const Rows& rows, const std::vector<Json>& resources) const;
 };
 
 /// The same, with a server.
@@ -62,6 +66,11 @@ using ExitStatus = Result<int>;
 /// Sends a request with `alt=json` and parses the response. A status of 400 or more becomes an Error with
 /// gcloud's text: "STATUS: message" and the details as YAML. An empty response is an empty object.
 [[nodiscard]] Result<Json> CallJson(ApiClient& client, ApiRequest request);
+
+/// Fetches the pages of a list until there are no more, or `visit` returns false.
+[[nodiscard]] Status ForEachPage(ApiClient& client, const ApiRequest& list,
+                                 const std::function<bool(const Json& page)>& visit);
+[[nodiscard]] Result<Json> PostJson(ApiClient& client, std::string path, const Json& body);
 
 /// The text for a response with status 400 or more.
 [[nodiscard]] std::string ErrorText(const ApiResponse& response);

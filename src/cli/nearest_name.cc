@@ -77,13 +77,10 @@ std::string RuntimeHint(const std::string& message, const Arguments& arguments,
 }  // namespace
 
 Result<std::vector<std::string>> JobNames(const CommandSession& session) {
-  ApiRequest request{.method = ApiRequest::Method::kGet,
-                     .path = JobsPath(session.project.value),
-                     .query = {{"pageSize", "100"}}};
-  TY_TRY(const Json page, CallJson(session.client, std::move(request)));
+  TY_TRY(const Json page,
+         CallJson(session.client, {.path = JobsPath(session.project.value), .query = {{"pageSize", "100"}}}));
   std::vector<std::string> names;
-  if (const Json* jobs = FindMember(page, "jobs"))
-    for (const Json& job : jobs->children) names.push_back(TextAt(job, "jobId"));
+  for (const Json& job : ListAt(page, "jobs")) names.push_back(TextAt(job, "jobId"));
   return names;
 }
 

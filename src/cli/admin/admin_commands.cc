@@ -22,11 +22,6 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{500};
 constexpr std::size_t kNamedMax = 3;
 
-std::size_t RunningCount(const Json& status) {
-  const Json* running = FindMember(status, "running");
-  return running == nullptr ? 0 : running->children.size();
-}
-
 std::string NameOf(const Json& job) {
   const std::string trial = TextAt(job, "trialId");
   return TextAt(job, "jobId") + (trial.empty() ? "" : " (trial " + trial + ")");
@@ -34,10 +29,10 @@ std::string NameOf(const Json& job) {
 
 /// "2 jobs run: a, b"
 std::string DescribeRunning(const Json& status) {
-  const std::size_t count = RunningCount(status);
+  const std::vector<Json>& running = ListAt(status, "running");
+  const std::size_t count = running.size();
   if (count == 0) return "Nothing runs";
   std::string text = count == 1 ? "1 job runs: " : std::to_string(count) + " jobs run: ";
-  const std::vector<Json>& running = FindMember(status, "running")->children;
   for (std::size_t i = 0; i < std::min(count, kNamedMax); ++i)
     text += (i == 0 ? "" : ", ") + NameOf(running[i]);
   return text + (count > kNamedMax ? ", ..." : "");
@@ -58,7 +53,7 @@ ExitStatus WaitUntilNothingRuns(AdminServer& server, const Console& console) {
   for (;;) {
     TY_TRY(const Json status, server.Get("status"));
     const std::string text = DescribeRunning(status);
-    if (RunningCount(status) == 0) {
+    if (ListAt(status, "running").empty()) {
       console.Status("Nothing runs any more.\n");
       return 0;
     }
@@ -72,10 +67,9 @@ ExitStatus WaitUntilNothingRuns(AdminServer& server, const Console& console) {
 }
 
 void PrintChecks(const Json& status, const Console& console) {
-  const Json* checks = FindMember(status, "readiness.checks");
-  if (checks == nullptr) return;
+  if (FindMember(status, "readiness.checks") == nullptr) return;
   Rows rows{{"CHECK", "STATE", "DETAIL"}};
-  for (const Json& check : checks->children)
+  for (const Json& check : ListAt(status, "readiness.checks"))
     rows.push_back(
         {TextAt(check, "name"), TextAt(check, "ok") == "true" ? "ok" : "FAILS", TextAt(check, "detail")});
   console.Table(rows);
@@ -163,8 +157,7 @@ ExitStatus DrainServer(const LocalSession& session) {
   if (session.arguments.IsOn("--off") && session.arguments.IsOn("--wait"))
     return std::unexpected(UsageError("--wait", "not allowed with argument --off"));
   TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
-  Json body = JsonObject();
-  SetMember(body, "on", JsonBool(!session.arguments.IsOn("--off")));
+  Json body = JsonObject({{"on", JsonBool(!session.arguments.IsOn("--off"))}});
   TY_TRY(const Json drain, server->Post("drain", body));
   session.console.Status(DescribeDrain(drain) + "\n");
   return session.arguments.IsOn("--wait") ? WaitUntilNothingRuns(*server, session.console) : 0;
@@ -192,12 +185,9 @@ ExitStatus ShowAdminStatus(const LocalSession& session) {
 ExitStatus ReloadServer(const LocalSession& session) {
   TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
   TY_TRY(const Json reload, server->Post("reload", JsonObject()));
-  const Json* read = FindMember(reload, "readAgain");
-  if (read == nullptr || read->children.empty()) {
-    session.console.Status("This server has nothing to read again.\n");
-    return 0;
-  }
-  for (const Json& what : read->children) session.console.Status("Read again: " + what.text + "\n");
+  const std::vector<Json>& read = ListAt(reload, "readAgain");
+  if (read.empty()) session.console.Status("This server has nothing to read again.\n");
+  for (const Json& what : read) session.console.Status("Read again: " + what.text + "\n");
   return 0;
 }
 

@@ -51,17 +51,10 @@ Result<bool> AdminServer::UseSocket(const std::string& data) {
   return true;
 }
 
-Result<Json> AdminServer::Get(const std::string& path) {
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = kRoot + path};
-  return CallJson(client(), std::move(request));
-}
+Result<Json> AdminServer::Get(const std::string& path) { return CallJson(client(), {.path = kRoot + path}); }
 
 Result<Json> AdminServer::Post(const std::string& path, const Json& body) {
-  ApiRequest request{.method = ApiRequest::Method::kPost,
-                     .path = kRoot + path,
-                     .headers = {{"Content-Type", "application/json"}},
-                     .body = PrintCompact(body)};
-  return CallJson(client(), std::move(request));
+  return PostJson(client(), kRoot + path, body);
 }
 
 }  // namespace trainyard::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -47,20 +48,14 @@ Result<std::vector<Json>> FetchEntries(const CommandSession& session, const std:
   std::vector<Json> entries;
   std::string page_token;
   do {
-    Json body = JsonObject();
-    SetMember(body, "resourceNames", JsonArray({"projects/" + session.project.value}));
-    SetMember(body, "filter", JsonString(filter));
-    SetMember(body, "orderBy", JsonString("timestamp desc"));
+    Json body = JsonObject({{"resourceNames", JsonArray({"projects/" + session.project.value})},
+                            {"filter", JsonString(filter)},
+                            {"orderBy", JsonString("timestamp desc")}});
     const auto wanted = std::min<std::size_t>(kPageSizeMax, limit - entries.size());
     SetMember(body, "pageSize", JsonNumber(std::to_string(wanted)));
     if (!page_token.empty()) SetMember(body, "pageToken", JsonString(page_token));
-    ApiRequest request{.method = ApiRequest::Method::kPost,
-                       .path = "/v2/entries:list",
-                       .headers = {{"Content-Type", "application/json"}},
-                       .body = PrintCompact(body)};
-    TY_TRY(const Json page, CallJson(session.client, std::move(request)));
-    if (const Json* list = FindMember(page, "entries"))
-      entries.insert(entries.end(), list->children.begin(), list->children.end());
+    TY_TRY(const Json page, PostJson(session.client, "/v2/entries:list", body));
+    std::ranges::copy(ListAt(page, "entries"), std::back_inserter(entries));
     page_token = TextAt(page, "nextPageToken");
   } while (!page_token.empty() && entries.size() < limit);
   return entries;
@@ -134,17 +129,13 @@ ExitStatus ShowAuditLog(const CommandSession& session) {
                            .denied = arguments.IsOn("--denied")};
   TY_TRY(const std::vector<Json> entries,
          FetchEntries(session, AuditFilter(wanted), static_cast<std::size_t>(limit)));
-  if (session.format.kind != OutputFormat::Kind::kDefault) {
-    session.console.Out(PrintResources(entries, session.format));
-    return 0;
-  }
-  if (entries.empty()) {
+  if (entries.empty() && session.format.kind == OutputFormat::Kind::kDefault) {
     session.console.Status("Listed 0 items.\n");
     return 0;
   }
   Rows rows{{"TIME", "PRINCIPAL", "FROM", "METHOD", "RESOURCE", "RESULT"}};
   for (const Json& entry : entries) rows.push_back(AuditCells(entry));
-  session.console.Table(rows);
+  session.PrintList(session.format, rows, entries);
   return 0;
 }
 

@@ -55,13 +55,11 @@ std::string SummaryOf(const Json& backup) {
                      BytesAt(backup, "totalBytes") + ", " + Counted(TextAt(backup, "files"), "file") + " (" +
                      BytesAt(backup, "fileBytes") + ").\n";
   std::string left_out;
-  if (const Json* names = FindMember(backup, "manifest.leftOut")) {
-    for (const Json& name : names->children) left_out += (left_out.empty() ? "" : ", ") + name.text;
-  }
+  for (const Json& name : ListAt(backup, "manifest.leftOut"))
+    left_out += (left_out.empty() ? "" : ", ") + name.text;
   text += "Left out, because they are made anew when they are needed: " + left_out + ".\n";
-  const Json* elsewhere = FindMember(backup, "manifest.bucketDirs");
-  if (elsewhere != nullptr && TextAt(backup, "manifest.hasBucketDirs") != "true") {
-    for (const Json& bucket : elsewhere->children)
+  if (TextAt(backup, "manifest.hasBucketDirs") != "true") {
+    for (const Json& bucket : ListAt(backup, "manifest.bucketDirs"))
       text += "Not copied: bucket " + bucket.name + ", which is elsewhere (--with-bucket-dirs copies it).\n";
   }
   return text;
@@ -125,10 +123,9 @@ ExitStatus BackUp(const LocalSession& session) {
   TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
   TY_TRY(const bool is_here, server->UseSocket(AdminDataDir(session.arguments, session.sources)));
   const std::string path = AbsolutePath(session.arguments.positionals.front());
-  Json body = JsonObject();
-  SetMember(body, "directory", JsonString(is_here ? WithoutLinks(path) : path));
-  SetMember(body, "withBucketDirs", JsonBool(session.arguments.IsOn("--with-bucket-dirs")));
-  SetMember(body, "copyObjects", JsonBool(session.arguments.IsOn("--copy-objects")));
+  Json body = JsonObject({{"directory", JsonString(is_here ? WithoutLinks(path) : path)},
+                          {"withBucketDirs", JsonBool(session.arguments.IsOn("--with-bucket-dirs"))},
+                          {"copyObjects", JsonBool(session.arguments.IsOn("--copy-objects"))}});
   TY_RETURN_IF_ERROR(server->Post("backup", body));
   return WaitForBackup(*server, session.console);
 }

@@ -118,10 +118,7 @@ ExitStatus ListAlgorithms(const LocalSession& session) {
     for (const std::string& image : algorithm.images()) images += (images.empty() ? "" : ",") + image;
     rows.push_back({algorithm.name(), images, std::string(FirstSentence(algorithm.summary()))});
   }
-  if (format.kind == OutputFormat::Kind::kDefault)
-    session.console.Table(rows);
-  else
-    session.console.Out(PrintResources(resources, format));
+  session.PrintList(format, rows, resources);
   return 0;
 }
 

@@ -99,16 +99,11 @@ ExitStatus ListLogins(const LocalSession& session) {
   for (const KeptLogin& login : kept.logins) {
     const bool is_active = login.server == kept.active;
     rows.push_back({is_active ? "*" : "", login.server, login.principal});
-    Json json = JsonObject();
-    SetMember(json, "active", JsonBool(is_active));
-    SetMember(json, "principal", JsonString(login.principal));
-    SetMember(json, "server", JsonString(login.server));
-    resources.push_back(std::move(json));
+    resources.push_back(JsonObject({{"active", JsonBool(is_active)},
+                                    {"principal", JsonString(login.principal)},
+                                    {"server", JsonString(login.server)}}));
   }
-  if (format.kind == OutputFormat::Kind::kDefault)
-    session.console.Table(rows);
-  else
-    session.console.Out(PrintResources(resources, format));
+  session.PrintList(format, rows, resources);
   return 0;
 }
 
@@ -142,10 +137,9 @@ std::vector<std::string> RolesOf(const Arguments& arguments) {
 }
 
 Result<ApiRequest> CreationOf(const Arguments& arguments) {
-  Json body = JsonObject();
-  SetMember(body, "principal", JsonString(arguments.Value("--principal").value_or("")));
-  SetMember(body, "roles", JsonArray(RolesOf(arguments)));
-  SetMember(body, "projects", JsonArray(ValuesOf(arguments, "--project")));
+  Json body = JsonObject({{"principal", JsonString(arguments.Value("--principal").value_or(""))},
+                          {"roles", JsonArray(RolesOf(arguments))},
+                          {"projects", JsonArray(ValuesOf(arguments, "--project"))}});
   if (const auto text = arguments.Value("--life")) {
     const auto life = ParseLife(*text);
     if (!life)
@@ -175,29 +169,21 @@ ExitStatus ListTokens(const CommandSession& session) {
   if (const auto principal = session.arguments.Value("--principal"))
     request.query.emplace_back("principal", *principal);
   TY_TRY(const Json answer, CallJson(session.client, std::move(request)));
-  const Json* tokens = FindMember(answer, "tokens");
-  if (session.format.kind != OutputFormat::Kind::kDefault) {
-    session.console.Out(
-        PrintResources(tokens == nullptr ? std::vector<Json>() : tokens->children, session.format));
-    return 0;
-  }
+  const std::vector<Json>& tokens = ListAt(answer, "tokens");
   Rows rows{{"ID", "PRINCIPAL", "EXPIRES", "LAST_USED", "ISSUER", "DESCRIPTION"}};
-  if (tokens != nullptr) {
-    for (const Json& token : tokens->children) {
-      rows.push_back({TextAt(token, "id"), TextAt(token, "principal"), OrDash(TextAt(token, "expireTime")),
-                      OrDash(TextAt(token, "lastUseTime")), OrDash(TextAt(token, "issuer")),
-                      OrDash(TextAt(token, "description"))});
-    }
-  }
-  session.console.Table(rows);
+  for (const Json& token : tokens)
+    rows.push_back({TextAt(token, "id"), TextAt(token, "principal"), OrDash(TextAt(token, "expireTime")),
+                    OrDash(TextAt(token, "lastUseTime")), OrDash(TextAt(token, "issuer")),
+                    OrDash(TextAt(token, "description"))});
+  session.PrintList(session.format, rows, tokens);
   return 0;
 }
 
 ExitStatus RevokeToken(const CommandSession& session) {
   for (const std::string& id : session.arguments.positionals) {
-    ApiRequest request{.method = ApiRequest::Method::kDelete,
-                       .path = "/trainyard/v1/tokens/" + text::PercentEncode(id)};
-    TY_TRY(const Json answer, CallJson(session.client, std::move(request)));
+    TY_TRY(const Json answer,
+           CallJson(session.client, {.method = ApiRequest::Method::kDelete,
+                                     .path = "/trainyard/v1/tokens/" + text::PercentEncode(id)}));
     session.console.Status("Revoked token " + id + ".\n");
   }
   return 0;

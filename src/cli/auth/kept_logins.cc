@@ -20,8 +20,7 @@ KeptLogin ReadLogin(const Json& json) {
 }
 
 Json PrintLogin(const KeptLogin& login) {
-  Json json = JsonObject();
-  SetMember(json, "server", JsonString(login.server));
+  Json json = JsonObject({{"server", JsonString(login.server)}});
   if (!login.ca_file.empty()) SetMember(json, "ca_file", JsonString(login.ca_file));
   SetMember(json, "principal", JsonString(login.principal));
   SetMember(json, "token", JsonString(login.token));
@@ -66,9 +65,7 @@ KeptLogins ReadLogins(const SettingSources& sources) {
 Status WriteLogins(const SettingSources& sources, const KeptLogins& logins) {
   Json list = JsonArray({});
   for (const KeptLogin& login : logins.logins) list.children.push_back(PrintLogin(login));
-  Json json = JsonObject();
-  SetMember(json, "active", JsonString(logins.active));
-  SetMember(json, "logins", std::move(list));
+  Json json = JsonObject({{"active", JsonString(logins.active)}, {"logins", std::move(list)}});
   const std::filesystem::path path = LoginsPath(sources);
   TY_RETURN_IF_ERROR(MakePrivateFolder(path.parent_path()));
   return WriteFileAtomically(path, PrintIndented(json) + "\n", kOwnersFile);

@@ -23,7 +23,14 @@ Json JsonNumber(std::string text) { return {.kind = Json::Kind::kNumber, .text =
 
 Json JsonBool(bool value) { return {.kind = Json::Kind::kBool, .text = value ? "true" : "false"}; }
 
-Json JsonObject() { return {.kind = Json::Kind::kObject}; }
+Json JsonObject(std::initializer_list<std::pair<std::string_view, Json>> members) {
+  Json object{.kind = Json::Kind::kObject};
+  for (const auto& [name, value] : members) {
+    object.children.push_back(value);
+    object.children.back().name = name;
+  }
+  return object;
+}
 
 Json JsonArray(const std::vector<std::string>& strings) {
   Json array{.kind = Json::Kind::kArray};
@@ -45,6 +52,12 @@ const Json* FindMember(const Json& object, std::string_view path) {
 std::string TextAt(const Json& object, std::string_view path) {
   const Json* found = FindMember(object, path);
   return found == nullptr ? std::string() : found->text;
+}
+
+const std::vector<Json>& ListAt(const Json& object, std::string_view path) {
+  static const std::vector<Json> kNone;
+  const Json* list = FindMember(object, path);
+  return list == nullptr ? kNone : list->children;
 }
 
 void SetMember(Json& object, std::string_view path, Json value) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/wire/json_tree.h"
@@ -17,13 +19,15 @@ using Json = wire::JsonValue;
 [[nodiscard]] Json JsonNumber(std::string text);
 [[nodiscard]] Json JsonBool(bool value);
 [[nodiscard]] Json JsonArray(const std::vector<std::string>& strings);
-[[nodiscard]] Json JsonObject();
+[[nodiscard]] Json JsonObject(std::initializer_list<std::pair<std::string_view, Json>> members = {});
 
 /// The member at a dotted path ("trainingInput.region"); of several members with one name the last one. Null
 /// if there is none.
 [[nodiscard]] const Json* FindMember(const Json& object, std::string_view path);
 /// The text of the string, number or bool at a path; empty if there is none.
 [[nodiscard]] std::string TextAt(const Json& object, std::string_view path);
+/// What the list or object at a path has; empty if there is none.
+[[nodiscard]] const std::vector<Json>& ListAt(const Json& object, std::string_view path);
 /// Sets a member at a dotted path. Creates the objects on the path and replaces any other value there.
 void SetMember(Json& object, std::string_view path, Json value);
 

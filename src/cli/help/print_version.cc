@@ -12,10 +12,9 @@ constexpr std::size_t kShortCommit = 12;
 
 std::string VersionText(const BuildInfo& build, const OutputFormat& format) {
   if (format.kind != OutputFormat::Kind::kDefault) {
-    Json resource = JsonObject();
-    SetMember(resource, "version", JsonString(std::string(build.version)));
-    SetMember(resource, "commit", JsonString(std::string(build.commit)));
-    SetMember(resource, "buildType", JsonString(std::string(build.build_type)));
+    Json resource = JsonObject({{"version", JsonString(std::string(build.version))},
+                                {"commit", JsonString(std::string(build.commit))},
+                                {"buildType", JsonString(std::string(build.build_type))}});
     return PrintResource(resource, format);
   }
   const std::size_t dash = build.commit.find('-');

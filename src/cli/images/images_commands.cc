@@ -45,18 +45,16 @@ std::string NameOf(const ListedImage& image) {
 }
 
 Json ToJson(const ListedImage& image) {
-  Json json = JsonObject();
-  SetMember(json, "digest", JsonString(image.digest));
-  SetMember(json, "names", JsonArray(image.names));
-  SetMember(json, "reference", JsonString(image.reference));
-  SetMember(json, "layers", JsonNumber(std::to_string(image.layers)));
-  SetMember(json, "sizeBytes", JsonNumber(std::to_string(image.size_bytes)));
-  SetMember(json, "unpackedBytes", JsonNumber(std::to_string(image.unpacked_bytes)));
-  SetMember(json, "pullTime", JsonString(PrintUtc(image.pulled)));
-  SetMember(json, "lastUse", JsonString(PrintUtc(image.used)));
-  SetMember(json, "loaded", JsonBool(image.loaded));
-  SetMember(json, "inUse", JsonBool(image.in_use));
-  return json;
+  return JsonObject({{"digest", JsonString(image.digest)},
+                     {"names", JsonArray(image.names)},
+                     {"reference", JsonString(image.reference)},
+                     {"layers", JsonNumber(std::to_string(image.layers))},
+                     {"sizeBytes", JsonNumber(std::to_string(image.size_bytes))},
+                     {"unpackedBytes", JsonNumber(std::to_string(image.unpacked_bytes))},
+                     {"pullTime", JsonString(PrintUtc(image.pulled))},
+                     {"lastUse", JsonString(PrintUtc(image.used))},
+                     {"loaded", JsonBool(image.loaded)},
+                     {"inUse", JsonBool(image.in_use)}});
 }
 
 /// Adds what a job that runs the image gets.
@@ -184,11 +182,7 @@ ExitStatus ListImages(const LocalSession& session) {
                     image::PrintBytes(image.unpacked_bytes), LocalTime(PrintUtc(image.used), kDateFormat),
                     image.in_use ? "in use" : ""});
   }
-  const bool table = format.kind == OutputFormat::Kind::kDefault;
-  if (table)
-    session.console.Table(rows);
-  else
-    session.console.Out(PrintResources(resources, format));
+  session.PrintList(format, rows, resources);
   return 0;
 }
 

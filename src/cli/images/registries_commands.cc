@@ -59,18 +59,12 @@ ExitStatus ListRegistries(const LocalSession& session) {
   Rows rows{{"REGISTRY", "USERNAME", "FILE"}};
   std::vector<Json> resources;
   for (const image::KnownRegistry& known : image::KnownRegistries(folder.registries)) {
-    Json json = JsonObject();
-    SetMember(json, "registry", JsonString(known.registry));
-    SetMember(json, "username", JsonString(known.user));
-    SetMember(json, "file", JsonString(known.file));
-    resources.push_back(std::move(json));
+    resources.push_back(JsonObject({{"registry", JsonString(known.registry)},
+                                    {"username", JsonString(known.user)},
+                                    {"file", JsonString(known.file)}}));
     rows.push_back({known.registry, known.user, known.file});
   }
-  const bool table = format.kind == OutputFormat::Kind::kDefault;
-  if (table)
-    session.console.Table(rows);
-  else
-    session.console.Out(PrintResources(resources, format));
+  session.PrintList(format, rows, resources);
   return 0;
 }
 

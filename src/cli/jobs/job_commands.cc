@@ -11,20 +11,17 @@ namespace trainyard::cli {
 namespace {
 
 Result<Json> GetJob(const CommandSession& session, const JobReference& job) {
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
-  return CallJson(session.client, std::move(request));
+  return CallJson(session.client, {.path = job.Path()});
 }
 
 /// Empty if the server has no figures.
 std::string UsageSummary(const CommandSession& session, const JobReference& job) {
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path() + "/metrics"};
-  const Result<Json> answer = CallJson(session.client, std::move(request));
+  const Result<Json> answer = CallJson(session.client, {.path = "/trainyard" + job.Path() + "/metrics"});
   return answer ? PrintUsageSummary(*answer) : "";
 }
 
 Result<Json> GetStatus(const CommandSession& session, const JobReference& job) {
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path()};
-  return CallJson(session.client, std::move(request));
+  return CallJson(session.client, {.path = "/trainyard" + job.Path()});
 }
 
 /// Whether any role has an image.
@@ -108,15 +105,16 @@ ExitStatus ListTrials(const CommandSession& session) {
 
 ExitStatus CancelJob(const CommandSession& session) {
   JobReference job = ParseJobReference(session, session.arguments.positionals.front());
-  ApiRequest request{.method = ApiRequest::Method::kPost, .path = job.Path() + ":cancel", .body = "{}"};
-  TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, std::move(request)));
+  TY_TRY([[maybe_unused]] Json answer,
+         CallJson(session.client,
+                  {.method = ApiRequest::Method::kPost, .path = job.Path() + ":cancel", .body = "{}"}));
   return 0;
 }
 
 ExitStatus DeleteJob(const CommandSession& session) {
   const JobReference job = ParseJobReference(session, session.arguments.positionals.front());
-  ApiRequest request{.method = ApiRequest::Method::kDelete, .path = "/trainyard" + job.Path()};
-  TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, std::move(request)));
+  TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, {.method = ApiRequest::Method::kDelete,
+                                                                 .path = "/trainyard" + job.Path()}));
   session.console.Status("Deleted the job [" + job.job_id + "]. What it wrote to buckets is still there.\n");
   return 0;
 }
@@ -130,25 +128,22 @@ ExitStatus UpdateJob(const CommandSession& session) {
     return std::unexpected(InvalidArgument("", "No updates requested."));
   TY_TRY(Json current, GetJob(session, job));
   Labels labels;
-  if (const Json* members = FindMember(current, "labels"))
-    for (const Json& member : members->children) labels[member.name] = member.text;
+  for (const Json& member : ListAt(current, "labels")) labels[member.name] = member.text;
   std::optional<Labels> wanted = ApplyLabels(labels, update);
   if (!wanted) {
     session.console.Status("No update to perform.\n" + updated);
     return 0;
   }
-  Json body = JsonObject();
-  SetMember(body, "labels", JsonObject());
+  Json body = JsonObject({{"labels", JsonObject()}});
   Json& list = body.children.front();
   for (const auto& [key, value] : *wanted) {
     list.children.push_back(JsonString(value));
     list.children.back().name = key;
   }
-  ApiRequest request{.method = ApiRequest::Method::kPatch,
-                     .path = job.Path(),
-                     .query = {{"updateMask", "labels"}},
-                     .body = PrintCompact(body)};
-  TY_TRY(Json answer, CallJson(session.client, std::move(request)));
+  TY_TRY(Json answer, CallJson(session.client, {.method = ApiRequest::Method::kPatch,
+                                                .path = job.Path(),
+                                                .query = {{"updateMask", "labels"}},
+                                                .body = PrintCompact(body)}));
   session.console.Status(updated);
   if (session.format.kind != OutputFormat::Kind::kDefault)
     session.console.Out(PrintResource(answer, session.format));
@@ -159,12 +154,9 @@ ExitStatus MaintainJob(const CommandSession& session) {
   const std::vector<std::string>& words = session.arguments.positionals;
   const JobReference job = ParseJobReference(session, words.front());
   const std::string& replica = words.back();
-  Json body = JsonObject();
-  SetMember(body, "replica", JsonString(replica));
-  ApiRequest request{.method = ApiRequest::Method::kPost,
-                     .path = "/trainyard" + job.Path() + ":maintain",
-                     .body = PrintCompact(body)};
-  TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, std::move(request)));
+  Json body = JsonObject({{"replica", JsonString(replica)}});
+  TY_TRY([[maybe_unused]] Json answer,
+         PostJson(session.client, "/trainyard" + job.Path() + ":maintain", body));
   session.console.Status("The replica [" + replica + "] of job [" + job.job_id +
                          "] is being stopped and starts again.\n");
   return 0;

@@ -164,33 +164,25 @@ struct Shell {
 std::vector<Shell> ShellsOf(const Json& job) {
   std::vector<Shell> shells;
   const auto add = [&shells](const Json& output, const std::string& prefix) {
-    const Json* uris = FindMember(output, "webAccessUris");
-    if (uris == nullptr) return;
-    for (const Json& uri : uris->children) shells.push_back({prefix + uri.name, uri.text});
+    for (const Json& uri : ListAt(output, "webAccessUris")) shells.push_back({prefix + uri.name, uri.text});
   };
   const Json* output = FindMember(job, "trainingOutput");
   if (output == nullptr) return shells;
   add(*output, "");
-  if (const Json* trials = FindMember(*output, "trials")) {
-    for (const Json& trial : trials->children) add(trial, TextAt(trial, "trialId") + "/");
-  }
+  for (const Json& trial : ListAt(*output, "trials")) add(trial, TextAt(trial, "trialId") + "/");
   return shells;
 }
 
 /// The shell's URI. If there is none, an error that says what to do.
 Result<std::string> UriOf(const CommandSession& session, const JobReference& job,
                           const std::string& task_name) {
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
-  TY_TRY(const Json answer, CallJson(session.client, std::move(request)));
+  TY_TRY(const Json answer, CallJson(session.client, {.path = job.Path()}));
   const std::vector<Shell> shells = ShellsOf(answer);
   for (const Shell& shell : shells) {
     if (shell.name == task_name || shell.name.ends_with("/" + task_name)) return shell.uri;
   }
-  const Json* input = FindMember(answer, "trainingInput");
-  const Json* enabled = input != nullptr ? FindMember(*input, "enableWebAccess") : nullptr;
-  const Json* state = FindMember(answer, "state");
-  const std::string is = "Job [" + job.job_id + "] is " + (state != nullptr ? state->text : "") + ". ";
-  if (enabled == nullptr || enabled->text != "true") {
+  const std::string is = "Job [" + job.job_id + "] is " + TextAt(answer, "state") + ". ";
+  if (TextAt(answer, "trainingInput.enableWebAccess") != "true") {
     return std::unexpected(FailedPrecondition(
         "Job [" + job.job_id + "] has no shells. Submit it with --enable-web-access to get them."));
   }

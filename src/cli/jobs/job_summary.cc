@@ -59,10 +59,10 @@ std::string PrintWaiting(const Json& status) {
 }
 
 std::string PrintImages(const Json& status) {
-  const Json* images = FindMember(status, "images");
-  if (images == nullptr || images->children.empty()) return "";
+  const std::vector<Json>& images = ListAt(status, "images");
+  if (images.empty()) return "";
   std::string text = "Images:\n";
-  for (const Json& image : images->children) {
+  for (const Json& image : images) {
     const std::string reference = TextAt(image, "reference");
     text += "  " + TextAt(image, "image") +
             (reference.empty() ? " is not resolved yet" : " is " + reference) + "\n";

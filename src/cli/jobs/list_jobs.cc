@@ -36,18 +36,12 @@ Result<Wanted> ReadWanted(const Arguments& arguments) {
 /// Fetches pages until there are enough jobs; sorting needs all pages.
 Result<std::vector<Json>> FetchJobs(const CommandSession& session, const Wanted& wanted) {
   std::vector<Json> jobs;
-  std::string page_token;
-  do {
-    ApiRequest request{.method = ApiRequest::Method::kGet,
-                       .path = JobsPath(session.project.value),
-                       .query = {{"pageSize", "100"}}};
-    if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
-    TY_TRY(Json page, CallJson(session.client, std::move(request)));
-    if (const Json* list = FindMember(page, "jobs"))
-      for (const Json& job : list->children)
-        if (!wanted.filter || wanted.filter->Matches(job)) jobs.push_back(job);
-    page_token = TextAt(page, "nextPageToken");
-  } while (!page_token.empty() && (jobs.size() < wanted.limit || !wanted.sort_by.empty()));
+  const ApiRequest request{.path = JobsPath(session.project.value), .query = {{"pageSize", "100"}}};
+  TY_RETURN_IF_ERROR(ForEachPage(session.client, request, [&](const Json& page) {
+    for (const Json& job : ListAt(page, "jobs"))
+      if (!wanted.filter || wanted.filter->Matches(job)) jobs.push_back(job);
+    return jobs.size() < wanted.limit || !wanted.sort_by.empty();
+  }));
   SortBy(jobs, wanted.sort_by);
   if (jobs.size() > wanted.limit) jobs.resize(wanted.limit);
   return jobs;

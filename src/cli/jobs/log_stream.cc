@@ -112,10 +112,9 @@ Json LogRequest(const JobLogQuery& query, const LogPosition& position, std::opti
               *query.task_name + "\")";
   filter += " AND " + position.LowerBound();
   if (until) filter += " AND timestamp<\"" + Microseconds(*until) + "\"";
-  Json request = JsonObject();
-  SetMember(request, "filter", JsonString(std::move(filter)));
-  SetMember(request, "orderBy", JsonString("timestamp asc"));
-  SetMember(request, "pageSize", JsonNumber(std::to_string(page_size)));
+  Json request = JsonObject({{"filter", JsonString(std::move(filter))},
+                             {"orderBy", JsonString("timestamp asc")},
+                             {"pageSize", JsonNumber(std::to_string(page_size))}});
   if (!page_token.empty()) SetMember(request, "pageToken", JsonString(page_token));
   SetMember(request, "resourceNames", JsonArray({"projects/" + query.project}));
   return request;

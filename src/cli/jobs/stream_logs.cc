@@ -40,11 +40,12 @@ Result<Batch> ReadOnce(const CommandSession& session, const StreamOptions& optio
   int wanted = kLogPageSize;
   bool any = false;
   do {
-    ApiRequest request{.method = ApiRequest::Method::kPost,
-                       .path = "/v2/entries:list",
-                       .body = PrintCompact(LogRequest(options.query, from, until, wanted, page_token)),
-                       .patient = true};
-    TY_TRY(Json page, CallJson(session.client, std::move(request)));
+    TY_TRY(Json page,
+           CallJson(session.client,
+                    {.method = ApiRequest::Method::kPost,
+                     .path = "/v2/entries:list",
+                     .body = PrintCompact(LogRequest(options.query, from, until, wanted, page_token)),
+                     .patient = true}));
     page_token = TextAt(page, "nextPageToken");
     const Json* entries = FindMember(page, "entries");
     if (entries == nullptr) continue;
@@ -58,8 +59,7 @@ Result<Batch> ReadOnce(const CommandSession& session, const StreamOptions& optio
 /// Whether the job's endTime is set; its log is then complete. `patient`: see ApiRequest.
 Result<bool> HasEnded(const CommandSession& session, const StreamOptions& options, bool patient) {
   JobReference job{options.query.project, options.query.job_id};
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path(), .patient = patient};
-  TY_TRY(Json answer, CallJson(session.client, std::move(request)));
+  TY_TRY(Json answer, CallJson(session.client, {.path = job.Path(), .patient = patient}));
   return !TextAt(answer, "endTime").empty();
 }
 
@@ -242,17 +242,13 @@ ExitStatus PrintLastLines(const CommandSession& session, const JobLogQuery& quer
     const int wanted = std::min(kLogPageSize, count - static_cast<int>(entries.size()));
     Json body = LogRequest(query, {}, std::nullopt, wanted, page_token);
     SetMember(body, "orderBy", JsonString("timestamp desc"));
-    ApiRequest request{
-        .method = ApiRequest::Method::kPost, .path = "/v2/entries:list", .body = PrintCompact(body)};
-    TY_TRY(Json page, CallJson(session.client, std::move(request)));
+    TY_TRY(Json page, PostJson(session.client, "/v2/entries:list", body));
     page_token = TextAt(page, "nextPageToken");
-    if (const Json* list = FindMember(page, "entries"))
-      entries.insert(entries.end(), list->children.begin(), list->children.end());
+    std::ranges::copy(ListAt(page, "entries"), std::back_inserter(entries));
   } while (!page_token.empty() && static_cast<int>(entries.size()) < count);
   if (entries.empty()) {  // the job may not exist
-    ApiRequest request{.method = ApiRequest::Method::kGet,
-                       .path = JobReference{query.project, query.job_id}.Path()};
-    TY_TRY([[maybe_unused]] Json job, CallJson(session.client, std::move(request)));
+    TY_TRY([[maybe_unused]] Json job,
+           CallJson(session.client, {.path = JobReference{query.project, query.job_id}.Path()}));
   }
   std::string text;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {

@@ -80,10 +80,7 @@ Result<std::vector<std::string>> StagePackages(const CommandSession& session) {
 }
 
 Result<Json> CreateJob(const CommandSession& session, const Json& job) {
-  ApiRequest request{.method = ApiRequest::Method::kPost,
-                     .path = JobsPath(session.project.value),
-                     .body = PrintCompact(job)};
-  Result<Json> created = CallJson(session.client, std::move(request));
+  Result<Json> created = PostJson(session.client, JobsPath(session.project.value), job);
   constexpr std::string_view kExists = "ALREADY_EXISTS: ";
   if (!created && created.error().code == Code::kAlreadyExists &&
       created.error().message.starts_with(kExists))
@@ -127,8 +124,7 @@ ExitStatus FollowJob(const CommandSession& session, const std::string& job_id) {
   else if (*end == StreamEnd::kInterrupted)
     session.console.Status("Received keyboard interrupt.\n\n" + FollowUp(session, job_id));
   JobReference job{session.project.value, job_id};
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
-  TY_TRY(Json answer, CallJson(session.client, std::move(request)));
+  TY_TRY(Json answer, CallJson(session.client, {.path = job.Path()}));
   PrintJob(session, answer);
   return TextAt(answer, "state") == "SUCCEEDED" ? 0 : 1;
 }

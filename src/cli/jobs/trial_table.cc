@@ -13,37 +13,30 @@ constexpr std::size_t kReasonMax = 100;
 
 std::vector<const Json*> TrialsOf(const Json& status) {
   std::vector<const Json*> trials;
-  const Json* list = FindMember(status, "trials");
-  if (list == nullptr) return trials;
-  for (const Json& trial : list->children) trials.push_back(&trial);
+  for (const Json& trial : ListAt(status, "trials")) trials.push_back(&trial);
   return trials;
 }
 
 std::vector<std::string> ParameterNames(const std::vector<const Json*>& trials) {
   std::vector<std::string> names;
   if (trials.empty()) return names;
-  const Json* parameters = FindMember(*trials.front(), "output.hyperparameters");
-  if (parameters == nullptr) return names;
-  for (const Json& parameter : parameters->children) names.push_back(parameter.name);
+  for (const Json& parameter : ListAt(*trials.front(), "output.hyperparameters"))
+    names.push_back(parameter.name);
   std::ranges::sort(names);
   return names;
 }
 
 /// Names may contain dots, so this is not a path.
 std::string ParameterOf(const Json& trial, const std::string& name) {
-  const Json* parameters = FindMember(trial, "output.hyperparameters");
-  if (parameters == nullptr) return "";
-  for (const Json& parameter : parameters->children) {
+  for (const Json& parameter : ListAt(trial, "output.hyperparameters")) {
     if (parameter.name == name) return parameter.text;
   }
   return "";
 }
 
 std::string CurveOf(const Json& trial) {
-  const Json* measurements = FindMember(trial, "report.measurements");
-  if (measurements == nullptr) return "";
   std::vector<double> values;
-  for (const Json& measurement : measurements->children) {
+  for (const Json& measurement : ListAt(trial, "report.measurements")) {
     const std::string text = TextAt(measurement, "value");
     values.push_back(text.empty() ? 0.0 : std::strtod(text.c_str(), nullptr));  // the server omits zero
   }
@@ -114,9 +107,9 @@ std::string Sparkline(const std::vector<double>& values, std::size_t width) {
 }
 
 std::string BestTrial(const Json& job) {
-  const Json* trials = FindMember(job, "trainingOutput.trials");
-  if (trials == nullptr || trials->children.empty()) return "";
-  const Json& first = trials->children.front();
+  const std::vector<Json>& trials = ListAt(job, "trainingOutput.trials");
+  if (trials.empty()) return "";
+  const Json& first = trials.front();
   return FindMember(first, "finalMetric") == nullptr ? "" : TextAt(first, "trialId");
 }
 

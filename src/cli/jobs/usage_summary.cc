@@ -22,9 +22,7 @@ using Replica = std::map<std::string, Values, std::less<>>;
 
 Values ValuesOf(const Json& series) {
   Values values;
-  const Json* points = FindMember(series, "points");
-  if (points == nullptr) return values;
-  for (const Json& point : points->children) {
+  for (const Json& point : ListAt(series, "points")) {
     std::string text = TextAt(point, "value.doubleValue");
     if (text.empty()) text = TextAt(point, "value.int64Value");
     values.push_back(std::strtod(text.c_str(), nullptr));
@@ -79,9 +77,7 @@ constexpr std::array kColumns{
 
 std::map<std::string, Replica> ReplicasOf(const Json& answer) {
   std::map<std::string, Replica> replicas;
-  const Json* list = FindMember(answer, "timeSeries");
-  if (list == nullptr) return replicas;
-  for (const Json& series : list->children) {
+  for (const Json& series : ListAt(answer, "timeSeries")) {
     std::string type = TextAt(series, "metric.type");
     Values values = ValuesOf(series);
     if (!type.starts_with(kPrefix) || values.empty()) continue;

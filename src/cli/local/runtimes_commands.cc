@@ -202,16 +202,12 @@ Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
 ExitStatus ListRuntimes(const LocalSession& session) {
   TY_TRY(const OutputFormat format, session.Format());
   TY_TRY(const Seen seen, FindRuntimes(session));
-  std::vector<Json> runtimes;
-  if (const Json* list = FindMember(seen.list, "runtimes")) runtimes = list->children;
-  if (format.kind != OutputFormat::Kind::kDefault) {
-    session.console.Out(PrintResources(runtimes, format));
-    return 0;
-  }
+  const std::vector<Json>& runtimes = ListAt(seen.list, "runtimes");
   Rows rows{{"VERSION", "PYTHON", "SIZE", "LAST_USE", "STATE"}};
   for (const Json& runtime : runtimes) rows.push_back(RowOf(runtime));
-  session.console.Table(rows);
-  if (!seen.lacking.empty()) session.console.Warn(seen.lacking + ".");
+  session.PrintList(format, rows, runtimes);
+  if (!seen.lacking.empty() && format.kind == OutputFormat::Kind::kDefault)
+    session.console.Warn(seen.lacking + ".");
   return 0;
 }
 

@@ -24,8 +24,7 @@ constexpr std::chrono::milliseconds kFirstPause{100};
 constexpr std::chrono::milliseconds kPauseMax{2'000};
 
 Result<Json> GetJob(const CommandSession& session, const JobReference& job, bool patient) {
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path(), .patient = patient};
-  return CallJson(session.client, std::move(request));
+  return CallJson(session.client, {.path = job.Path(), .patient = patient});
 }
 
 JobReference NamedJob(const CommandSession& session) {

@@ -171,8 +171,7 @@ ExitStatus ServeCopies(const CommandSession& session, std::vector<std::string> p
 
 ExitStatus StartTensorBoard(const CommandSession& session) {
   const JobReference name = ParseJobReference(session, session.arguments.positionals.front());
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = name.Path()};
-  TY_TRY(const Json job, CallJson(session.client, std::move(request)));
+  TY_TRY(const Json job, CallJson(session.client, {.path = name.Path()}));
   TY_TRY(const std::string folder, JobFolder(job));
   TY_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(folder));
   const fs::path data_dir = DefaultDataDir(session.sources);

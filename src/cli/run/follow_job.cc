@@ -25,10 +25,7 @@ Result<Json> CreateAgain(const CommandSession& session, const std::string& id,
   Result<Json> found = CallJson(session.client, std::move(look));
   if (found) return found;
   if (found.error().code != Code::kNotFound) return lost;
-  ApiRequest request{.method = ApiRequest::Method::kPost,
-                     .path = JobsPath(session.project.value),
-                     .body = PrintCompact(make(id))};
-  return CallJson(session.client, std::move(request));
+  return PostJson(session.client, JobsPath(session.project.value), make(id));
 }
 
 }  // namespace
@@ -42,10 +39,7 @@ Result<Json> CreateNamedJob(const CommandSession& session, const std::string& jo
   if (!there && there.error().code == Code::kUnavailable) return there;
   for (int tries = 1;; ++tries) {
     const std::string id = tries == 1 ? job_id : job_id + "_" + std::to_string(tries);
-    ApiRequest request{.method = ApiRequest::Method::kPost,
-                       .path = JobsPath(session.project.value),
-                       .body = PrintCompact(make(id))};
-    Result<Json> created = CallJson(session.client, std::move(request));
+    Result<Json> created = PostJson(session.client, JobsPath(session.project.value), make(id));
     if (!created && created.error().code == Code::kUnavailable && !exact)
       created = CreateAgain(session, id, make, std::move(created));
     if (created || exact || created.error().code != Code::kAlreadyExists || tries == kSameNamesMax)
@@ -83,10 +77,8 @@ ExitStatus FollowJobToItsEnd(const CommandSession& session, const std::string& j
     session.console.Status("\n" + GoOn(session, job_id));
     return kInterruptedStatus;
   }
-  ApiRequest request{.method = ApiRequest::Method::kGet,
-                     .path = JobReference{session.project.value, job_id}.Path(),
-                     .patient = true};
-  TY_TRY(const Json job, CallJson(session.client, std::move(request)));
+  TY_TRY(const Json job, CallJson(session.client, {.path = JobReference{session.project.value, job_id}.Path(),
+                                                   .patient = true}));
   return SayEnd(session, job);
 }
 

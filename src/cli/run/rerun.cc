@@ -52,8 +52,7 @@ bool TakeNumber(std::string_view& text, std::size_t digits) {
 }  // namespace
 
 Json RerunJob(const Json& former, const RerunChanges& changes) {
-  Json job = JsonObject();
-  SetMember(job, "jobId", JsonString(changes.job_id));
+  Json job = JsonObject({{"jobId", JsonString(changes.job_id)}});
   if (const Json* labels = FindMember(former, "labels")) SetMember(job, "labels", *labels);
   const Json* input = FindMember(former, "trainingInput");
   SetMember(job, "trainingInput", input != nullptr ? *input : JsonObject());

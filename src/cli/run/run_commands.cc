@@ -229,8 +229,7 @@ ExitStatus RunProgram(const CommandSession& session) {
 ExitStatus RerunFormerJob(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   const JobReference name = ParseJobReference(session, arguments.positionals.front());
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = name.Path()};
-  TY_TRY(const Json former, CallJson(session.client, std::move(request)));
+  TY_TRY(const Json former, CallJson(session.client, {.path = name.Path()}));
   RerunChanges changes;
   changes.args = arguments.passthrough;
   TY_TRY(changes.variables, ReadRunVariables(session));

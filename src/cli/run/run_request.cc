@@ -38,16 +38,14 @@ std::vector<RunVariable> FolderVariables(const std::string& folder) {
 }  // namespace
 
 Json VariableJson(const RunVariable& variable) {
-  Json json = JsonObject();
-  SetMember(json, "name", JsonString(variable.name));
+  Json json = JsonObject({{"name", JsonString(variable.name)}});
   if (!variable.value.empty()) SetMember(json, "value", JsonString(variable.value));
   if (variable.secret) SetMember(json, "secret", JsonBool(true));
   return json;
 }
 
 Json RunJob(const RunRequest& request) {
-  Json input = JsonObject();
-  SetMember(input, "region", JsonString(request.region));
+  Json input = JsonObject({{"region", JsonString(request.region)}});
   if (request.image.empty()) {
     SetMember(input, "packageUris", JsonArray({request.package_uri}));
     SetMember(input, "pythonModule", JsonString(std::string(kProgramModule)));
@@ -74,10 +72,7 @@ Json RunJob(const RunRequest& request) {
   }
   for (const RunVariable& variable : request.variables) variables.children.push_back(VariableJson(variable));
   if (!variables.children.empty()) SetMember(input, "env", std::move(variables));
-  Json job = JsonObject();
-  SetMember(job, "jobId", JsonString(request.job_id));
-  SetMember(job, "trainingInput", std::move(input));
-  return job;
+  return JsonObject({{"jobId", JsonString(request.job_id)}, {"trainingInput", std::move(input)}});
 }
 
 std::string RunJobId(std::string_view program, const std::tm& local_time) {

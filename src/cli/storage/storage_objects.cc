@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text/percent.h"
@@ -66,36 +67,24 @@ Result<wire::ObjectUri> ParseStorageUrl(const std::string& url) {
 Result<Listing> ListObjects(const CommandSession& session, const std::string& bucket,
                             const std::string& prefix, bool one_level) {
   Listing listing;
-  std::string page_token;
-  do {
-    ApiRequest request{.method = ApiRequest::Method::kGet,
-                       .path = "/storage/v1/b/" + text::PercentEncode(bucket) + "/o",
-                       .query = {{"prefix", prefix}, {"maxResults", "1000"}}};
-    if (one_level) request.query.emplace_back("delimiter", "/");
-    if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
-    TY_TRY(Json page, CallJson(session.client, std::move(request)));
-    if (const Json* items = FindMember(page, "items"))
-      listing.objects.insert(listing.objects.end(), items->children.begin(), items->children.end());
-    if (const Json* prefixes = FindMember(page, "prefixes"))
-      for (const Json& folder : prefixes->children) listing.folders.push_back(folder.text);
-    page_token = TextAt(page, "nextPageToken");
-  } while (!page_token.empty());
+  ApiRequest request{.path = "/storage/v1/b/" + text::PercentEncode(bucket) + "/o",
+                     .query = {{"prefix", prefix}, {"maxResults", "1000"}}};
+  if (one_level) request.query.emplace_back("delimiter", "/");
+  TY_RETURN_IF_ERROR(ForEachPage(session.client, request, [&listing](const Json& page) {
+    std::ranges::copy(ListAt(page, "items"), std::back_inserter(listing.objects));
+    for (const Json& folder : ListAt(page, "prefixes")) listing.folders.push_back(folder.text);
+    return true;
+  }));
   return listing;
 }
 
 Result<std::vector<std::string>> ListBuckets(const CommandSession& session) {
   std::vector<std::string> names;
-  std::string page_token;
-  do {
-    ApiRequest request{.method = ApiRequest::Method::kGet,
-                       .path = "/storage/v1/b",
-                       .query = {{"project", session.project.value}}};
-    if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
-    TY_TRY(Json page, CallJson(session.client, std::move(request)));
-    if (const Json* items = FindMember(page, "items"))
-      for (const Json& bucket : items->children) names.push_back(TextAt(bucket, "name"));
-    page_token = TextAt(page, "nextPageToken");
-  } while (!page_token.empty());
+  const ApiRequest request{.path = "/storage/v1/b", .query = {{"project", session.project.value}}};
+  TY_RETURN_IF_ERROR(ForEachPage(session.client, request, [&names](const Json& page) {
+    for (const Json& bucket : ListAt(page, "items")) names.push_back(TextAt(bucket, "name"));
+    return true;
+  }));
   return names;
 }
 

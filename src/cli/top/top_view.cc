@@ -31,24 +31,16 @@ std::string Gibibytes(double bytes) { return Short(bytes / kGibibyte); }
 
 std::string Percent(double part) { return std::to_string(std::llround(part * kHundred)) + " %"; }
 
-const std::vector<Json>& ListAt(const Json& object, std::string_view name) {
-  static const std::vector<Json> kNone;
-  const Json* list = FindMember(object, name);
-  return list == nullptr ? kNone : list->children;
-}
-
 std::string MachineLine(const Json& report) {
   std::string line = "CPUs " + Short(NumberAt(report, "machine.cpusHeld")) + " of " +
                      Short(NumberAt(report, "machine.cpus")) + " held, memory " +
                      Gibibytes(NumberAt(report, "machine.memoryBytesHeld")) + " of " +
                      Gibibytes(NumberAt(report, "machine.memoryBytes")) + " GiB";
   std::map<std::string, std::pair<int, int>> types;  // held, all
-  if (const Json* machine = FindMember(report, "machine")) {
-    for (const Json& device : ListAt(*machine, "devices")) {
-      auto& [held, all] = types[TextAt(device, "type")];
-      ++all;
-      if (!TextAt(device, "jobId").empty()) ++held;
-    }
+  for (const Json& device : ListAt(report, "machine.devices")) {
+    auto& [held, all] = types[TextAt(device, "type")];
+    ++all;
+    if (!TextAt(device, "jobId").empty()) ++held;
   }
   for (const auto& [type, counts] : types)
     line += ", " + type + " " + std::to_string(counts.first) + " of " + std::to_string(counts.second);

@@ -1,4 +1,4 @@
-#include "engine/agent/end_plan.h"
+#include "engine/agent/slot_end.h"
 
 #include <gtest/gtest.h>
 

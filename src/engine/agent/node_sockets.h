@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/async/unique_fd.h"
 #include "base/result.h"
 #include "engine/local/front_sockets.h"
 #include "net/http/listening_socket.h"
@@ -25,6 +29,31 @@ struct NodeSockets {
   /// front that cannot be bound is reported in a message; it is no error. `doors_lacking`: why connections
   /// cannot be redirected to other ports; empty: they can. Blocking.
   [[nodiscard]] static Result<NodeSockets> Bind(const std::string& run_dir, const std::string& doors_lacking);
+};
+
+/// Whether the node has a default route. Pure: any thread. `ipv4`: /proc/net/route; `ipv6`:
+/// /proc/net/ipv6_route. Source: proc(5); the kernel's fib_trie.c, ip6_fib.c.
+[[nodiscard]] bool HasWayOut(std::string_view ipv4, std::string_view ipv6);
+
+/// A lease on a TCP port of the node: no other agent of any account or installation has the same port. The
+/// lease is an abstract Unix socket with the port in its name, which the kernel lets only one process bind
+/// and removes when that process ends. The destructor releases the lease.
+class PortLease {
+ public:
+  /// Whether nothing listens on the port (engine::IsPortFree).
+  using Probe = std::function<bool(int port)>;
+
+  /// Leases the first free port of placement's range that nobody has leased, beginning at `start` and
+  /// wrapping around at the end of the range; empty: there is none.
+  [[nodiscard]] static std::optional<PortLease> Take(std::uint32_t start, const Probe& is_free);
+
+  [[nodiscard]] int port() const noexcept { return port_; }
+
+ private:
+  PortLease(int port, UniqueFd socket) : port_(port), socket_(std::move(socket)) {}
+
+  int port_;
+  UniqueFd socket_;
 };
 
 }  // namespace trainyard::agent

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <filesystem>
 
-#include "engine/agent/end_plan.h"
 #include "engine/agent/node_folder.h"
+#include "engine/agent/slot_end.h"
 #include "engine/agent/testing/agent_fixture.h"
 #include "engine/agent/worker.h"
 #include "engine/local/machine_checks.h"

@@ -1,4 +1,4 @@
-#include "engine/agent/way_out.h"
+#include "engine/agent/node_sockets.h"
 
 #include <gtest/gtest.h>
 

@@ -5,18 +5,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "rules/placement/engine_choice.h"
 
 namespace trainyard::engine {
-
-namespace {
-
-/// The name of the engine that made the grant: only a cluster has agents.
-std::string_view EngineOf(const Grant& grant) {
-  const auto has_agent = [](const Slot& slot) { return !slot.agent().empty(); };
-  return std::ranges::any_of(grant.slots(), has_agent) ? placement::kSlurmEngine : placement::kLocalEngine;
-}
-
-}  // namespace
 
 Admissions::Admissions(boost::asio::any_io_executor loop, Options options)
     : loop_(std::move(loop)), engine_of_(std::move(options.engine_of)) {
@@ -54,10 +45,14 @@ EngineEvents Admissions::Events(const Lane& lane) {
 
 Admissions::Lane& Admissions::LaneOf(const ReservationRequest& request) const {
   if (lanes_.size() == 1) return *lanes_.front();
-  const std::string_view name = request.granted ? EngineOf(*request.granted) : engine_of_(request.gang);
-  const auto found = std::ranges::find(lanes_, name, [](const auto& lane) { return lane->name; });
-  TY_CHECK(found != lanes_.end());
-  return **found;
+  Lane* lane = FindLane(request.granted ? placement::EngineOf(*request.granted) : engine_of_(request.gang));
+  TY_CHECK(lane != nullptr);
+  return *lane;
+}
+
+Admissions::Lane* Admissions::FindLane(std::string_view engine) const {
+  const auto found = std::ranges::find(lanes_, engine, [](const auto& lane) { return lane->name; });
+  return found == lanes_.end() ? nullptr : found->get();
 }
 
 Admissions::Reservation* Admissions::Find(ReservationKey key) {
@@ -113,17 +108,20 @@ void Admissions::Release(ReservationKey key) {
   reservations_.erase(key.job_uid);
 }
 
+/// The reservation was released before, and with it the name of its engine: all engines are asked, and those
+/// without devices of the job do nothing.
 void Admissions::Prove(ReservationKey key) {
   for (const auto& lane : lanes_) lane->engine.Prove(key);
 }
 
-void Admissions::HoldForOrphan(const std::string& attempt_id, const std::string& job_id,
+void Admissions::HoldForOrphan(const AttemptRef& attempt, const std::string& job_id,
                                const replica::v1::Devices& devices) {
-  for (const auto& lane : lanes_) lane->engine.HoldForOrphan(attempt_id, job_id, devices);
+  if (Lane* lane = FindLane(placement::EngineOfAgent(attempt.agent)))
+    lane->engine.HoldForOrphan(attempt.id, job_id, devices);
 }
 
-void Admissions::ProveOrphan(const std::string& attempt_id) {
-  for (const auto& lane : lanes_) lane->engine.ProveOrphan(attempt_id);
+void Admissions::ProveOrphan(const AttemptRef& attempt) {
+  if (Lane* lane = FindLane(placement::EngineOfAgent(attempt.agent))) lane->engine.ProveOrphan(attempt.id);
 }
 
 std::optional<placement::Wait> Admissions::WaitOf(ReservationKey key) const {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/attempt_host.h"
 #include "engine/engine.h"
 #include "rules/placement/quota_gate.h"
 #include "rules/placement/quota_line.h"
@@ -71,9 +72,9 @@ class Admissions {
   void Release(ReservationKey key);
   /// As the functions of Engine with these names.
   void Prove(ReservationKey key);
-  void HoldForOrphan(const std::string& attempt_id, const std::string& job_id,
+  void HoldForOrphan(const AttemptRef& attempt, const std::string& job_id,
                      const replica::v1::Devices& devices);
-  void ProveOrphan(const std::string& attempt_id);
+  void ProveOrphan(const AttemptRef& attempt);
 
   /// Why the job waits and its position in the queue; empty if it does not wait, or if it has not been
   /// considered yet. The position of a job that waits for a quota counts only jobs of the same engine that
@@ -107,6 +108,7 @@ class Admissions {
 
   [[nodiscard]] EngineEvents Events(const Lane& lane);
   [[nodiscard]] Lane& LaneOf(const ReservationRequest& request) const;
+  [[nodiscard]] Lane* FindLane(std::string_view engine) const;
   [[nodiscard]] Reservation* Find(ReservationKey key);
   std::variant<Grant, Pending> Go(Reservation& reservation);
   std::variant<Grant, Pending> Ask(Reservation& reservation);

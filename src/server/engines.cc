@@ -124,7 +124,7 @@ Engines::Engines(Foundation& base, Machine machine, NeededImages needed)
       devices_(engine::MachineDevices(base.options.accelerators, base.options.accelerator_map)),
       starter_(std::move(machine.starter)),
       host_(base.LoopFor("attempts"), node_, *starter_,
-            // The keeper cannot use our /proc/self/exe.
+            // The keeper is another process: its /proc/self/exe is its own program, so it gets our path.
             {.supervisor_program = base.options.keeper.empty() ? "/proc/self/exe" : engine::OwnProgram(),
              .supervisor_arguments = SupervisorArguments(),
              .former_attempts_dir = std::move(machine.former_attempts_dir)}),
@@ -167,8 +167,7 @@ void Engines::UseContainers(const Result<engine::ContainerSupport>& found) {
 }
 
 std::string_view Engines::EngineOf(const placement::Gang& gang) const {
-  return slurm::IsForSlurm(base_.options.engine, devices_, gang) ? placement::kSlurmEngine
-                                                                 : placement::kLocalEngine;
+  return placement::EngineOf(base_.options.engine, devices_, gang);
 }
 
 bool Engines::OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type) {

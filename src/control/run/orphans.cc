@@ -29,7 +29,7 @@ void Orphans::Sweep(std::vector<Orphan> orphans) {
   Diagnose(DiagnosticLevel::kInfo,
            "removing what " + std::to_string(orphans.size()) + " attempts of ended jobs left");
   for (const Orphan& orphan : orphans)
-    admissions_.HoldForOrphan(orphan.attempt.id, orphan.holding.job_id, orphan.holding.devices);
+    admissions_.HoldForOrphan(orphan.attempt, orphan.holding.job_id, orphan.holding.devices);
   tasks_.Spawn(SweepAll(std::move(orphans)));
 }
 
@@ -71,7 +71,7 @@ boost::asio::awaitable<void> Orphans::EndUntilDone(engine::AttemptRef attempt) {
 boost::asio::awaitable<void> Orphans::Forget(engine::AttemptRef attempt) {
   const Status forgotten = co_await hosts_.Of(attempt.agent).Forget(attempt);
   const bool lives = !forgotten && forgotten.error().code == Code::kFailedPrecondition;
-  if (!lives) admissions_.ProveOrphan(attempt.id);
+  if (!lives) admissions_.ProveOrphan(attempt);
   if (!forgotten)
     Diagnose(DiagnosticLevel::kWarning, attempt.id + " left files behind: " + forgotten.error().message);
 }

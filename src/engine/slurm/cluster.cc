@@ -78,7 +78,7 @@ Cluster::Cluster(boost::asio::io_context& loop, const tls::TlsIdentity& identity
 Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop,
                                                const slurm::EngineOptions& options, const Place& place,
                                                const Clock& clock, const tls::TlsIdentity& identity) {
-  if (!slurm::UsesSlurm(options)) return nullptr;
+  if (!placement::Uses(options, placement::kSlurmEngine)) return nullptr;
   TY_TRY(std::unique_ptr<SlurmClient> client, MakeSlurmClient(options));
   TY_TRY(std::vector<slurm::Node> nodes, CheckCluster(options, *client));
   TY_TRY(AgentsAddress address, ListenForAgents(options, place.address_file, nodes));

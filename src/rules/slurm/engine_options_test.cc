@@ -29,7 +29,8 @@ struct Row {
 class RegionAccelerators : public testing::TestWithParam<Row> {};
 TEST_P(RegionAccelerators, AreThoseOfItsEngine) {
   const Row& row = GetParam();
-  EngineOptions options{.kind = row.kind};
+  EngineOptions options;
+  options.kind = row.kind;
   if (row.has_cluster) {
     options.regions = {{"us-central1", EngineOptions::Kind::kSlurm},
                        {"europe-west1", EngineOptions::Kind::kLocal}};

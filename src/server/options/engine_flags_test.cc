@@ -65,23 +65,6 @@ INSTANTIATE_TEST_SUITE_P(
         WrongRow{"twice", {"us-central1=gpu", "us-central1=local"}, "'us-central1' is named a second time"}),
     [](const auto& row) { return row.param.name; });
 
-TEST(Regions, SayWhereAGangGoes) {
-  slurm::EngineOptions options{.kind = Kind::kLocal,
-                               .regions = {{"us-central1", Kind::kSlurm}, {"us-east1", Kind::kLocal}}};
-  const placement::DevicePool here({}, placement::AcceleratorMap::Parse("tpu-v2=none").value());
-  placement::Gang gang{.job_id = "j", .region = "us-central1", .replicas = {{}}};
-  EXPECT_TRUE(slurm::IsForSlurm(options, here, gang));
-  gang.region = "europe-west1";
-  EXPECT_FALSE(slurm::IsForSlurm(options, here, gang));
-  gang.replicas[0].accelerator = ml::v1::AcceleratorConfig::TPU_V2;
-  gang.replicas[0].accelerator_count = 8;
-  EXPECT_FALSE(slurm::IsForSlurm(options, here, gang)) << "here it runs without";
-  gang.replicas[0].accelerator = ml::v1::AcceleratorConfig::NVIDIA_TESLA_T4;
-  EXPECT_TRUE(slurm::IsForSlurm(options, here, gang)) << "where they may be";
-  gang.region = "us-east1";
-  EXPECT_FALSE(slurm::IsForSlurm(options, here, gang)) << "its region says so";
-}
-
 TEST(Quotas, AreOfEnginesThatJobsGoTo) {
   const auto check = [](const Words& words) -> Status {
     TY_TRY(const ServeOptions options, Read(words));

@@ -14,9 +14,7 @@ namespace fs = std::filesystem;
 /// Rejects a quota for an engine that no job uses, since it would have no effect.
 Status CheckQuotaEngines(const ServeOptions& options) {
   for (const placement::QuotaLimit& limit : options.shares.quotas.all()) {
-    const bool is_used = limit.engine.empty() ||
-                         (limit.engine == placement::kSlurmEngine ? slurm::UsesSlurm(options.engine)
-                                                                  : slurm::UsesThisMachine(options.engine));
+    const bool is_used = limit.engine.empty() || placement::Uses(options.engine, limit.engine);
     if (is_used) continue;
     return std::unexpected(FailedPrecondition(
         "'" + limit.Text() + "': no job goes to the engine " + limit.engine + " by --engine and --regions",

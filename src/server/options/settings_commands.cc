@@ -69,7 +69,7 @@ Result<std::optional<ConfigurationFile>> FileToShow(const std::string& named) {
 
 /// Asks the cluster whether its settings are correct.
 Status CheckEngine(const slurm::EngineOptions& engine) {
-  if (!slurm::UsesSlurm(engine)) return {};
+  if (!placement::Uses(engine, placement::kSlurmEngine)) return {};
   TY_TRY(const std::unique_ptr<engine::SlurmClient> client, engine::MakeSlurmClient(engine));
   if (const auto nodes = engine::CheckCluster(engine, *client); !nodes) return std::unexpected(nodes.error());
   return {};

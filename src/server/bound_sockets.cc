@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/async/diagnostics.h"
-#include "engine/local/machine_checks.h"
+#include "engine/local/machine.h"
 #include "net/front/google_names.h"
 #include "net/sockets/kept_sockets.h"
 #include "net/sockets/listen_address.h"

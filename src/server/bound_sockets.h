@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "base/tls/tls_identity.h"
-#include "engine/local/front_sockets.h"
+#include "engine/local/google_front_files.h"
 #include "net/http/listening_socket.h"
 #include "server/options/serve_options.h"
 #include "stores/store/data_directory.h"

@@ -10,7 +10,7 @@
 
 #include "base/async/diagnostics.h"
 #include "engine/local/google_front_files.h"
-#include "engine/local/machine_checks.h"
+#include "engine/local/machine.h"
 #include "net/front/google_names.h"
 #include "net/sockets/listen_address.h"
 

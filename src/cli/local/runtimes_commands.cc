@@ -20,7 +20,7 @@
 #include "cli/gcloud/table.h"
 #include "cli/images/images_commands.h"
 #include "cli/local/local_commands.h"
-#include "engine/local/machine_checks.h"
+#include "engine/local/machine.h"
 #include "programs/environment/build_folder.h"
 #include "programs/environment/built_runtime.h"
 #include "programs/environment/catalogue.h"

@@ -23,7 +23,7 @@
 #include "base/async/unique_fd.h"
 #include "engine/local/container_support.h"
 #include "engine/local/google_front_files.h"
-#include "engine/local/machine_checks.h"
+#include "engine/local/machine.h"
 #include "programs/attempt/frame.h"
 #include "programs/environment/python_probe.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/async/unique_fd.h"
 #include "base/result.h"
-#include "engine/local/front_sockets.h"
+#include "engine/local/google_front_files.h"
 #include "net/http/listening_socket.h"
 
 namespace trainyard::agent {

@@ -12,7 +12,7 @@
 #include "engine/agent/slot_end.h"
 #include "engine/agent/testing/agent_fixture.h"
 #include "engine/agent/worker.h"
-#include "engine/local/machine_checks.h"
+#include "engine/local/machine.h"
 #include "rules/placement/plan.h"
 
 namespace trainyard::agent {

@@ -29,8 +29,8 @@
 #include "engine/agent/node_sockets.h"
 #include "engine/agent/slot_end.h"
 #include "engine/agent/uplink.h"
+#include "engine/local/keeper_starter.h"
 #include "engine/local/local_attempt_host.h"
-#include "engine/local/supervisor_starter.h"
 
 namespace trainyard::agent {
 

@@ -2,12 +2,55 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <charconv>
+#include <string>
 #include <utility>
 
 #include "base/async/on_pool.h"
 #include "programs/runtimes/attempt_uids.h"
 
 namespace trainyard::engine {
+
+namespace {
+
+/// Smaller ids belong to the machine's accounts: people, services, systemd's dynamic users.
+constexpr std::uint64_t kFirstMin = 65'536;
+/// The kernel reserves the highest number for "not set".
+constexpr std::uint64_t kLastMax = 4'294'967'294;
+
+bool ParseId(std::string_view text, std::uint64_t& id) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+Result<JobUsers> ParseJobUsers(std::string_view text) {
+  constexpr std::uint64_t kCountMin = std::uint64_t{kJobBlockIds} * kJobBlocksMin;
+  const auto refused = [text](const std::string& why) {
+    return std::unexpected(InvalidArgument("", "'" + std::string(text) + "' " + why));
+  };
+  const std::size_t dash = text.find('-');
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  if (dash == std::string_view::npos || !ParseId(text.substr(0, dash), first) ||
+      !ParseId(text.substr(dash + 1), last))
+    return refused("is not FIRST-LAST: two numbers of users, as 1900000000-1999999999");
+  if (first < kFirstMin) return refused("begins below 65536, where this machine's own accounts are");
+  if (last > kLastMax) return refused("ends above 4294967294, the last number that a user can have");
+  if (last < first || last - first + 1 < kCountMin)
+    return refused("is too small: it needs 16777216 numbers, 65536 for each of 256 jobs");
+  return JobUsers{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last - first + 1)};
+}
+
+replica::v1::IdBlock BlockOf(const JobUsers& users, std::int64_t job_uid) {
+  const std::uint32_t blocks = users.count / kJobBlockIds;
+  const auto number = static_cast<std::uint32_t>(static_cast<std::uint64_t>(job_uid) % blocks);
+  replica::v1::IdBlock block;
+  block.set_first(users.first + number * kJobBlockIds);
+  block.set_count(kJobBlockIds);
+  return block;
+}
 
 AttemptAccounts::AttemptAccounts(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
                                  std::string attempts_dir)

@@ -1,4 +1,4 @@
-#include "engine/local/container_probe.h"
+#include "engine/local/container_support.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/local/former_attempts.h"
+#include "engine/local/leftovers.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

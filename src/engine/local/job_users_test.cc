@@ -1,4 +1,4 @@
-#include "engine/local/job_users.h"
+#include "engine/local/attempt_accounts.h"
 
 #include <gmock/gmock.h>
 

@@ -4,12 +4,77 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/async/guarded.h"
+#include "base/async/unique_fd.h"
+#include "base/result.h"
 #include "engine/local/machine_limits.h"
-#include "engine/local/supervisor_starter.h"
+#include "programs/attempt/attempt_dir.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 
 namespace trainyard::engine {
+
+struct SupervisorStart {
+  std::string name;     ///< unique among the attempts of all installations on this machine
+  std::string program;  ///< absolute path
+  std::vector<std::string> argv;
+  replica::AttemptDir dir;
+  int lock;          ///< descriptor of the attempt's lock, already taken; the supervisor inherits it
+  int secrets = -1;  ///< descriptor of its standard input (programs/attempt/secret_values.h); -1: none
+};
+
+/// Starts supervisors, each in a separate session. A supervisor writes its messages into the attempt's
+/// directory and inherits none of our open files but the lock. Blocking; any thread. Implementations:
+/// ForkingStarter (the server's own children), KeeperStarter (the keeper's, docs/adr/0042). What they start
+/// lives on when the server ends.
+class SupervisorStarter {
+ public:
+  SupervisorStarter() = default;
+  SupervisorStarter(const SupervisorStarter&) = delete;
+  SupervisorStarter& operator=(const SupervisorStarter&) = delete;
+  virtual ~SupervisorStarter() = default;
+
+  /// The place in which supervisors create the cgroups of their programs. Called before each start, before
+  /// anything of the attempt exists: kUnavailable says that nothing can be started now, and why.
+  [[nodiscard]] virtual Result<replica::CgroupHome> FindHome() = 0;
+
+  /// The limits that can be set for replicas, as far as they are known; if `limits` is empty, they are not
+  /// known yet.
+  [[nodiscard]] virtual MachineLimits limits() const = 0;
+
+  /// Returns once the supervisor's process exists and the lock is signed for it. The result is its pidfd,
+  /// which is readable once it has ended. The supervisor may be a child of this process, which must then reap
+  /// it. After kUnavailable it may have been started all the same: the attempt's lock tells.
+  [[nodiscard]] virtual Result<UniqueFd> Start(const SupervisorStart& start) = 0;
+};
+
+/// The parts of a start that all starters share: the descriptors with their numbers in the supervisor, and
+/// the environment variables that it inherits (variables that a service manager sets for this process alone
+/// are left out).
+struct SupervisorStreams {
+  UniqueFd log;
+  std::vector<std::pair<int, int>> descriptors;  ///< (ours, its number)
+};
+[[nodiscard]] Result<SupervisorStreams> OpenStreams(const SupervisorStart& start);
+[[nodiscard]] std::vector<std::string> SupervisorVariables();
+
+/// Starts supervisors as children of this process: for `trainyard serve` started by hand.
+class ForkingStarter final : public SupervisorStarter {
+ public:
+  /// `limits`: those that this process found when it began.
+  explicit ForkingStarter(MachineLimits limits) : limits_(std::move(limits)) {}
+
+  [[nodiscard]] Result<replica::CgroupHome> FindHome() override {
+    return replica::CgroupHome{.version = limits_.cgroup_version, .group = limits_.cgroup};
+  }
+  [[nodiscard]] MachineLimits limits() const override { return limits_; }
+  [[nodiscard]] Result<UniqueFd> Start(const SupervisorStart& start) override;
+
+ private:
+  const MachineLimits limits_;
+};
 
 /// The limits that the keeper at that socket can set for replicas. kUnavailable: it does not answer. Blocks
 /// for at most kKeeperAnswerMax.

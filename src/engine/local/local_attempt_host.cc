@@ -13,7 +13,6 @@
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
 #include "engine/local/attempt_files.h"
-#include "engine/local/former_attempts.h"
 #include "engine/local/google_front_files.h"
 #include "engine/local/leftovers.h"
 #include "engine/local/strays.h"

@@ -10,8 +10,8 @@
 #include "base/async/task_group.h"
 #include "base/async/unique_fd.h"
 #include "engine/attempt_host.h"
+#include "engine/local/keeper_starter.h"
 #include "engine/local/node_settings.h"
-#include "engine/local/supervisor_starter.h"
 #include "programs/attempt/attempt_dir.h"
 
 namespace trainyard::engine {

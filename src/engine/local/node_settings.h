@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/job_users.h"
+#include "engine/local/attempt_accounts.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {
@@ -50,7 +50,7 @@ struct NodeSettings {
                                                                   const std::string& authority);
 
 /// Adds the node's part to the job's part of a manifest: paths, container runtime, network, devices, front,
-/// users. The place of cgroups is added by the starter (supervisor_starter.h). Pure: any thread.
+/// users. The place of cgroups is added by the starter (keeper_starter.h). Pure: any thread.
 void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot,
                  replica::v1::Manifest& manifest);
 

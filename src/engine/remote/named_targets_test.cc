@@ -1,4 +1,4 @@
-#include "engine/remote/named_targets.h"
+#include "engine/remote/outside_door.h"
 
 #include <gtest/gtest.h>
 

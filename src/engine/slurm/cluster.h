@@ -10,16 +10,27 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "base/tls/tls_identity.h"
 #include "engine/remote/agent_session.h"
 #include "engine/remote/agents_address.h"
 #include "engine/remote/agents_listener.h"
-#include "engine/remote/named_targets.h"
+#include "engine/remote/outside_door.h"
 #include "engine/remote/remote_attempt_host.h"
+#include "engine/slurm/slurm_client.h"
 #include "engine/slurm/slurm_engine.h"
 #include "rules/slurm/engine_options.h"
 
 namespace trainyard::engine {
+
+/// Makes the client that the options choose. An error: the address of slurmrestd is not valid.
+[[nodiscard]] Result<std::unique_ptr<SlurmClient>> MakeSlurmClient(const slurm::EngineOptions& options);
+
+/// Checks that Slurm knows what the options name, and returns its nodes. kFailedPrecondition: a mistake in
+/// the options. A controller that does not answer now is no error: a warning says so, and the list is empty.
+/// Blocks for up to some seconds.
+[[nodiscard]] Result<std::vector<slurm::Node>> CheckCluster(const slurm::EngineOptions& options,
+                                                            const SlurmClient& client);
 
 /// Runs jobs on the nodes of a Slurm cluster: it has the engine, the attempt host and the listener for
 /// agents. Loop thread only, except for Open. docs/slurm.md.

@@ -1,4 +1,4 @@
-#include "engine/slurm/node_place.h"
+#include "engine/slurm/slot_claims.h"
 
 #include <gmock/gmock.h>
 

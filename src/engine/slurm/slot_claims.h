@@ -8,13 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/async/event.h"
 #include "base/async/task_group.h"
 #include "base/result.h"
-#include "engine/remote/slot_keeper.h"
+#include "engine/remote/agent_session.h"
 #include "engine/slurm/slurm_client.h"
 #include "engine/slurm/slurm_nodes.h"
 #include "rules/slurm/claims.h"
@@ -73,5 +74,16 @@ class SlotClaims {
   boost::asio::thread_pool resolving_{2};
   TaskGroup tasks_;
 };
+
+/// All addresses of a node's name; for a numeric address, that address; empty: it cannot be resolved here.
+/// Blocks for as long as the system's resolver takes.
+[[nodiscard]] std::vector<boost::asio::ip::address> AddressesOf(const std::string& host);
+
+/// Whether `from` is one of the node's addresses. If the node is the server's own machine, all of its
+/// addresses count as the same place: NodeAddr may be 127.0.1.1, and a connection comes from 127.0.0.1. Any
+/// thread, if `is_own` allows that.
+[[nodiscard]] bool IsPlaceOf(std::span<const boost::asio::ip::address> node,
+                             const boost::asio::ip::address& from,
+                             const std::function<bool(const boost::asio::ip::address&)>& is_own);
 
 }  // namespace trainyard::engine

@@ -10,7 +10,6 @@
 
 #include "engine/local/keeper_starter.h"
 #include "engine/local/local_attempt_host.h"
-#include "engine/local/supervisor_starter.h"
 #include "engine/testing/attempt_host_conformance.h"
 #include "engine/testing/keeper_process.h"
 #include "engine/testing/loop.h"

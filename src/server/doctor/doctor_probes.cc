@@ -19,7 +19,7 @@
 #include "base/async/file.h"
 #include "base/tls/certificate.h"
 #include "engine/local/container_support.h"
-#include "engine/local/machine_checks.h"
+#include "engine/local/machine.h"
 #include "engine/local/machine_limits.h"
 #include "net/http/listening_socket.h"
 #include "net/sockets/port_owner.h"

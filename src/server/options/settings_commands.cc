@@ -9,7 +9,7 @@
 #include "base/async/diagnostics.h"
 #include "cli/console.h"
 #include "cli/help/usage.h"
-#include "engine/slurm/check_cluster.h"
+#include "engine/slurm/cluster.h"
 #include "server/options/flag.h"
 #include "server/options/settings_layers.h"
 

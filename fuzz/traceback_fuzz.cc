@@ -11,7 +11,6 @@
 #include "base/wire/utf8.h"
 #include "programs/lines/line_splitter.h"
 #include "programs/lines/stderr_entries.h"
-#include "programs/lines/traceback.h"
 #include "rules/diagnosis/traceback_lines.h"
 
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "control/known_accounts.h"
+#include "programs/environment/built_runtime.h"
 #include "stores/storage/bucket_rights.h"
 
 namespace trainyard::server {

@@ -28,7 +28,6 @@
 #include "programs/environment/layout.h"
 #include "programs/environment/python_probe.h"
 #include "programs/environment/runtime_builder.h"
-#include "programs/environment/runtime_list.h"
 #include "programs/environment/site_hook.h"
 #include "programs/image/cache.h"
 #include "programs/image/image.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/async/on_pool.h"
-#include "programs/runtimes/attempt_uids.h"
+#include "programs/runtimes/attempt_processes.h"
 
 namespace trainyard::engine {
 

@@ -10,7 +10,6 @@
 #include "base/async/event.h"
 #include "base/async/task_group.h"
 #include "base/result.h"
-#include "engine/local/container_support.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 /// Finds what runs containers on this machine. Reads the machine; blocking.

@@ -15,7 +15,6 @@
 #include "base/process/variables.h"
 #include "base/systemd/service_variables.h"
 #include "replica/keeper/keeper_message.h"
-#include "replica/keeper/packet.h"
 
 namespace trainyard::engine {
 

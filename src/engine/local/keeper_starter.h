@@ -22,7 +22,7 @@ struct SupervisorStart {
   std::vector<std::string> argv;
   replica::AttemptDir dir;
   int lock;          ///< descriptor of the attempt's lock, already taken; the supervisor inherits it
-  int secrets = -1;  ///< descriptor of its standard input (programs/attempt/secret_values.h); -1: none
+  int secrets = -1;  ///< descriptor of its standard input (programs/attempt/attempt_dir.h); -1: none
 };
 
 /// Starts supervisors, each in a separate session. A supervisor writes its messages into the attempt's

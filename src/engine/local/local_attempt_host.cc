@@ -16,7 +16,7 @@
 #include "engine/local/google_front_files.h"
 #include "engine/local/leftovers.h"
 #include "engine/local/strays.h"
-#include "programs/attempt/secret_values.h"
+#include "programs/attempt/attempt_dir.h"
 #include "programs/runtimes/daemon_container.h"
 
 namespace trainyard::engine {

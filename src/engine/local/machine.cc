@@ -10,8 +10,8 @@
 #include "engine/local/keeper_starter.h"
 #include "programs/node/inventory.h"
 #include "programs/sandbox/build_isolation.h"
+#include "programs/sandbox/namespaces/id_map.h"
 #include "programs/sandbox/namespaces/namespace_check.h"
-#include "programs/sandbox/namespaces/user_namespace.h"
 #include "programs/sandbox/network/replica_network.h"
 #include "programs/sandbox/required_isolation.h"
 

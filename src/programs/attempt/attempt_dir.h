@@ -79,4 +79,13 @@ inline constexpr const char* kRemoveContainer = "--remove-container";
 /// Empty if there is no complete record.
 [[nodiscard]] Result<std::optional<v1::ExitRecord>> ReadExit(const AttemptDir& dir);
 
+/// Moves the values of the manifest's secrets into a file in memory, for the supervisor's standard input: the
+/// manifest on disk does not contain them. Any thread.
+/// Empty if there are none.
+[[nodiscard]] Result<UniqueFd> TakeSecretValues(v1::Manifest& manifest);
+
+/// Puts the values back into the manifest, in the supervisor; reads nothing for a manifest without secrets.
+/// kDataLoss: some are missing.
+[[nodiscard]] Status ReadSecretValues(int descriptor, v1::Manifest& manifest);
+
 }  // namespace trainyard::replica

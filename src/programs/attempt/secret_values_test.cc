@@ -1,4 +1,4 @@
-#include "programs/attempt/secret_values.h"
+#include "programs/attempt/attempt_dir.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -7,15 +7,17 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "programs/environment/catalogue.h"
 #include "programs/environment/environment.h"
 #include "programs/environment/runtime_version.h"
+#include "trainyard/control/v1/runtimes.pb.h"
 
 /// The runtime versions that are built on this disk. These functions take the same locks as builders and
 /// users of a runtime, so they may be called while a server runs. Blocking; any thread.
-
 namespace trainyard::environment {
 
 struct BuiltRuntime {
@@ -61,5 +63,18 @@ struct EnvironmentFolder {
 /// number of bytes. Errors as RemoveBuilt.
 [[nodiscard]] Result<std::uint64_t> RemoveEnvironmentFolder(const std::filesystem::path& environments_dir,
                                                             const std::filesystem::path& folder);
+
+/// Describes one version or tool, for servers and for commands without one; ListRuntimes sets whether it is
+/// the default.
+[[nodiscard]] control::v1::Runtime DescribeRuntime(const std::filesystem::path& environments_dir,
+                                                   const RuntimeVersion& runtime,
+                                                   const AvailablePythons& available);
+
+/// Lists all versions of the catalogue, then the tools that they refer to. `default_version`: that of jobs
+/// that name none.
+[[nodiscard]] control::v1::RuntimeList ListRuntimes(const std::filesystem::path& environments_dir,
+                                                    const Catalogue& catalogue,
+                                                    std::string_view default_version,
+                                                    const AvailablePythons& available);
 
 }  // namespace trainyard::environment

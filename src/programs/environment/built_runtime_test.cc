@@ -12,7 +12,6 @@
 #include "programs/environment/build_folder.h"
 #include "programs/environment/build_lock.h"
 #include "programs/environment/catalogue.h"
-#include "programs/environment/layer_use.h"
 #include "programs/environment/layout.h"
 #include "programs/environment/runtime_builder.h"
 #include "programs/environment/site_hook.h"

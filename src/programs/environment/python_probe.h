@@ -9,7 +9,7 @@
 
 #include "base/async/guarded.h"
 #include "base/result.h"
-#include "programs/environment/available_pythons.h"
+#include "programs/environment/catalogue.h"
 #include "programs/environment/environment.h"
 
 namespace trainyard::environment {

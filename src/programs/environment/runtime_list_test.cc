@@ -1,4 +1,4 @@
-#include "programs/environment/runtime_list.h"
+#include "programs/environment/built_runtime.h"
 
 #include <gtest/gtest.h>
 

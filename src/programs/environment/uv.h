@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "programs/environment/available_pythons.h"
+#include "programs/environment/catalogue.h"
 #include "programs/environment/environment.h"
 #include "programs/environment/layout.h"
 

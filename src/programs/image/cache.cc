@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "base/async/file.h"
-#include "programs/image/digest.h"
 #include "programs/image/manifest.h"
+#include "programs/image/reference.h"
 
 namespace trainyard::image {
 

@@ -20,8 +20,8 @@
 
 #include "base/async/file.h"
 #include "programs/image/cache.h"
-#include "programs/image/digest.h"
 #include "programs/image/layer_folder.h"
+#include "programs/image/reference.h"
 
 namespace trainyard::image {
 

@@ -17,8 +17,8 @@
 #include "base/async/file.h"
 #include "base/async/remove_tree.h"
 #include "programs/environment/temporary_folder_for_test.h"
-#include "programs/image/digest.h"
 #include "programs/image/layer_folder.h"
+#include "programs/image/reference.h"
 #include "programs/image/tar_for_test.h"
 
 namespace trainyard::image {

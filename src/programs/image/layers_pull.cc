@@ -21,9 +21,9 @@
 #include "base/async/file.h"
 #include "base/async/remove_tree.h"
 #include "base/async/unique_fd.h"
-#include "programs/image/digest.h"
 #include "programs/image/layer.h"
 #include "programs/image/layer_folder.h"
+#include "programs/image/reference.h"
 
 namespace trainyard::image {
 

@@ -16,7 +16,6 @@
 #include "base/async/unique_fd.h"
 #include "programs/environment/build_lock.h"
 #include "programs/image/cache.h"
-#include "programs/image/digest.h"
 #include "programs/image/image.h"
 #include "programs/image/layer_folder.h"
 #include "programs/image/layers_pull.h"

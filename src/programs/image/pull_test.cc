@@ -9,10 +9,10 @@
 #include "base/async/file.h"
 #include "programs/environment/temporary_folder_for_test.h"
 #include "programs/image/cache.h"
-#include "programs/image/digest.h"
 #include "programs/image/image.h"
 #include "programs/image/load.h"
 #include "programs/image/manifest.h"
+#include "programs/image/reference.h"
 #include "programs/image/skopeo.h"
 #include "programs/image/tar_for_test.h"
 

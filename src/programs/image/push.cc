@@ -8,7 +8,6 @@
 #include "base/async/file.h"
 #include "programs/image/cache.h"
 #include "programs/image/collect.h"
-#include "programs/image/digest.h"
 #include "programs/image/image_use.h"
 #include "programs/image/load.h"
 #include "programs/image/own_folder.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "programs/image/cache.h"
-#include "programs/image/digest.h"
 #include "programs/image/image.h"
 #include "programs/image/manifest.h"
 #include "programs/image/own_folder.h"

@@ -15,7 +15,6 @@
 #include "programs/attempt/spool.h"
 #include "programs/lines/line_splitter.h"
 #include "programs/lines/stderr_entries.h"
-#include "programs/lines/traceback.h"
 #include "rules/diagnosis/observation.h"
 
 namespace trainyard::replica {

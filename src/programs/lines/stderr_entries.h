@@ -10,6 +10,15 @@
 
 namespace trainyard::replica {
 
+/// The limit for a traceback in the job's error message. Source: spec lifecycle.md section 3.
+inline constexpr std::size_t kTracebackBytesMax = 2048;
+
+/// Cuts a traceback, or a chain of them, to the limit. Frames are removed first, the oldest first; then, if
+/// that is not enough, TensorFlow's stacks (rules/diagnosis/traceback_lines.h), then exceptions between the
+/// first one (the cause) and the last one (that ended the program), and then the ends of messages. "  [...]"
+/// replaces what was removed. It never cuts a UTF-8 character. Pure: any thread.
+[[nodiscard]] std::string CutTraceback(std::string_view text, std::size_t bytes_max = kTracebackBytesMax);
+
 /// The severity in lines of Python's own formats: `WARNING:root:text` (logging without a format) and
 /// `task.py:3: UserWarning: text` (warnings). Empty for any other line. Pure: any thread.
 [[nodiscard]] std::optional<logging::v2::LogEntry::Severity> SeverityOfPythonLine(

@@ -1,4 +1,4 @@
-#include "programs/lines/traceback.h"
+#include "programs/lines/stderr_entries.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/async/file.h"
-#include "programs/node/nvml_library.h"
+#include "programs/node/nvml_usage.h"
 
 namespace trainyard::node {
 

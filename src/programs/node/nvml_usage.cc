@@ -3,8 +3,6 @@
 #include <charconv>
 #include <optional>
 
-#include "programs/node/nvml_library.h"
-
 namespace trainyard::node {
 namespace {
 

@@ -174,4 +174,10 @@ bool IsBelow(pid_t ancestor, ConnectionEnd end) {
   return false;
 }
 
+std::set<std::uint32_t> FindAttemptUids(const std::string& attempts_dir) {
+  std::set<std::uint32_t> uids;
+  for (const AttemptProcess& process : FindAttemptProcesses(attempts_dir)) uids.insert(process.uid);
+  return uids;
+}
+
 }  // namespace trainyard::replica

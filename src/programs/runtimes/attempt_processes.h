@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,10 @@ struct ConnectionEnd {
 
 /// Whether the process or one of its descendants made the connection or has its socket.
 [[nodiscard]] bool IsBelow(pid_t ancestor, ConnectionEnd end);
+
+/// The accounts of all processes of the attempts that live in this directory, as this process sees them: a
+/// container's program may be another user than the server. Reads /proc once, and asks the daemon for the
+/// containers that it runs; blocking: call it on a pool's thread. What cannot be read is left out.
+[[nodiscard]] std::set<std::uint32_t> FindAttemptUids(const std::string& attempts_dir);
 
 }  // namespace trainyard::replica

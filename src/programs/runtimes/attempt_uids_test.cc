@@ -1,4 +1,4 @@
-#include "programs/runtimes/attempt_uids.h"
+#include "programs/runtimes/attempt_processes.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -10,7 +10,6 @@
 #include "programs/runtimes/daemon_api_request.h"
 #include "programs/runtimes/google_channels.h"
 #include "programs/runtimes/program.h"
-#include "programs/runtimes/user_environment.h"
 #include "rules/container/user.h"
 
 namespace trainyard::replica {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "programs/runtimes/user_environment.h"
+#include "programs/runtimes/program.h"
 #include "programs/sandbox/namespaces/file_view.h"
 #include "trainyard/replica/v1/replica.pb.h"
 

@@ -12,17 +12,18 @@
 #include "programs/runtimes/container_program.h"
 #include "programs/runtimes/google_channels.h"
 #include "programs/runtimes/inside_tools.h"
-#include "programs/runtimes/user_environment.h"
 #include "programs/sandbox/namespaces/device_files.h"
 #include "programs/sandbox/namespaces/hosts_file.h"
+#include "programs/sandbox/namespaces/id_map.h"
 #include "programs/sandbox/namespaces/namespace_check.h"
-#include "programs/sandbox/namespaces/user_namespace.h"
 #include "rules/cluster/device_variables.h"
 #include "rules/cluster/tf_config.h"
 
 namespace trainyard::replica {
 
 namespace {
+
+constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// `python3 -m MODULE ARGS` in the Python of a runtime version, in the machine's own files.
 class ModuleProgram final : public Program {
@@ -158,6 +159,22 @@ Result<std::unique_ptr<Program>> MakeProgram(const v1::Manifest& manifest, Prepa
   if (auto* image = std::get_if<DaemonImage>(&prepared))
     return DaemonProgram::Make(manifest, std::move(*image));
   return ContainerProgram::Make(manifest, std::move(std::get<image::Image>(prepared)));
+}
+
+std::vector<std::string> UserEnvironment(const VariableSources& sources) {
+  Variables all = {{"LANG", "C.UTF-8"}, {"PYTHONUNBUFFERED", "1"}};
+  for (const Variables* source : {&sources.base, &sources.devices, &sources.cluster, &sources.environment}) {
+    for (const auto& [name, value] : *source) all[name] = value;
+  }
+  const auto front = sources.environment.find("PATH");
+  all["PATH"] =
+      front == sources.environment.end() || front->second.empty() ? kPath : front->second + ":" + kPath;
+  for (const Variables* source : {&sources.manifest, &sources.channels}) {
+    for (const auto& [name, value] : *source) all[name] = value;
+  }
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : all) variables.push_back(name + "=" + value);
+  return variables;
 }
 
 }  // namespace trainyard::replica

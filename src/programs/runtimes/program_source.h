@@ -3,8 +3,8 @@
 #include <optional>
 #include <variant>
 
+#include "programs/environment/build_lock.h"
 #include "programs/environment/environment.h"
-#include "programs/environment/layer_use.h"
 #include "programs/image/image.h"
 #include "programs/image/image_use.h"
 #include "programs/runtimes/daemon_api_request.h"

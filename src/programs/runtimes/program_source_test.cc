@@ -10,7 +10,7 @@
 #include "programs/environment/temporary_folder_for_test.h"
 #include "programs/image/cache.h"
 #include "programs/image/collect.h"
-#include "programs/image/digest.h"
+#include "programs/image/reference.h"
 #include "programs/runtimes/image_packages.h"
 
 namespace trainyard::replica {

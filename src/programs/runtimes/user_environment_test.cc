@@ -1,4 +1,4 @@
-#include "programs/runtimes/user_environment.h"
+#include "programs/runtimes/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -49,7 +49,7 @@ struct SandboxPlan {
   /// In a user namespace the program is root, with our subordinate ids (id_map.h); otherwise it has our
   /// user's id.
   bool root_inside = false;
-  /// User namespace whose root the program becomes (user_namespace.h), while the view is made with our own
+  /// User namespace whose root the program becomes (id_map.h), while the view is made with our own
   /// rights: only with kNamespaces, as root. -1: none. The caller keeps owning it.
   int users = -1;
   /// The program is a container runtime, which restricts what it runs. Any other program is restricted here

@@ -25,7 +25,7 @@
 #include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/cgroups/process_limit.h"
 #include "programs/sandbox/confinement.h"
-#include "programs/sandbox/namespaces/user_namespace.h"
+#include "programs/sandbox/namespaces/id_map.h"
 #include "programs/sandbox/network/connect_doors.h"
 
 namespace trainyard::replica {

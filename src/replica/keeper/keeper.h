@@ -16,7 +16,6 @@
 #include "base/async/unique_fd.h"
 #include "base/result.h"
 #include "replica/keeper/keeper_message.h"
-#include "replica/keeper/packet.h"
 #include "replica/keeper/supervisor_list.h"
 
 namespace trainyard::keeper {

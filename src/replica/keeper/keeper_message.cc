@@ -1,13 +1,46 @@
 #include "replica/keeper/keeper_message.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/async/unix_socket.h"
 
 namespace trainyard::keeper {
 
 namespace {
+
+constexpr std::size_t kSpace = CMSG_SPACE(kDescriptorsMax * sizeof(int));
+constexpr int kWaitingMax = 128;
+
+/// All received descriptors, so that none is left open.
+std::vector<UniqueFd> TakeDescriptors(msghdr& message) {
+  std::vector<UniqueFd> taken;
+  for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
+       control = CMSG_NXTHDR(&message, control)) {
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int descriptor = -1;
+      std::memcpy(&descriptor, CMSG_DATA(control) + i * sizeof(int), sizeof(int));
+      taken.emplace_back(descriptor);
+    }
+  }
+  return taken;
+}
+
+std::unexpected<Error> Gone(const char* what) {
+  return std::unexpected(Unavailable(std::string(what) + ": " + std::strerror(errno)));
+}
 
 template <class Message>
 Result<Message> Parse(std::string_view bytes, bool (*is_known)(const Message&)) {
@@ -20,6 +53,82 @@ Result<Message> Parse(std::string_view bytes, bool (*is_known)(const Message&)) 
 }
 
 }  // namespace
+
+Status SendPacket(int socket, std::string_view bytes, std::span<const int> descriptors) {
+  if (bytes.size() > kMessageMax || descriptors.size() > kDescriptorsMax)
+    return std::unexpected(Error{Code::kResourceExhausted, "the message is too long for the keeper", {}});
+  iovec data{.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};
+  alignas(cmsghdr) std::array<char, kSpace> space{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    message.msg_control = space.data();
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr* control = CMSG_FIRSTHDR(&message);
+    control->cmsg_level = SOL_SOCKET;
+    control->cmsg_type = SCM_RIGHTS;
+    control->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(control), descriptors.data(), descriptors.size_bytes());
+  }
+  ssize_t sent = -1;
+  do {
+    sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) return Gone("send");
+  return {};
+}
+
+Result<Packet> ReceivePacket(int socket) {
+  ssize_t size = -1;
+  do {
+    size = recv(socket, nullptr, 0, MSG_PEEK | MSG_TRUNC);
+  } while (size < 0 && errno == EINTR);
+  if (size < 0) return Gone("receive");
+  const bool too_long = static_cast<std::size_t>(size) > kMessageMax;
+  Packet packet;
+  packet.bytes.resize(too_long ? 1 : static_cast<std::size_t>(size));
+  iovec data{.iov_base = packet.bytes.data(), .iov_len = packet.bytes.size()};
+  alignas(cmsghdr) std::array<char, kSpace> space{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = space.data();
+  message.msg_controllen = space.size();
+  do {
+    size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (size < 0 && errno == EINTR);
+  if (size < 0) return Gone("receive");
+  packet.descriptors = TakeDescriptors(message);
+  if (size == 0) return std::unexpected(Unavailable("the other side has closed the connection"));
+  if ((message.msg_flags & (MSG_CTRUNC | MSG_TRUNC)) != 0)
+    return std::unexpected(InvalidArgument("", "the packet is too long, or has too many descriptors"));
+  return packet;
+}
+
+Result<UniqueFd> ListenForPackets(const std::filesystem::path& path) {
+  TY_TRY(const UnixAddress address, UnixAddress::Make(path));
+  UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener) return std::unexpected(ErrnoError(errno, "socket"));
+  unlink(path.c_str());
+  const mode_t former = umask(0177);  // so that it has the mode from the beginning
+  const int bound = bind(listener.get(), address.get(), sizeof(address.address));
+  const int error = errno;
+  umask(former);
+  if (bound != 0) return std::unexpected(ErrnoError(error, "listen at " + path.string()));
+  if (listen(listener.get(), kWaitingMax) != 0)
+    return std::unexpected(ErrnoError(errno, "listen at " + path.string()));
+  return listener;
+}
+
+Result<UniqueFd> ConnectForPackets(const std::filesystem::path& path) {
+  TY_TRY(const UnixAddress address, UnixAddress::Make(path));
+  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return std::unexpected(ErrnoError(errno, "socket"));
+  if (connect(socket.get(), address.get(), sizeof(address.address)) != 0)
+    return Gone(("connect to " + path.string()).c_str());
+  return socket;
+}
 
 Hello Greeting() {
   Hello hello;

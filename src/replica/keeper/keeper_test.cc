@@ -16,7 +16,7 @@
 #include "base/async/file.h"
 #include "base/async/testing/temporary_folder.h"
 #include "base/process/child_process.h"
-#include "programs/sandbox/cgroups/cgroup_place.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 #include "programs/sandbox/cgroups/installation_group.h"
 #include "programs/sandbox/cgroups/kill_group.h"
 #include "replica/keeper/testing/keeper_client.h"

@@ -15,7 +15,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/process/child_process.h"
-#include "programs/sandbox/cgroups/cgroup_place.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 #include "programs/sandbox/cgroups/installation_group.h"
 #include "programs/sandbox/cgroups/kill_group.h"
 #include "programs/sandbox/cgroups/proc_figures.h"

@@ -29,7 +29,7 @@
 #include "programs/attempt/attempt_dir.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/confinement.h"
-#include "programs/sandbox/namespaces/user_namespace.h"
+#include "programs/sandbox/namespaces/id_map.h"
 #include "programs/sandbox/network/connect_doors.h"
 
 namespace trainyard::shell {

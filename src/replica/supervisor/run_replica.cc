@@ -18,7 +18,6 @@
 #include "base/async/file.h"
 #include "base/process/descriptor_limit.h"
 #include "programs/attempt/attempt_dir.h"
-#include "programs/attempt/secret_values.h"
 #include "programs/runtimes/oci_container.h"
 #include "programs/runtimes/program_source.h"
 #include "programs/sandbox/patience.h"

@@ -1,4 +1,4 @@
-#include "programs/sandbox/namespaces/user_namespace.h"
+#include "programs/sandbox/namespaces/id_map.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

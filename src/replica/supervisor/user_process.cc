@@ -17,7 +17,7 @@
 #include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/cgroups/process_limit.h"
 #include "programs/sandbox/namespaces/hosts_file.h"
-#include "programs/sandbox/namespaces/user_namespace.h"
+#include "programs/sandbox/namespaces/id_map.h"
 #include "programs/sandbox/patience.h"
 #include "programs/sandbox/sandbox_init.h"
 

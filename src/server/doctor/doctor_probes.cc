@@ -23,9 +23,9 @@
 #include "engine/local/machine_limits.h"
 #include "net/http/listening_socket.h"
 #include "net/sockets/port_owner.h"
+#include "programs/environment/built_runtime.h"
 #include "programs/environment/catalogue.h"
 #include "programs/environment/python_probe.h"
-#include "programs/environment/runtime_list.h"
 #include "programs/node/inventory.h"
 #include "server/options/serve_options.h"
 

@@ -12,7 +12,7 @@
 #include "base/async/file.h"
 #include "base/async/system_clock.h"
 #include "base/sqlite/database.h"
-#include "programs/image/digest.h"
+#include "programs/image/reference.h"
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/restore_backup.h"
 #include "stores/backup/restored_from.h"

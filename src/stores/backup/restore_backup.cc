@@ -9,7 +9,7 @@
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
 #include "base/sqlite/foreign.h"
-#include "programs/image/digest.h"
+#include "programs/image/reference.h"
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/contents.h"
 #include "stores/backup/restored_from.h"

@@ -8,7 +8,7 @@
 #include "base/async/file.h"
 #include "base/sqlite/snapshot.h"
 #include "base/wire/time.h"
-#include "programs/image/digest.h"
+#include "programs/image/reference.h"
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/backup_place.h"
 #include "stores/backup/contents.h"

@@ -5,12 +5,25 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async/unique_fd.h"
 #include "base/result.h"
 
 namespace trainyard::replica {
+
+/// The place in the file system of a process's cgroup for one controller.
+struct CgroupPlace {
+  std::string path;  ///< directory of the cgroup; empty: there is none
+  int version = 0;   ///< 1: the controller's own hierarchy; 2: the unified one
+  bool operator==(const CgroupPlace&) const = default;
+};
+
+/// Finds a process's cgroup from its /proc/PID/cgroup and /proc/PID/mountinfo: in the controller's version 1
+/// hierarchy if that is mounted, else in version 2. Pure: any thread. Source: cgroups(7), proc(5).
+[[nodiscard]] CgroupPlace FindCgroup(std::string_view cgroup, std::string_view mountinfo,
+                                     std::string_view controller = "memory");
 
 /// Limits for all processes of a replica together; 0: no limit.
 struct CgroupLimits {

@@ -1,4 +1,4 @@
-#include "programs/sandbox/cgroups/cgroup_place.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 
 #include <gtest/gtest.h>
 

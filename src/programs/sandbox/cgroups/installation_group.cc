@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "base/async/file.h"
-#include "programs/sandbox/cgroups/cgroup_place.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/cgroups/process_limit.h"
 

@@ -18,7 +18,7 @@
 
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
-#include "programs/sandbox/cgroups/cgroup_place.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 
 namespace trainyard::replica {
 

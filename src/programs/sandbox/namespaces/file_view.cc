@@ -19,8 +19,8 @@
 
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
+#include "programs/sandbox/namespaces/id_map.h"
 #include "programs/sandbox/namespaces/mount_calls.h"
-#include "programs/sandbox/namespaces/user_namespace.h"
 
 namespace trainyard::replica {
 

@@ -30,7 +30,7 @@ struct FileView {
   std::vector<std::string> emptied;    ///< directories that appear empty; unreachable ones are ignored
   bool proc = false;                   ///< /proc of the current PID namespace, without the machine's settings
   bool shared_memory = false;          ///< a private /dev/shm
-  int users = -1;  ///< user namespace to whose ids the binds are mapped (user_namespace.h); -1: not mapped
+  int users = -1;  ///< user namespace to whose ids the binds are mapped (id_map.h); -1: not mapped
 };
 
 /// The directory of the service's own sockets (packaging/). It must be hidden: the keeper starts processes

@@ -20,7 +20,6 @@
 
 #include "base/async/file.h"
 #include "programs/sandbox/namespaces/namespace_check.h"
-#include "programs/sandbox/network/network_links.h"
 #include "programs/sandbox/network/network_owner.h"
 #include "programs/sandbox/network/relay.h"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "replica/keeper/keeper_message.h"
-#include "replica/keeper/packet.h"
 
 namespace trainyard::keeper {
 

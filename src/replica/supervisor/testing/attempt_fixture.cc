@@ -16,8 +16,8 @@
 #include <sstream>
 
 #include "base/async/file.h"
+#include "programs/attempt/attempt_dir.h"
 #include "programs/attempt/init_note.h"
-#include "programs/attempt/secret_values.h"
 #include "programs/runtimes/oci_container.h"
 #include "programs/sandbox/cgroups/cgroup.h"
 #include "programs/sandbox/cgroups/installation_group.h"

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/wire/field_selector.h"
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 #include "trainyard/ml/v1/ml.pb.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

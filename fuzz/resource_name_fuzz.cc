@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "base/wire/field_mask.h"
+#include "base/wire/field_selector.h"
 #include "base/wire/resource_name.h"
 #include "rules/jobs/image_reference.h"
 #include "rules/jobs/job_id.h"

@@ -11,7 +11,7 @@
 #include "base/ascii.h"
 #include "base/wire/error_body.h"
 #include "base/wire/field_selector.h"
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 #include "base/wire/utf8.h"
 
 namespace trainyard::api {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/wire/error_body.h"
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 #include "trainyard/ml/v1/ml.pb.h"
 
 namespace trainyard::api {

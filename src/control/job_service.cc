@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/async/diagnostics.h"
-#include "base/wire/field_mask.h"
+#include "base/wire/field_selector.h"
 #include "base/wire/time.h"
 #include "control/intake/job_quotas.h"
 #include "control/run/job_secrets.h"

@@ -5,7 +5,7 @@
 
 #include "api/iam/iam_request.h"
 #include "api/iam/identity_handlers.h"
-#include "base/wire/field_mask.h"
+#include "base/wire/field_selector.h"
 #include "base/wire/utf8.h"
 #include "rules/iam/roles.h"
 #include "trainyard/identity/v1/methods.pb.h"

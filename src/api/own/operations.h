@@ -12,7 +12,7 @@
 #include "api/own/own_handlers.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"
-#include "base/systemd/reload_hooks.h"
+#include "base/systemd/notify_socket.h"
 #include "control/job_service.h"
 #include "control/upkeep/backup_runner.h"
 #include "control/upkeep/clock_watch.h"

@@ -11,7 +11,7 @@
 #include "api/storage/storage_handlers_request.h"
 #include "base/wire/error_body.h"
 #include "base/wire/field_selector.h"
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 #include "base/wire/runs_bucket.h"
 #include "net/http/headers.h"
 #include "net/http/text.h"

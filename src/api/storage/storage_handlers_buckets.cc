@@ -10,7 +10,7 @@
 #include "api/storage/storage_handlers.h"
 #include "api/storage/storage_handlers_request.h"
 #include "base/wire/json.h"
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 #include "base/wire/runs_bucket.h"
 #include "net/access/caller.h"
 #include "rules/iam/resource.h"

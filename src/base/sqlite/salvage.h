@@ -30,4 +30,10 @@ struct Salvaged {
 /// Renames the database and its companion files to "NAME.damaged-SECONDS". @return the new path.
 [[nodiscard]] Result<std::string> SetAside(const std::string& path);
 
+/// Checks a database from an untrusted source before a store opens it: it must not be damaged (PRAGMA
+/// quick_check), and its schema must have only tables and indexes. Our schemas have no triggers, views or
+/// virtual tables, and these would run code when rows are written. Blocking: it reads the whole file.
+/// kDataLoss, kFailedPrecondition. Source: sqlite.org/security.html, "Untrusted SQLite Database Files".
+[[nodiscard]] Status CheckForeign(const std::string& path);
+
 }  // namespace trainyard::sqlite

@@ -3,6 +3,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -10,12 +13,21 @@
 #include <tuple>
 #include <vector>
 
+#include "base/async/diagnostics.h"
 #include "base/async/unique_fd.h"
 #include "base/systemd/service_variables.h"
 
 namespace trainyard::systemd {
 
 namespace {
+
+namespace asio = boost::asio;
+
+void Tell(const std::string& state) {
+  if (const Status told = Notify(state); !told)
+    Diagnose(DiagnosticLevel::kWarning,
+             "the service manager does not hear this server: " + told.error().message);
+}
 
 /// Attaches the descriptors to the message; `space` must live until the message is sent.
 void Attach(std::span<const int> descriptors, std::vector<char>& space, msghdr& message) {
@@ -79,6 +91,43 @@ void StartExtension::Extend(const std::stop_token& stop) {
     std::ignore = Notify(request);  // if the manager is gone, nobody limits the start
     ended_.wait_for(lock, stop, kPeriod, [] { return false; });
   }
+}
+
+ServiceNotices::ServiceNotices() : watchdog_(TakeWatchdogWait()) {}
+
+void ServiceNotices::Starting(const std::string& what) { Tell("STATUS=" + what); }
+
+void ServiceNotices::Ready(const std::string& url) {
+  Tell(std::string(kNotifyReady) + "\nSTATUS=listening on " + url);
+}
+
+void ServiceNotices::Stopping() {
+  Tell(std::string(kNotifyStopping) + "\nSTATUS=answering the last requests");
+}
+
+asio::awaitable<void> ServiceNotices::FeedWatchdog() const {
+  if (!watchdog_) co_return;
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  while (true) {
+    Tell(std::string(kNotifyWatchdog));
+    timer.expires_after(*watchdog_ / 2);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+Result<std::vector<std::string>> ReloadHooks::RunAll() const {
+  std::vector<std::string> done;
+  std::string failures;
+  for (const auto& [what, hook] : hooks_) {
+    const Status read = hook();
+    if (read) {
+      done.push_back(what);
+    } else {
+      failures += (failures.empty() ? "" : "; ") + what + " stays as it was: " + read.error().message;
+    }
+  }
+  if (failures.empty()) return done;
+  return std::unexpected(FailedPrecondition(failures));
 }
 
 }  // namespace trainyard::systemd

@@ -1,18 +1,22 @@
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 
 /// Sends the service's state to the service manager, without libsystemd. Any thread. Source: sd_notify(3).
-
 namespace trainyard::systemd {
 
 inline constexpr std::string_view kNotifyReady = "READY=1";
@@ -50,6 +54,46 @@ class StartExtension {
   std::mutex mutex_;
   std::condition_variable_any ended_;
   std::jthread thread_;  ///< last: it uses the others
+};
+
+/// Tells the service manager about the server: that it is ready, that it is stopping, and that its loop still
+/// runs. Without a manager all of this has no effect. Loop thread, or before there are other threads.
+class ServiceNotices {
+ public:
+  /// Reads the manager's requests from the environment and removes them there. Call it before this process
+  /// starts threads or programs.
+  ServiceNotices();
+
+  /// Sets what `systemctl status` shows during the start.
+  static void Starting(const std::string& what);
+  /// The server is ready. `systemctl start` returns.
+  static void Ready(const std::string& url);
+  static void Stopping();
+
+  /// Sends watchdog messages from the loop, at half the manager's watchdog interval (sd_watchdog_enabled(3)),
+  /// until the loop ends. Returns at once if the manager has no watchdog.
+  [[nodiscard]] boost::asio::awaitable<void> FeedWatchdog() const;
+
+ private:
+  std::optional<std::chrono::microseconds> watchdog_;
+};
+
+/// Files that the server can reload while it runs: `trainyard admin reload`, the unit's ExecReload. Loop
+/// thread only; a hook may block as long as reading a small file takes.
+class ReloadHooks {
+ public:
+  /// `hook` must replace the state completely, or keep the old one and return the reason. `what`: "the
+  /// certificate".
+  void Add(std::string what, std::function<Status()> hook) {
+    hooks_.emplace_back(std::move(what), std::move(hook));
+  }
+
+  /// Runs all hooks, also after one fails, and returns the names of what was reloaded. kFailedPrecondition
+  /// names what was not, each with its reason.
+  [[nodiscard]] Result<std::vector<std::string>> RunAll() const;
+
+ private:
+  std::vector<std::pair<std::string, std::function<Status()>>> hooks_;
 };
 
 }  // namespace trainyard::systemd

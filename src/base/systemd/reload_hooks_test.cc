@@ -1,4 +1,4 @@
-#include "base/systemd/reload_hooks.h"
+#include "base/systemd/notify_socket.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

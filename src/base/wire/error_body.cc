@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 #include "base/wire/utf8.h"
 
 namespace trainyard::wire {

@@ -1,4 +1,4 @@
-#include "base/wire/field_mask.h"
+#include "base/wire/field_selector.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/wire/json_indent.h"
+#include "base/ascii.h"
 #include "base/wire/json_tree.h"
 #include "base/wire/utf8.h"
 
@@ -15,6 +15,55 @@ namespace trainyard::wire {
 
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
+
+namespace {
+
+std::string SnakeCase(std::string_view name) {
+  std::string snake;
+  for (const char c : name) {
+    if (ToLower(c) != c) snake += '_';
+    snake += ToLower(c);
+  }
+  return snake;
+}
+
+Error CannotUpdate(std::string_view name, std::span<const std::string_view> allowed) {
+  std::string known;
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    if (i > 0) known += i + 1 == allowed.size() ? " and " : ", ";
+    known += allowed[i];
+  }
+  return InvalidArgument("update_mask",
+                         "Only " + known + " can be updated, not '" + ReplaceMalformed(name) + "'");
+}
+
+/// Whether the JSON of the type may have arbitrary names.
+bool HasAnyName(const Descriptor& type) {
+  return type.file() == google::protobuf::Struct::descriptor()->file() ||
+         type.full_name() == "google.protobuf.Any";
+}
+
+/// The type below a field in JSON; null if names may be arbitrary or there are none.
+const Descriptor* TypeBelow(const FieldDescriptor& field) {
+  if (field.is_map()) return field.message_type()->map_value()->message_type();
+  const Descriptor* type = field.message_type();
+  return type != nullptr && HasAnyName(*type) ? nullptr : type;
+}
+
+/// A scalar, or a message that is a scalar in JSON.
+bool IsLeaf(const FieldDescriptor& field) {
+  const Descriptor* type = field.message_type();
+  if (type == nullptr) return true;
+  return type->full_name() == "google.protobuf.Timestamp" || type->full_name() == "google.protobuf.Duration";
+}
+
+std::unexpected<Error> NoSuchField(const std::string& path) {
+  return std::unexpected(
+      InvalidArgument("fields", "Error expanding 'fields' parameter. Cannot find matching fields for path '" +
+                                    ReplaceMalformed(path) + "'."));
+}
+
+}  // namespace
 
 /// list = item {"," item}; item = name {("/" | ".") name} ["(" list ")"].
 class FieldSelectorParser {
@@ -85,36 +134,6 @@ class FieldSelectorParser {
   std::size_t at_ = 0;
 };
 
-namespace {
-
-/// Whether the JSON of the type may have arbitrary names.
-bool HasAnyName(const Descriptor& type) {
-  return type.file() == google::protobuf::Struct::descriptor()->file() ||
-         type.full_name() == "google.protobuf.Any";
-}
-
-/// The type below a field in JSON; null if names may be arbitrary or there are none.
-const Descriptor* TypeBelow(const FieldDescriptor& field) {
-  if (field.is_map()) return field.message_type()->map_value()->message_type();
-  const Descriptor* type = field.message_type();
-  return type != nullptr && HasAnyName(*type) ? nullptr : type;
-}
-
-/// A scalar, or a message that is a scalar in JSON.
-bool IsLeaf(const FieldDescriptor& field) {
-  const Descriptor* type = field.message_type();
-  if (type == nullptr) return true;
-  return type->full_name() == "google.protobuf.Timestamp" || type->full_name() == "google.protobuf.Duration";
-}
-
-std::unexpected<Error> NoSuchField(const std::string& path) {
-  return std::unexpected(
-      InvalidArgument("fields", "Error expanding 'fields' parameter. Cannot find matching fields for path '" +
-                                    ReplaceMalformed(path) + "'."));
-}
-
-}  // namespace
-
 Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
   if (text.size() > kFieldsBytesMax)
     return std::unexpected(InvalidArgument("fields", "Invalid field selection: too long"));
@@ -178,6 +197,22 @@ void FieldSelector::Select(JsonValue& value, const Node& node) {
     kept.push_back(std::move(member));
   }
   value.children = std::move(kept);
+}
+
+Result<std::vector<std::string>> ParseFieldMask(std::string_view text,
+                                                std::span<const std::string_view> allowed) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const std::string_view name = TrimSpace(item);
+    if (name.empty()) continue;
+    std::string snake = SnakeCase(name);
+    if (std::ranges::find(allowed, snake) == allowed.end())
+      return std::unexpected(CannotUpdate(name, allowed));
+    if (std::ranges::find(names, snake) == names.end()) names.push_back(std::move(snake));
+  }
+  return names;
 }
 
 }  // namespace trainyard::wire

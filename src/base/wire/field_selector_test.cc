@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 #include "trainyard/logging/v2/logging.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
 

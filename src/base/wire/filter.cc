@@ -1,19 +1,28 @@
 #include "base/wire/filter.h"
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/struct.pb.h>
 #include <re2/re2.h>
 
+#include <cstddef>
+#include <string>
 #include <utility>
 
+#include "base/overloaded.h"
 #include "base/text/percent.h"
-#include "base/wire/filter_lexer.h"
+#include "base/wire/field_selector.h"
+#include "base/wire/filter_operand.h"
 #include "base/wire/utf8.h"
 
 namespace trainyard::wire {
+
 namespace {
 
 constexpr int kPatternBytesMax = 256 << 10;  // of RE2's compiled program and caches
 
-Error Refused(std::string message) { return InvalidArgument("filter", std::move(message)); }
+std::unexpected<Error> Refused(std::string message) {
+  return std::unexpected(InvalidArgument("filter", std::move(message)));
+}
 
 /// Recursive descent: expression = sequence of factors (AND), factor = terms joined by OR, term = [NOT]
 /// primary.
@@ -36,7 +45,7 @@ class FilterParser {
   };
 
   Result<Filter> Expression(const Left* left) {
-    if (++depth_ > kFilterDepthMax) return std::unexpected(Refused("Filter is nested too deep"));
+    if (++depth_ > kFilterDepthMax) return Refused("Filter is nested too deep");
     std::vector<Filter> factors;
     do {
       TY_TRY(Filter factor, Factor(left));
@@ -103,8 +112,8 @@ class FilterParser {
 
   Result<Filter> Function(const std::string& name, std::size_t start) {
     if (name != "log_id") {
-      return std::unexpected(Refused("Unparseable filter: function '" + name + "' at " + lexer_.Place(start) +
-                                     " is not supported; log_id is"));
+      return Refused("Unparseable filter: function '" + name + "' at " + lexer_.Place(start) +
+                     " is not supported; log_id is");
     }
     FilterLexer::Text id;
     if (!lexer_.Take('(') || !lexer_.TakeValue(id) || !lexer_.Take(')'))
@@ -133,18 +142,17 @@ class FilterParser {
   }
 
   Status Compile(Comparison& comparison) {
-    if (++patterns_ > kFilterPatternsMax)
-      return std::unexpected(Refused("Filter has too many regular expressions"));
+    if (++patterns_ > kFilterPatternsMax) return Refused("Filter has too many regular expressions");
     patterns_length_ += comparison.value.size();
     if (patterns_length_ > kFilterPatternsLengthMax)
-      return std::unexpected(Refused("Filter has regular expressions of more than " +
-                                     std::to_string(kFilterPatternsLengthMax) + " characters"));
+      return Refused("Filter has regular expressions of more than " +
+                     std::to_string(kFilterPatternsLengthMax) + " characters");
     re2::RE2::Options options(re2::RE2::Quiet);
     options.set_max_mem(kPatternBytesMax);
     auto pattern = std::make_shared<const re2::RE2>(comparison.value, options);
     if (!pattern->ok()) {
-      return std::unexpected(Refused("Unparseable filter: regular expressions must be valid RE2: " +
-                                     ReplaceMalformed(pattern->error())));
+      return Refused("Unparseable filter: regular expressions must be valid RE2: " +
+                     ReplaceMalformed(pattern->error()));
     }
     comparison.pattern = std::move(pattern);
     return {};
@@ -156,15 +164,90 @@ class FilterParser {
   std::size_t patterns_length_ = 0;
 };
 
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+std::string Join(const std::vector<std::string>& path) {
+  std::string text;
+  for (const auto& part : path) text += (text.empty() ? "" : ".") + part;
+  return text;
+}
+
+bool IsAnyJson(const Descriptor& type) {
+  return type.file() == google::protobuf::Struct::descriptor()->file();
+}
+
+/// The field to which the path leads; null if it leads into a Struct, where anything may be. For a map: the
+/// map's field.
+Result<const FieldDescriptor*> Resolve(const std::vector<std::string>& path, const Descriptor& root) {
+  const Descriptor* type = &root;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const FieldDescriptor* field = FindField(*type, path[i]);
+    if (field == nullptr) return Refused("Field not found: '" + Join(path) + "'");
+    const bool last = i + 1 == path.size();
+    if (last) return field;
+    if (field->is_map()) return field->message_type()->map_value();
+    if (field->message_type() == nullptr) return Refused("Field not found: '" + Join(path) + "'");
+    if (IsAnyJson(*field->message_type())) return nullptr;
+    type = field->message_type();
+  }
+  return nullptr;
+}
+
+bool IsOrder(Comparator comparator) {
+  return comparator == Comparator::kLess || comparator == Comparator::kLessOrEqual ||
+         comparator == Comparator::kGreater || comparator == Comparator::kGreaterOrEqual;
+}
+
+/// Whether the value can be read as the field's type. Text fields take any value.
+bool Fits(const Comparison& comparison, const FieldDescriptor& field) {
+  const bool pattern = comparison.pattern != nullptr;
+  if (field.message_type() != nullptr) {
+    const std::string& name = field.message_type()->full_name();
+    if (name == "google.protobuf.Timestamp") return !pattern && ReadTime(comparison.value).has_value();
+    if (name == "google.protobuf.Duration") return !pattern && ReadLength(comparison.value).has_value();
+    return comparison.comparator == Comparator::kHas;
+  }
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING: return true;
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return !pattern && !IsOrder(comparison.comparator) && ReadBool(comparison.value).has_value();
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return pattern || FindEnumValue(*field.enum_type(), comparison.value) != nullptr;
+    default: return !pattern && ReadNumber(comparison.value).has_value();
+  }
+}
+
+Status CheckComparison(const Comparison& comparison, const Descriptor& type) {
+  TY_TRY(const FieldDescriptor* field, Resolve(comparison.path, type));
+  if (field == nullptr || AsksForPresence(comparison) || Fits(comparison, *field)) return {};
+  return Refused("Invalid value for field '" + Join(comparison.path) + "': '" + comparison.value + "'");
+}
+
+Status CheckAll(const std::vector<Filter>& terms, const Descriptor& type) {
+  for (const Filter& term : terms) TY_RETURN_IF_ERROR(CheckFilter(term, type));
+  return {};
+}
+
 }  // namespace
 
 Result<Filter> ParseFilter(std::string_view text) {
   if (text.size() > kFilterBytesMax) {
-    return std::unexpected(
-        Refused("Filter is longer than " + std::to_string(kFilterBytesMax) + " characters"));
+    return Refused("Filter is longer than " + std::to_string(kFilterBytesMax) + " characters");
   }
-  if (!IsUtf8(text)) return std::unexpected(Refused("Filter is not valid UTF-8"));
+  if (!IsUtf8(text)) return Refused("Filter is not valid UTF-8");
   return FilterParser(text).Parse();
+}
+
+Status CheckFilter(const Filter& filter, const Descriptor& type) {
+  return std::visit(Overloaded{
+                        [&](const And& all) { return CheckAll(all.terms, type); },
+                        [&](const Or& any) { return CheckAll(any.terms, type); },
+                        [&](const Not& inverse) { return CheckAll(inverse.term, type); },
+                        [&](const Comparison& comparison) { return CheckComparison(comparison, type); },
+                        [](const Search&) { return Status(); },
+                    },
+                    filter.node);
 }
 
 }  // namespace trainyard::wire

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/wire/json_indent.h"
 #include "base/wire/json_shape.h"
 #include "base/wire/json_tree.h"
 

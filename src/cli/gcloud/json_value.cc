@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 
 namespace trainyard::cli {
 namespace {

@@ -13,7 +13,6 @@
 #include "replica/supervisor/server_link.h"
 #include "replica/supervisor/usage_watch.h"
 #include "replica/supervisor/user_process.h"
-#include "replica/supervisor/watch.h"
 
 namespace trainyard::replica {
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
 #include <functional>
 #include <string>
@@ -9,10 +11,20 @@
 #include "base/result.h"
 #include "net/http/response_reader.h"
 #include "programs/attempt/frame.h"
-#include "replica/supervisor/watch.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// A descriptor or time that the supervisor's loop waits for. The loop requests a new list in each round.
+struct Watch {
+  int fd = -1;  ///< -1: none
+  short events = POLLIN;
+  SteadyTime deadline = SteadyTime::max();  ///< when `step` must be called even without an event
+  std::function<void(short ready, SteadyTime now)> on_ready{};
+  std::function<void(SteadyTime now)> step{};  ///< called in every round; null: its owner calls it
+};
 
 /// The pause before reconnecting doubles from the short to the long one; a change in the socket's directory
 /// starts over.

@@ -7,7 +7,7 @@
 
 #include "base/fnv1a.h"
 #include "base/text/hex.h"
-#include "base/wire/field_mask.h"
+#include "base/wire/field_selector.h"
 
 namespace trainyard::iam {
 namespace {

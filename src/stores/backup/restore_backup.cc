@@ -8,7 +8,7 @@
 
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
-#include "base/sqlite/foreign.h"
+#include "base/sqlite/salvage.h"
 #include "programs/image/reference.h"
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/contents.h"

@@ -24,7 +24,7 @@ struct RestoreReport {
 ///
 /// A backup may come from an attacker: only names that a backup uses are read, no link is followed, nothing
 /// is written outside of `data`, and no database contains anything that runs by itself
-/// (base/sqlite/foreign.h). Its data, such as policies, is trusted.
+/// (base/sqlite/salvage.h). Its data, such as policies, is trusted.
 ///
 /// Errors: those of ReadManifest and MarkedFolder::Take; kDataLoss: the backup is damaged or incomplete;
 /// kFailedPrecondition: it contains what no backup contains.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <sstream>
@@ -15,22 +14,17 @@
 #include <vector>
 
 #include "base/async/file.h"
+#include "base/number.h"
 
 namespace trainyard {
 
 namespace {
 
-std::optional<std::uint32_t> Number(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 /// The inode number in "socket:[4711]", the link target of a socket; nullopt for the path of a file.
 std::optional<std::uint32_t> SocketOf(std::string_view link) {
   constexpr std::string_view kBegin = "socket:[";
   if (!link.starts_with(kBegin) || !link.ends_with(']')) return std::nullopt;
-  return Number(link.substr(kBegin.size(), link.size() - kBegin.size() - 1));
+  return WholeNumber<std::uint32_t>(link.substr(kBegin.size(), link.size() - kBegin.size() - 1));
 }
 
 /// Calls `use` with the number of each socket of the process, until it returns that this is enough. False:
@@ -69,13 +63,7 @@ std::optional<std::uint32_t> AccountOf(pid_t pid) {
 /// Newest first: most processes that have just connected have just started. This process is last: it has the
 /// most sockets and rarely connects to itself.
 std::vector<pid_t> ProcessesToLookAt() {
-  std::vector<pid_t> pids;
-  DIR* proc = ::opendir("/proc");
-  if (proc == nullptr) return pids;
-  while (const dirent* entry = ::readdir(proc)) {
-    if (const auto pid = Number(entry->d_name)) pids.push_back(static_cast<pid_t>(*pid));
-  }
-  ::closedir(proc);
+  std::vector<pid_t> pids = AllProcesses().value_or(std::vector<pid_t>());
   std::ranges::sort(pids, std::greater());
   if (const auto own = std::ranges::find(pids, ::getpid()); own != pids.end())
     std::rotate(own, own + 1, pids.end());
@@ -83,6 +71,17 @@ std::vector<pid_t> ProcessesToLookAt() {
 }
 
 }  // namespace
+
+Result<std::vector<pid_t>> AllProcesses() {
+  DIR* proc = ::opendir("/proc");
+  if (proc == nullptr) return std::unexpected(ErrnoError(errno, "/proc"));
+  std::vector<pid_t> pids;
+  while (const dirent* entry = ::readdir(proc)) {
+    if (const auto pid = WholeNumber<pid_t>(entry->d_name)) pids.push_back(*pid);
+  }
+  ::closedir(proc);
+  return pids;
+}
 
 bool HasSocket(pid_t pid, std::uint32_t socket) {
   bool has = false;

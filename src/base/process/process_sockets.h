@@ -7,9 +7,14 @@
 #include <set>
 #include <vector>
 
-/// Finds which processes have which sockets, by the sockets' inode numbers in /proc/PID/fd. Blocking; any
-/// thread.
+#include "base/result.h"
+
+/// Finds processes in /proc, and which have which sockets, by the sockets' inode numbers in /proc/PID/fd.
+/// Blocking; any thread.
 namespace trainyard {
+
+/// The ids of all processes, in no order. Errors: /proc cannot be read.
+[[nodiscard]] Result<std::vector<pid_t>> AllProcesses();
 
 [[nodiscard]] bool HasSocket(pid_t pid, std::uint32_t socket);
 

@@ -1,6 +1,5 @@
 #include "base/sqlite/schema_copies.h"
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "base/async/file.h"
+#include "base/number.h"
 #include "base/sqlite/database.h"
 #include "base/sqlite/snapshot.h"
 
@@ -31,12 +31,8 @@ std::string NameOf(const fs::path& store, std::int64_t version) {
 std::optional<std::int64_t> VersionOf(const fs::path& store, const std::string& name) {
   const std::string prefix = store.stem().string() + "-v";
   if (!name.starts_with(prefix) || !name.ends_with(kSuffix)) return std::nullopt;
-  const std::string_view digits = std::string_view(name).substr(
-      prefix.size(), name.size() - prefix.size() - std::string_view(kSuffix).size());
-  std::int64_t version = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return version;
+  return WholeNumber<std::int64_t>(std::string_view(name).substr(
+      prefix.size(), name.size() - prefix.size() - std::string_view(kSuffix).size()));
 }
 
 std::map<std::int64_t, fs::path> CopiesOf(const fs::path& store) {

@@ -3,11 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
+
+#include "base/number.h"
 
 namespace trainyard::systemd {
 
@@ -18,12 +19,8 @@ constexpr long kDescriptorsMax = 4096;  // a larger number is not from the servi
 constexpr const char* kNoName = "unknown";
 
 std::optional<long> NumberIn(const char* text) {
-  if (text == nullptr) return std::nullopt;
-  long number = 0;
-  const char* end = text + std::strlen(text);
-  const auto [read, error] = std::from_chars(text, end, number);
-  if (error != std::errc() || read != end || number < 0) return std::nullopt;
-  return number;
+  const auto number = WholeNumber<long>(text == nullptr ? "" : text);
+  return number.value_or(-1) < 0 ? std::nullopt : number;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/number.h"
 #include "base/wire/time.h"
 #include "base/wire/utf8.h"
 
@@ -167,11 +167,10 @@ void FilterLexer::TakeEscape(std::string& text) {
     case '\'':
     case '\\': text.push_back(c); return;
     case 'u': {
-      std::uint32_t code = 0;
       const std::string_view digits = text_.substr(at_, 4);
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+      const auto code = WholeNumber<std::uint32_t>(digits, 16);
       std::string character;
-      if (error == std::errc() && digits.size() == 4 && end == digits.data() + 4) AppendUtf8(character, code);
+      if (code && digits.size() == 4) AppendUtf8(character, *code);
       if (!character.empty() && IsUtf8(character)) {
         text += character;
         at_ += 4;
@@ -210,10 +209,7 @@ std::optional<long double> ReadNumber(std::string_view text) {
     if (!EqualsIgnoringCase(unsigned_text, "infinity")) return std::nullopt;
     return negative ? -Limits::infinity() : Limits::infinity();
   }
-  long double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return WholeNumber<long double>(text);
 }
 
 std::optional<bool> ReadBool(std::string_view text) {

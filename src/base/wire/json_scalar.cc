@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/number.h"
 #include "base/wire/json_tree.h"
 
 namespace trainyard::wire {
@@ -24,21 +24,13 @@ using Kind = JsonValue::Kind;
 
 constexpr std::size_t kEchoBytesMax = 200;
 
-template <class T>
-std::optional<T> Whole(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// A number such as 1e3 or 5.0 is an integer too; a string must be plain digits.
 template <std::integral T>
 std::optional<T> ReadInteger(const JsonValue& value) {
   if (value.kind != Kind::kNumber && value.kind != Kind::kString) return std::nullopt;
-  if (auto integer = Whole<T>(value.text)) return integer;
+  if (auto integer = WholeNumber<T>(value.text)) return integer;
   if (value.kind == Kind::kString) return std::nullopt;
-  const auto number = Whole<double>(value.text);
+  const auto number = WholeNumber<double>(value.text);
   constexpr auto kMin = static_cast<double>(std::numeric_limits<T>::min());
   constexpr T kHalfOfEnd = std::numeric_limits<T>::max() / 2 + 1;
   constexpr auto kEnd = 2.0 * static_cast<double>(kHalfOfEnd);
@@ -52,7 +44,7 @@ bool FitsDouble(const JsonValue& value, double max) {
     return true;
   }
   if (value.kind != Kind::kNumber && value.kind != Kind::kString) return false;
-  const auto number = Whole<double>(value.text);
+  const auto number = WholeNumber<double>(value.text);
   return number && std::isfinite(*number) && std::abs(*number) <= max;
 }
 

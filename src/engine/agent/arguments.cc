@@ -1,11 +1,11 @@
 #include "engine/agent/arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <optional>
 
+#include "base/number.h"
 #include "base/text/hex.h"
 
 namespace trainyard::agent {
@@ -16,14 +16,6 @@ constexpr std::size_t kFingerprintDigits = 64;
 constexpr std::size_t kNodeBytesMax = 255;
 /// Slurm sets CUDA_VISIBLE_DEVICES to this for a task without GPUs.
 constexpr std::string_view kNoGpus = "NoDevFiles";
-
-template <class Number>
-std::optional<Number> ReadNumber(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 /// It becomes the name of a directory.
 bool IsNodeName(std::string_view name) {
@@ -41,7 +33,7 @@ Status ReadServer(std::string_view text, Arguments& arguments) {
     return std::unexpected(InvalidArgument("--server", "is not HOST:PORT"));
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const auto port = ReadNumber<std::uint16_t>(text.substr(colon + 1));
+  const auto port = WholeNumber<std::uint16_t>(text.substr(colon + 1));
   if (host.empty() || !port || *port == 0)
     return std::unexpected(InvalidArgument("--server", "is not HOST:PORT"));
   arguments.server_host = host;
@@ -77,7 +69,7 @@ Result<Arguments> ParseArguments(std::span<const std::string_view> words) {
   arguments.fingerprint = values["--fingerprint"];
   if (arguments.fingerprint.size() != kFingerprintDigits || !text::IsLowerHex(arguments.fingerprint))
     return std::unexpected(InvalidArgument("--fingerprint", "is not 64 lower-case hexadecimal digits"));
-  const auto slot = ReadNumber<int>(values["--slot"]);
+  const auto slot = WholeNumber<int>(values["--slot"]);
   if (!slot || *slot < 0) return std::unexpected(InvalidArgument("--slot", "is no number from 0"));
   arguments.slot = *slot;
   if (!IsNodeName(values["--node"])) return std::unexpected(InvalidArgument("--node", "is no node's name"));

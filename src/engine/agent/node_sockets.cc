@@ -4,7 +4,6 @@
 #include <sys/un.h>
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +13,7 @@
 
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
+#include "base/number.h"
 #include "rules/placement/plan.h"
 
 namespace trainyard::agent {
@@ -61,10 +61,7 @@ bool AnyLine(std::string_view text, bool (*is_it)(const std::string&)) {
 constexpr const char* kLoopback = "127.0.0.1";
 
 std::uint16_t FormerPort(const std::string& file) {
-  std::uint16_t port = 0;
-  const std::string text = ReadFile(file).value_or("");
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc() ? port : std::uint16_t{0};
+  return LeadingNumber<std::uint16_t>(ReadFile(file).value_or("")).value_or(0);
 }
 
 Result<http::ListeningSocket> BindReplicaTcp(const std::string& file) {

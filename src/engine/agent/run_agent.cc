@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -28,6 +27,7 @@
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
 #include "base/async/unique_fd.h"
+#include "base/number.h"
 #include "base/text/hex.h"
 #include "engine/agent/arguments.h"
 #include "engine/agent/node_facts.h"
@@ -185,10 +185,9 @@ void ForgetTicket() {
 }
 
 std::optional<SysTime> ReadUntil(const std::string& text) {
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || seconds <= 0) return std::nullopt;
-  return SysTime(std::chrono::seconds(seconds));
+  const auto seconds = LeadingNumber<std::int64_t>(text);
+  if (!seconds || *seconds <= 0) return std::nullopt;
+  return SysTime(std::chrono::seconds(*seconds));
 }
 
 int Complain(int status, const std::string& why) {

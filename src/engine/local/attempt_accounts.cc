@@ -2,11 +2,11 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <charconv>
 #include <string>
 #include <utility>
 
 #include "base/async/on_pool.h"
+#include "base/number.h"
 #include "programs/runtimes/attempt_processes.h"
 
 namespace trainyard::engine {
@@ -18,11 +18,6 @@ constexpr std::uint64_t kFirstMin = 65'536;
 /// The kernel reserves the highest number for "not set".
 constexpr std::uint64_t kLastMax = 4'294'967'294;
 
-bool ParseId(std::string_view text, std::uint64_t& id) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
 Result<JobUsers> ParseJobUsers(std::string_view text) {
@@ -31,11 +26,13 @@ Result<JobUsers> ParseJobUsers(std::string_view text) {
     return std::unexpected(InvalidArgument("", "'" + std::string(text) + "' " + why));
   };
   const std::size_t dash = text.find('-');
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  if (dash == std::string_view::npos || !ParseId(text.substr(0, dash), first) ||
-      !ParseId(text.substr(dash + 1), last))
+  const auto lowest = WholeNumber<std::uint64_t>(text.substr(0, dash));
+  const auto highest =
+      WholeNumber<std::uint64_t>(dash == std::string_view::npos ? "" : text.substr(dash + 1));
+  if (!lowest || !highest)
     return refused("is not FIRST-LAST: two numbers of users, as 1900000000-1999999999");
+  const std::uint64_t first = *lowest;
+  const std::uint64_t last = *highest;
   if (first < kFirstMin) return refused("begins below 65536, where this machine's own accounts are");
   if (last > kLastMax) return refused("ends above 4294967294, the last number that a user can have");
   if (last < first || last - first + 1 < kCountMin)

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -15,6 +14,8 @@
 #include <string_view>
 
 #include "base/async/file.h"
+#include "base/number.h"
+#include "base/process/process_sockets.h"
 
 namespace trainyard::engine {
 
@@ -85,24 +86,18 @@ UniqueFd OpenPid(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd
 
 /// The process that signed the present lock file.
 pid_t Signer(const AttemptDir& dir) {
-  const std::string text = ReadFile(dir.Lock()).value_or("");
-  pid_t pid = 0;
-  std::from_chars(text.data(), text.data() + text.size(), pid);
-  return pid;
+  return LeadingNumber<pid_t>(ReadFile(dir.Lock()).value_or("")).value_or(0);
 }
 
 }  // namespace
 
 Result<Strays> FindStrays(const AttemptDir& dir) {
   const Marks marks = MarksOf(dir);
-  const Folder all(opendir("/proc"));
-  if (!all) return std::unexpected(ErrnoError(errno, "/proc"));
+  TY_TRY(const std::vector<pid_t> all, AllProcesses());
   Strays strays;
-  while (const dirent* entry = readdir(all.get())) {
-    const std::string_view name = entry->d_name;
-    pid_t pid = 0;
-    if (std::from_chars(name.begin(), name.end(), pid).ptr != name.end() || pid == getpid()) continue;
-    const std::string process = "/proc/" + std::string(name);
+  for (const pid_t pid : all) {
+    if (pid == getpid()) continue;
+    const std::string process = "/proc/" + std::to_string(pid);
     TY_TRY(const bool holds, IsHolder(process, marks));
     if (holds) {
       strays.holders.push_back(pid);

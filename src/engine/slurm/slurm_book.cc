@@ -1,12 +1,12 @@
 #include "engine/slurm/slurm_book.h"
 
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <utility>
 
 #include "base/async/random_bytes.h"
+#include "base/number.h"
 #include "base/text/hex.h"
 
 namespace trainyard::engine {
@@ -73,9 +73,7 @@ std::vector<int> ParseNumbers(std::string_view text) {
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find(','));
     text.remove_prefix(std::min(one.size() + 1, text.size()));
-    int number = 0;
-    std::from_chars(one.data(), one.data() + one.size(), number);
-    numbers.push_back(number);
+    numbers.push_back(LeadingNumber<int>(one).value_or(0));
   }
   return numbers;
 }

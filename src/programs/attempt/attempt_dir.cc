@@ -9,11 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <string>
 
 #include "base/async/file.h"
+#include "base/number.h"
+#include "base/process/process_sockets.h"
 #include "programs/environment/content_hash.h"
 
 namespace trainyard::replica {
@@ -98,27 +99,18 @@ Result<bool> IsLocked(const AttemptDir& dir) {
 }
 
 std::optional<pid_t> LockHolder(const AttemptDir& dir) {
-  const auto text = ReadFile(dir.Lock());
-  if (!text) return std::nullopt;
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), pid);
+  const auto pid = LeadingNumber<pid_t>(ReadFile(dir.Lock()).value_or(""));
   struct stat file{};
-  if (error != std::errc() || pid <= 0 || stat(dir.Lock().c_str(), &file) != 0) return std::nullopt;
-  return HasOpen(std::to_string(pid), file) ? std::optional(pid) : std::nullopt;
+  if (pid.value_or(0) <= 0 || stat(dir.Lock().c_str(), &file) != 0) return std::nullopt;
+  return HasOpen(std::to_string(*pid), file) ? pid : std::nullopt;
 }
 
 std::vector<pid_t> LockHolders(const AttemptDir& dir) {
   std::vector<pid_t> holders;
   struct stat file{};
   if (stat(dir.Lock().c_str(), &file) != 0) return holders;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
-    pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size())
-      continue;
-    if (pid != getpid() && HasOpen(name, file)) holders.push_back(pid);
+  for (const pid_t pid : AllProcesses().value_or(std::vector<pid_t>())) {
+    if (pid != getpid() && HasOpen(std::to_string(pid), file)) holders.push_back(pid);
   }
   return holders;
 }

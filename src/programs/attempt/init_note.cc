@@ -5,10 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/number.h"
 
 namespace trainyard::replica {
 
@@ -19,12 +19,6 @@ std::string_view TakeUntil(std::string_view& text, char end) {
   const std::string_view taken = text.substr(0, size);
   text.remove_prefix(size == std::string_view::npos ? text.size() : size + 1);
   return taken;
-}
-
-template <class Number>
-bool ParseWhole(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 std::optional<std::uint64_t> StartTime(pid_t pid) {
@@ -40,9 +34,7 @@ std::optional<std::uint64_t> StartTimeFromStat(std::string_view stat) noexcept {
   if (name_end == std::string_view::npos) return std::nullopt;
   stat.remove_prefix(name_end + 2);
   for (int i = 0; i < kFieldsBetween; ++i) TakeUntil(stat, ' ');
-  std::uint64_t time = 0;
-  if (!ParseWhole(TakeUntil(stat, ' '), time)) return std::nullopt;
-  return time;
+  return WholeNumber<std::uint64_t>(TakeUntil(stat, ' '));
 }
 
 std::string PrintInitNote(const InitNote& note) {
@@ -55,10 +47,11 @@ std::string PrintInitNote(const InitNote& note) {
 std::optional<InitNote> ParseInitNote(std::string_view text) {
   if (!text.ends_with('\n')) return std::nullopt;
   std::string_view first = TakeUntil(text, '\n');
-  InitNote note;
-  if (!ParseWhole(TakeUntil(first, ' '), note.init.pid) || note.init.pid <= 0) return std::nullopt;
-  if (!ParseWhole(TakeUntil(first, ' '), note.init.start_time)) return std::nullopt;
-  note.init.boot_id = TakeUntil(first, ' ');
+  const auto pid = WholeNumber<pid_t>(TakeUntil(first, ' '));
+  const auto start_time = WholeNumber<std::uint64_t>(TakeUntil(first, ' '));
+  if (!start_time || pid.value_or(0) <= 0) return std::nullopt;
+  InitNote note{
+      .init = {.pid = *pid, .start_time = *start_time, .boot_id = std::string(TakeUntil(first, ' '))}};
   note.preparing = first == "preparing";
   if (note.init.boot_id.empty()) return std::nullopt;
   while (!text.empty()) note.groups.emplace_back(TakeUntil(text, '\n'));

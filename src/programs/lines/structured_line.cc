@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <charconv>
 #include <string>
+
+#include "base/number.h"
 
 namespace trainyard::replica {
 
@@ -100,9 +101,8 @@ bool TakePlace(std::string_view rest, CppLogLine& parsed) {
   const std::size_t colon = place.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || place.find(' ') != std::string_view::npos)
     return false;
-  const std::string_view number = place.substr(colon + 1);
-  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), parsed.line);
-  if (error != std::errc() || stop != number.data() + number.size() || parsed.line < 0) return false;
+  parsed.line = WholeNumber<decltype(parsed.line)>(place.substr(colon + 1)).value_or(-1);
+  if (parsed.line < 0) return false;
   parsed.file = place.substr(0, colon);
   parsed.text = rest.substr(bracket + 1);
   if (parsed.text.starts_with(' ')) parsed.text.remove_prefix(1);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/async/file.h"
+#include "base/number.h"
 #include "programs/node/nvml_usage.h"
 
 namespace trainyard::node {
@@ -101,13 +101,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kGoogleVendor = "0x1ae0";
 
-std::optional<int> ParseNumber(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::vector<std::string> Names(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -122,7 +115,7 @@ std::vector<int> Numbered(const std::string& folder, std::string_view prefix) {
   std::vector<int> numbers;
   for (const std::string& name : Names(folder)) {
     if (!name.starts_with(prefix)) continue;
-    if (const auto number = ParseNumber(std::string_view(name).substr(prefix.size())))
+    if (const auto number = WholeNumber<int>(std::string_view(name).substr(prefix.size())))
       numbers.push_back(*number);
   }
   std::ranges::sort(numbers);
@@ -163,7 +156,7 @@ std::vector<placement::Device> GpusOfDriver(const Places& places) {
   const std::string folder = places.root + "/proc/driver/nvidia/gpus";
   for (const std::string& bus_id : Names(folder)) {
     const auto text = ReadFile(folder + "/" + bus_id + "/information");
-    const auto minor = ParseNumber(text ? Value(*text, "Device Minor") : "");
+    const auto minor = WholeNumber<int>(text ? Value(*text, "Device Minor") : "");
     if (!minor) continue;
     std::string id = Value(*text, "GPU UUID");
     if (!id.starts_with("GPU-") || id.find('?') != std::string::npos) id = std::to_string(gpus.size());

@@ -1,7 +1,8 @@
 #include "programs/node/nvml_usage.h"
 
-#include <charconv>
 #include <optional>
+
+#include "base/number.h"
 
 namespace trainyard::node {
 namespace {
@@ -33,10 +34,8 @@ Result<Calls> FindAll(const NvmlLibrary& library) {
 
 std::optional<NvmlDevice> FindDevice(const Calls& calls, const std::string& id) {
   NvmlDevice device = nullptr;
-  unsigned index = 0;
-  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), index);
-  const bool is_index = error == std::errc() && end == id.data() + id.size();
-  const NvmlReturn code = is_index ? calls.by_index(index, &device) : calls.by_uuid(id.c_str(), &device);
+  const auto index = WholeNumber<unsigned>(id);
+  const NvmlReturn code = index ? calls.by_index(*index, &device) : calls.by_uuid(id.c_str(), &device);
   if (code != kNvmlSuccess) return std::nullopt;
   return device;
 }

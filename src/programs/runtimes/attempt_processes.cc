@@ -1,13 +1,8 @@
 #include "programs/runtimes/attempt_processes.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -16,6 +11,7 @@
 
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
+#include "base/number.h"
 #include "base/process/process_sockets.h"
 #include "programs/attempt/attempt_dir.h"
 #include "programs/runtimes/daemon_container.h"
@@ -35,35 +31,19 @@ std::optional<std::uint32_t> NumberIn(std::string_view status, std::string_view 
   const std::size_t at = status.find(name);
   if (at == std::string_view::npos) return std::nullopt;
   status.remove_prefix(at + name.size());
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(status.data(), status.data() + status.size(), number);
-  return error == std::errc() ? std::optional(number) : std::nullopt;
+  return LeadingNumber<std::uint32_t>(status);
 }
 
-/// Reads the process's user from its status, since the owner of its files in /proc is root while it may not
+/// The user comes from the process's status, since the owner of its files in /proc is root while it may not
 /// be traced.
-void AddProcess(int proc, const char* name, pid_t pid, std::vector<Process>& processes) {
-  const UniqueFd file(::openat(proc, (std::string(name) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 2048> text{};
-  const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : -1;
-  if (size <= 0) return;
-  const std::string_view status(text.data(), static_cast<std::size_t>(size));
-  const auto parent = NumberIn(status, "\nPPid:\t");
-  const auto uid = NumberIn(status, "\nUid:\t");
-  if (parent && uid) processes.push_back({.pid = pid, .parent = static_cast<pid_t>(*parent), .uid = *uid});
-}
-
 std::vector<Process> ReadProcesses() {
   std::vector<Process> processes;
-  DIR* proc = ::opendir("/proc");
-  if (proc == nullptr) return processes;
-  while (const dirent* entry = ::readdir(proc)) {
-    pid_t pid = 0;
-    const char* end = entry->d_name + std::strlen(entry->d_name);
-    if (std::from_chars(entry->d_name, end, pid).ptr == end)
-      AddProcess(::dirfd(proc), entry->d_name, pid, processes);
+  for (const pid_t pid : AllProcesses().value_or(std::vector<pid_t>())) {
+    const std::string status = ReadFile("/proc/" + std::to_string(pid) + "/status").value_or("");
+    const auto parent = NumberIn(status, "\nPPid:\t");
+    const auto uid = NumberIn(status, "\nUid:\t");
+    if (parent && uid) processes.push_back({.pid = pid, .parent = static_cast<pid_t>(*parent), .uid = *uid});
   }
-  ::closedir(proc);
   return processes;
 }
 

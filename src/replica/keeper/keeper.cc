@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -23,6 +22,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
+#include "base/number.h"
 #include "base/process/descriptor_limit.h"
 #include "base/process/variables.h"
 #include "base/systemd/notify_socket.h"
@@ -86,11 +86,8 @@ std::optional<KeeperOptions> ParseArguments(int argc, char** argv) {
     if (flag == "--socket") {
       options.socket = value;
     } else if (flag == "--stop-timeout") {
-      int seconds = -1;
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-      if (error != std::errc() || end != value.data() + value.size() || seconds < 0 ||
-          seconds > kStopSecondsMax)
-        return std::nullopt;
+      const int seconds = WholeNumber<int>(value).value_or(-1);
+      if (seconds < 0 || seconds > kStopSecondsMax) return std::nullopt;
       options.stop_max = std::chrono::seconds(seconds);
     } else if (flag == "--server-unit" && !value.empty()) {
       options.server_unit = value;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 
@@ -43,16 +42,9 @@ std::vector<std::string> Subdirectories(const std::string& path) {
   return names;
 }
 
-/// The parent's id; 0: the process is gone. The name in parentheses may contain anything.
+/// The parent's id; -1: the process is gone.
 pid_t ParentOf(pid_t pid) {
-  const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
-  if (!stat) return 0;
-  const std::size_t after = stat->rfind(") ");
-  constexpr std::size_t kState = 4;  // ") S "
-  if (after == std::string::npos || after + kState > stat->size()) return 0;
-  pid_t parent = 0;
-  std::from_chars(stat->data() + after + kState, stat->data() + stat->size(), parent);
-  return parent;
+  return replica::ParentFromStat(ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or(""));
 }
 
 std::vector<pid_t> Processes(const std::string& group) {

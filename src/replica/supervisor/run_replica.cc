@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <string_view>
@@ -16,6 +15,7 @@
 
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
+#include "base/number.h"
 #include "base/process/descriptor_limit.h"
 #include "programs/attempt/attempt_dir.h"
 #include "programs/runtimes/oci_container.h"
@@ -41,10 +41,8 @@ struct Arguments {
 std::optional<std::int64_t> Value(std::string_view argument, std::string_view name) {
   if (!argument.starts_with(name)) return std::nullopt;
   argument.remove_prefix(name.size());
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), value);
-  if (error != std::errc() || end != argument.data() + argument.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = WholeNumber<std::int64_t>(argument);
+  return value.value_or(-1) < 0 ? std::nullopt : value;
 }
 
 std::optional<Arguments> ParseArguments(int argc, char** argv) {

@@ -7,13 +7,13 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
 
 #include "base/async/file.h"
+#include "base/number.h"
 #include "programs/sandbox/cgroups/cgroup.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/cgroups/process_limit.h"
@@ -105,10 +105,8 @@ void RemoveLeftGroups(const std::string& directory, const std::string& installat
        entry.increment(error)) {
     const std::string name = entry->path().filename();
     if (!name.starts_with(installation + "-")) continue;
-    pid_t maker = 0;
-    const char* const number = name.data() + name.rfind('-') + 1;
-    const auto parsed = std::from_chars(number, name.data() + name.size(), maker);
-    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size() || maker <= 0) continue;
+    const pid_t maker = WholeNumber<pid_t>(name.substr(name.rfind('-') + 1)).value_or(0);
+    if (maker <= 0) continue;
     if (kill(maker, 0) != 0 && errno == ESRCH) left.push_back(entry->path());
   }
   for (const std::string& group : left)

@@ -1,20 +1,17 @@
 #include "programs/sandbox/cgroups/proc_figures.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 #include <map>
 #include <string>
 
-#include "base/async/unique_fd.h"
+#include "base/async/file.h"
+#include "base/number.h"
+#include "base/process/process_sockets.h"
 
 namespace trainyard::replica {
 
@@ -30,11 +27,7 @@ std::string_view Word(std::string_view& text) noexcept {
   return word;
 }
 
-std::int64_t Number(std::string_view word) noexcept {
-  std::int64_t number = 0;
-  std::from_chars(word.data(), word.data() + word.size(), number);
-  return number;
-}
+std::int64_t Number(std::string_view word) noexcept { return LeadingNumber<std::int64_t>(word).value_or(0); }
 
 std::string_view Line(std::string_view& text) noexcept {
   const std::size_t end = text.find('\n');
@@ -45,19 +38,10 @@ std::string_view Line(std::string_view& text) noexcept {
 
 std::map<pid_t, std::vector<pid_t>> Children() {
   std::map<pid_t, std::vector<pid_t>> children;
-  DIR* proc = opendir("/proc");
-  if (proc == nullptr) return children;
-  while (const dirent* entry = readdir(proc)) {
-    pid_t pid = 0;
-    const char* end = entry->d_name + std::strlen(entry->d_name);
-    if (std::from_chars(entry->d_name, end, pid).ptr != end) continue;
-    const UniqueFd stat(
-        openat(dirfd(proc), (std::string(entry->d_name) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-    std::array<char, 512> text{};
-    const ssize_t size = stat ? read(stat.get(), text.data(), text.size()) : -1;
-    if (size > 0) children[ParentFromStat({text.data(), static_cast<std::size_t>(size)})].push_back(pid);
+  for (const pid_t pid : AllProcesses().value_or(std::vector<pid_t>())) {
+    const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
+    if (stat) children[ParentFromStat(*stat)].push_back(pid);
   }
-  closedir(proc);
   return children;
 }
 
@@ -124,9 +108,7 @@ std::vector<pid_t> ParsePids(std::string_view text) {
 pid_t ParentFromStat(std::string_view stat) noexcept {
   const std::size_t name_end = stat.rfind(") ");  // the name may hold anything, also ") "
   if (name_end == std::string_view::npos || stat.size() < name_end + 5) return -1;
-  pid_t parent = -1;
-  std::from_chars(stat.data() + name_end + 4, stat.data() + stat.size(), parent);
-  return parent;
+  return LeadingNumber<pid_t>(stat.substr(name_end + 4)).value_or(-1);
 }
 
 std::vector<pid_t> Descendants(pid_t root) {

@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <sstream>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "base/async/file.h"
+#include "base/number.h"
 #include "base/process/child_process.h"
 #include "base/process/variables.h"
 #include "programs/sandbox/namespaces/mount_calls.h"
@@ -127,10 +127,9 @@ std::optional<IdRange> FindSubordinateIds(std::string_view text, std::string_vie
     if (first == std::string_view::npos || second == std::string_view::npos) continue;
     const std::string_view who = line.substr(0, first);
     if (who.empty() || (who != user_name && who != number)) continue;
-    IdRange range;
-    const auto begun = std::from_chars(line.data() + first + 1, line.data() + second, range.first);
-    const auto counted = std::from_chars(line.data() + second + 1, line.data() + line.size(), range.count);
-    if (begun.ec == std::errc() && counted.ec == std::errc() && range.count > 0) return range;
+    const auto begin = LeadingNumber<std::uint32_t>(line.substr(first + 1, second - first - 1));
+    const auto count = LeadingNumber<std::uint32_t>(line.substr(second + 1));
+    if (begin && count.value_or(0) > 0) return IdRange{*begin, *count};
   }
   return std::nullopt;
 }

@@ -12,11 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <vector>
 
 #include "base/async/file.h"
+#include "base/number.h"
 #include "programs/sandbox/network/connect_doors.h"
 #include "programs/sandbox/sandbox.h"
 
@@ -25,11 +25,7 @@ namespace trainyard::replica {
 namespace {
 
 std::optional<std::int64_t> ReadSetting(const std::string& path) {
-  const auto text = ReadFile("/proc/sys/" + path);
-  std::int64_t value = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc())
-    return std::nullopt;
-  return value;
+  return LeadingNumber<std::int64_t>(ReadFile("/proc/sys/" + path).value_or(""));
 }
 
 /// Whether the kernel makes the view in these namespaces.

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -22,6 +21,7 @@
 #include <utility>
 
 #include "base/async/unix_socket.h"
+#include "base/number.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)  // Linux 5.19
@@ -119,10 +119,8 @@ pid_t ProcessOf(int proc, pid_t thread) {
   const ssize_t size = file ? read(file.get(), text.data(), text.size()) : 0;
   const std::string_view status(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   const std::size_t at = status.find(kKey);
-  pid_t process = -1;
-  if (at != std::string::npos)
-    std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), process);
-  return process;
+  if (at == std::string::npos) return -1;
+  return LeadingNumber<pid_t>(status.substr(at + kKey.size())).value_or(-1);
 }
 
 UniqueFd OpenProcess(int proc, pid_t thread) {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/number.h"
 #include "base/wire/host_name.h"
 #include "programs/sandbox/namespaces/led_command.h"
 
@@ -66,10 +66,8 @@ std::optional<ConnectPlace> PlaceOf(const sockaddr* address) {
 std::uint16_t PortOf(std::string_view name) {
   const std::size_t colon = name.rfind(':');
   const std::size_t bracket = name.rfind(']');
-  std::uint16_t port = 0;
-  if (colon != std::string_view::npos && (bracket == std::string_view::npos || bracket < colon))
-    std::from_chars(name.data() + colon + 1, name.data() + name.size(), port);
-  return port;
+  if (colon == std::string_view::npos || (bracket != std::string_view::npos && bracket > colon)) return 0;
+  return LeadingNumber<std::uint16_t>(name.substr(colon + 1)).value_or(0);
 }
 
 void Allow(ConnectRule& rule, const std::string& name) {

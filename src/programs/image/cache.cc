@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/wire/json_members.h"
 #include "programs/image/manifest.h"
 #include "programs/image/reference.h"
 
@@ -39,68 +40,39 @@ Error Damaged(const fs::path& path) { return {Code::kDataLoss, path.string() + "
 
 Result<json::object> LoadObject(const fs::path& path) {
   TY_TRY(const std::string text, ReadFile(path));
-  boost::system::error_code error;
-  json::value value = json::parse(text, error);
-  if (error || !value.is_object()) return std::unexpected(Damaged(path));
-  return std::move(value.as_object());
-}
-
-std::string Text(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-std::int64_t Number(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
-}
-
-bool Flag(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
-
-const json::array& List(const json::object& object, std::string_view name) {
-  static const json::array kNone;
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_array() ? value->get_array() : kNone;
-}
-
-std::vector<std::string> Texts(const json::object& object, std::string_view name) {
-  std::vector<std::string> texts;
-  for (const json::value& text : List(object, name))
-    if (text.is_string()) texts.emplace_back(text.get_string());
-  return texts;
+  std::optional<json::object> object = wire::ParseJsonObject(text);
+  if (!object) return std::unexpected(Damaged(path));
+  return *std::move(object);
 }
 
 json::array ToArray(const std::vector<std::string>& texts) { return json::array(texts.begin(), texts.end()); }
 
 Result<Note> LoadNote(const fs::path& path) {
   TY_TRY(const json::object object, LoadObject(path));
-  return Note{.reference = Text(object, "reference"),
-              .name = Text(object, "name"),
-              .access = {.tls = Flag(object, "tls"),
-                         .auth_file = Text(object, "authFile"),
-                         .guarded = Flag(object, "guarded"),
-                         .named = Texts(object, "namedRegistries")}};
+  return Note{.reference = wire::TextIn(object, "reference"),
+              .name = wire::TextIn(object, "name"),
+              .access = {.tls = wire::FlagIn(object, "tls"),
+                         .auth_file = wire::TextIn(object, "authFile"),
+                         .guarded = wire::FlagIn(object, "guarded"),
+                         .named = wire::TextsIn(object, "namedRegistries")}};
 }
 
 Result<CachedImage> ParseRecord(std::string_view digest, const fs::path& path, const json::object& object) {
   CachedImage image{.digest = std::string(digest),
-                    .reference = Text(object, "reference"),
-                    .names = Texts(object, "names"),
-                    .loaded_names = Texts(object, "loadedNames"),
-                    .loaded = Flag(object, "loaded"),
-                    .pulled = SystemTime(std::chrono::seconds(Number(object, "pulled"))),
-                    .config_digest = Text(object, "config"),
+                    .reference = wire::TextIn(object, "reference"),
+                    .names = wire::TextsIn(object, "names"),
+                    .loaded_names = wire::TextsIn(object, "loadedNames"),
+                    .loaded = wire::FlagIn(object, "loaded"),
+                    .pulled = SystemTime(std::chrono::seconds(wire::NumberIn(object, "pulled"))),
+                    .config_digest = wire::TextIn(object, "config"),
                     .layers = {}};
-  for (const json::value& value : List(object, "layers")) {
+  for (const json::value& value : wire::ListIn(object, "layers")) {
     if (!value.is_object()) return std::unexpected(Damaged(path));
     const json::object& layer = value.get_object();
-    image.layers.push_back({.digest = Text(layer, "digest"),
-                            .diff_id = Text(layer, "diffId"),
-                            .size_bytes = Number(layer, "size"),
-                            .unpacked_bytes = Number(layer, "unpacked")});
+    image.layers.push_back({.digest = wire::TextIn(layer, "digest"),
+                            .diff_id = wire::TextIn(layer, "diffId"),
+                            .size_bytes = wire::NumberIn(layer, "size"),
+                            .unpacked_bytes = wire::NumberIn(layer, "unpacked")});
     if (!IsSha256(image.layers.back().digest) || !IsSha256(image.layers.back().diff_id))
       return std::unexpected(Damaged(path));
   }
@@ -246,6 +218,18 @@ std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view 
 
 Status WriteBlob(const CacheLayout& layout, std::string_view digest, std::string_view bytes) {
   return WriteFileAtomically(layout.Blob(digest), bytes);
+}
+
+Status WriteLayout(const std::string& manifest, const std::string& digest, const fs::path& folder) {
+  const auto object = wire::ParseJsonObject(manifest);
+  std::string kind = object ? wire::TextIn(*object, "mediaType") : "";
+  if (kind.empty()) kind = "application/vnd.oci.image.manifest.v1+json";  // OCI manifests may leave it out
+  const json::object name{{"org.opencontainers.image.ref.name", "image"}};
+  const json::object entry{
+      {"mediaType", kind}, {"digest", digest}, {"size", manifest.size()}, {"annotations", name}};
+  const json::object index{{"schemaVersion", 2}, {"manifests", json::array{entry}}};
+  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
+  return WriteFileAtomically(folder / "index.json", json::serialize(index));
 }
 
 Result<std::vector<fs::path>> EntriesOf(const fs::path& folder) {

@@ -115,6 +115,11 @@ struct Note {
 [[nodiscard]] std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view digest);
 [[nodiscard]] Status WriteBlob(const CacheLayout& layout, std::string_view digest, std::string_view bytes);
 
+/// Writes an OCI layout with the one image, whose blobs stay in the cache, into an existing directory.
+/// `manifest`: the blob of `digest`.
+[[nodiscard]] Status WriteLayout(const std::string& manifest, const std::string& digest,
+                                 const std::filesystem::path& folder);
+
 /// The entries of a directory; absent if it does not exist. Errors: those of the file system.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> EntriesOf(const std::filesystem::path& folder);
 

@@ -8,6 +8,7 @@
 
 #include "base/async/file.h"
 #include "base/text/base64.h"
+#include "base/wire/json_members.h"
 
 namespace trainyard::image {
 
@@ -42,15 +43,7 @@ std::vector<std::string> AuthFiles(const std::string& registries_dir) {
 json::object Load(const std::string& file) {
   const Result<std::string> text = ReadFile(file, kAuthFileBytesMax);
   if (!text) return {};
-  boost::system::error_code error;
-  json::value value = json::parse(*text, error);
-  return !error && value.is_object() ? std::move(value.as_object()) : json::object();
-}
-
-const json::object& Member(const json::object& object, std::string_view name) {
-  static const json::object kNone;
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_object() ? value->get_object() : kNone;
+  return wire::ParseJsonObject(*text).value_or(json::object());
 }
 
 /// "https://index.docker.io/v1/" is docker.io; "gcr.io/project" stays.
@@ -71,22 +64,20 @@ bool Covers(std::string_view key, std::string_view name) {
 
 bool HasEntry(const json::object& file, std::string_view name) {
   for (const std::string_view member : {"auths", "credHelpers"})
-    for (const auto& [key, value] : Member(file, member))
+    for (const auto& [key, value] : wire::ObjectIn(file, member))
       if (Covers(key, name)) return true;
   return false;
 }
 
 /// A store may have credentials for any: only skopeo asks it.
 bool MayKnow(const json::object& file, std::string_view name) {
-  const json::value* store = file.if_contains("credsStore");
-  return (store != nullptr && store->is_string() && !store->get_string().empty()) || HasEntry(file, name);
+  return !wire::TextIn(file, "credsStore").empty() || HasEntry(file, name);
 }
 
 std::string UserOf(const json::value& entry) {
   const json::object* object = entry.if_object();
-  const json::value* auth = object != nullptr ? object->if_contains("auth") : nullptr;
-  if (auth == nullptr || !auth->is_string()) return {};
-  const std::string decoded = text::FromBase64(std::string_view(auth->get_string())).value_or("");
+  if (object == nullptr) return {};
+  const std::string decoded = text::FromBase64(wire::TextIn(*object, "auth")).value_or("");
   return decoded.substr(0, decoded.find(':'));
 }
 
@@ -109,9 +100,9 @@ std::vector<KnownRegistry> KnownRegistries(const std::string& registries_dir) {
   std::vector<KnownRegistry> known;
   for (const std::string& file : AuthFiles(registries_dir)) {
     const json::object loaded = Load(file);
-    for (const auto& [key, value] : Member(loaded, "auths"))
+    for (const auto& [key, value] : wire::ObjectIn(loaded, "auths"))
       known.push_back({.registry = std::string(RegistryOf(key)), .user = UserOf(value), .file = file});
-    for (const auto& [key, value] : Member(loaded, "credHelpers"))
+    for (const auto& [key, value] : wire::ObjectIn(loaded, "credHelpers"))
       known.push_back({.registry = std::string(RegistryOf(key)), .user = {}, .file = file});
   }
   return known;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/wire/json_members.h"
 #include "programs/image/cache.h"
 #include "programs/image/reference.h"
 
@@ -64,34 +65,22 @@ Result<std::map<std::string, std::string>> ReadTop(const std::string& path) {
   return files;
 }
 
-const json::array* ListIn(const json::value& value, std::string_view name) {
-  const json::object* object = value.if_object();
-  const json::value* member = object != nullptr ? object->if_contains(name) : nullptr;
-  return member != nullptr ? member->if_array() : nullptr;
-}
-
-std::string TextIn(const json::value& value, std::string_view name) {
-  const json::object* object = value.if_object();
-  const json::value* member = object != nullptr ? object->if_contains(name) : nullptr;
-  return member != nullptr && member->is_string() ? std::string(member->get_string()) : std::string();
-}
-
 /// index.json of an OCI layout. `transport`: "oci:" or "oci-archive:".
 std::vector<ArchivedImage> ReadLayout(const std::string& text, const std::string& transport,
                                       const std::string& path) {
   std::vector<ArchivedImage> images;
-  boost::system::error_code error;
-  const json::value index = json::parse(text, error);
-  const json::array* manifests = error ? nullptr : ListIn(index, "manifests");
-  if (manifests == nullptr) return images;
-  for (const json::value& manifest : *manifests) {
+  const auto index = wire::ParseJsonObject(text);
+  if (!index) return images;
+  const json::array& manifests = wire::ListIn(*index, "manifests");
+  for (const json::value& manifest : manifests) {
     const json::object* object = manifest.if_object();
-    const json::value* annotations = object != nullptr ? object->if_contains("annotations") : nullptr;
-    const std::string name = annotations != nullptr ? TextIn(*annotations, kNameKey) : "";
-    const std::string full_name = annotations != nullptr ? TextIn(*annotations, kFullNameKey) : "";
+    const json::object annotations =
+        object != nullptr ? wire::ObjectIn(*object, "annotations") : json::object();
+    const std::string name = wire::TextIn(annotations, kNameKey);
+    const std::string full_name = wire::TextIn(annotations, kFullNameKey);
     ArchivedImage image{.reference = transport + path, .names = {}};
     // skopeo finds the only image of a layout without its name.
-    if (!name.empty() && manifests->size() > 1) image.reference += ":" + name;
+    if (!name.empty() && manifests.size() > 1) image.reference += ":" + name;
     if (const std::string& best = full_name.empty() ? name : full_name; ParseReference(best))
       image.names.push_back(best);
     images.push_back(std::move(image));
@@ -102,15 +91,11 @@ std::vector<ArchivedImage> ReadLayout(const std::string& text, const std::string
 /// manifest.json of a docker archive.
 std::vector<ArchivedImage> ReadDocker(const std::string& text, const std::string& path) {
   std::vector<ArchivedImage> images;
-  boost::system::error_code error;
-  const json::value list = json::parse(text, error);
-  if (error || !list.is_array()) return images;
-  for (std::size_t i = 0; i < list.get_array().size(); ++i) {
+  const auto list = wire::ParseJsonList(text);
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
     ArchivedImage image{.reference = "docker-archive:" + path, .names = {}};
-    if (const json::array* tags = ListIn(list.get_array()[i], "RepoTags"))
-      for (const json::value& tag : *tags)
-        if (tag.is_string()) image.names.emplace_back(tag.get_string());
-    if (list.get_array().size() > 1)
+    if (const json::object* object = (*list)[i].if_object()) image.names = wire::TextsIn(*object, "RepoTags");
+    if (list->size() > 1)
       image.reference += ":" + (image.names.empty() ? "@" + std::to_string(i) : image.names.front());
     images.push_back(std::move(image));
   }

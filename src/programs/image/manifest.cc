@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/wire/json_members.h"
 #include "programs/image/reference.h"
 
 namespace trainyard::image {
@@ -31,32 +32,8 @@ Result<json::object> ReadObject(std::string_view what, std::string_view text) {
   return std::move(value.as_object());
 }
 
-std::string Text(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  const json::string* text = value != nullptr ? value->if_string() : nullptr;
-  return text != nullptr ? std::string(*text) : std::string();
-}
-
-/// Absent or null: empty.
-std::vector<std::string> Texts(const json::object& object, std::string_view name) {
-  std::vector<std::string> texts;
-  const json::value* value = object.if_contains(name);
-  const json::array* list = value != nullptr ? value->if_array() : nullptr;
-  if (list == nullptr) return texts;
-  for (const json::value& item : *list)
-    if (const json::string* text = item.if_string()) texts.emplace_back(*text);
-  return texts;
-}
-
-const json::object& Object(const json::object& object, std::string_view name) {
-  static const json::object kNone;
-  const json::value* value = object.if_contains(name);
-  const json::object* member = value != nullptr ? value->if_object() : nullptr;
-  return member != nullptr ? *member : kNone;
-}
-
 Result<Descriptor> ReadDescriptor(std::string_view what, const json::object& object) {
-  Descriptor descriptor{.digest = Text(object, "digest"), .size = 0};
+  Descriptor descriptor{.digest = wire::TextIn(object, "digest"), .size = 0};
   if (!IsSha256(descriptor.digest))
     return std::unexpected(
         Unreadable(what, "'" + descriptor.digest.substr(0, 80) + "' is not a sha256 digest"));
@@ -68,8 +45,9 @@ Result<Descriptor> ReadDescriptor(std::string_view what, const json::object& obj
 }
 
 std::string Platform(const json::object& platform) {
-  const std::string variant = Text(platform, "variant");
-  return Text(platform, "os") + "/" + Text(platform, "architecture") + (variant.empty() ? "" : "/" + variant);
+  const std::string variant = wire::TextIn(platform, "variant");
+  return wire::TextIn(platform, "os") + "/" + wire::TextIn(platform, "architecture") +
+         (variant.empty() ? "" : "/" + variant);
 }
 
 }  // namespace
@@ -103,10 +81,10 @@ Result<Descriptor> ChooseManifest(std::string_view index, std::string_view archi
   std::vector<std::string> there;
   for (const json::value& entry : list->as_array()) {
     if (!entry.is_object()) return std::unexpected(Unreadable("index", "an entry is no JSON object"));
-    const json::object& platform = Object(entry.as_object(), "platform");
-    if (Text(platform, "os") == "linux" && Text(platform, "architecture") == architecture)
+    const json::object& platform = wire::ObjectIn(entry.as_object(), "platform");
+    if (wire::TextIn(platform, "os") == "linux" && wire::TextIn(platform, "architecture") == architecture)
       return ReadDescriptor("index", entry.as_object());
-    if (Text(platform, "os") != "unknown" && !platform.empty()) there.push_back(Platform(platform));
+    if (wire::TextIn(platform, "os") != "unknown" && !platform.empty()) there.push_back(Platform(platform));
   }
   std::string named;
   for (const std::string& platform : there) named += (named.empty() ? "" : ", ") + platform;
@@ -125,12 +103,12 @@ Result<Manifest> ParseManifest(std::string_view text) {
                            "with a tool of today"));
   if (!object.contains("config") || !object.contains("layers"))
     return std::unexpected(FailedPrecondition("it is not a container image"));
-  const std::string kind = Text(Object(object, "config"), "mediaType");
+  const std::string kind = wire::TextIn(wire::ObjectIn(object, "config"), "mediaType");
   if (!kind.empty() && kind.find("image.config") == std::string::npos &&
       kind.find("container.image") == std::string::npos)
     return std::unexpected(FailedPrecondition("it is not a container image but " + kind));
   Manifest manifest;
-  TY_TRY(manifest.config, ReadDescriptor("manifest", Object(object, "config")));
+  TY_TRY(manifest.config, ReadDescriptor("manifest", wire::ObjectIn(object, "config")));
   const json::array* layers = object.at("layers").if_array();
   if (layers == nullptr) return std::unexpected(Unreadable("manifest", "\"layers\" is no list"));
   if (layers->size() > kLayersMax)
@@ -138,7 +116,7 @@ Result<Manifest> ParseManifest(std::string_view text) {
                                               " layers; 127 can be stacked. Build it with fewer steps"));
   for (const json::value& layer : *layers) {
     if (!layer.is_object()) return std::unexpected(Unreadable("manifest", "a layer is no JSON object"));
-    if (Text(layer.as_object(), "mediaType").ends_with("+encrypted"))
+    if (wire::TextIn(layer.as_object(), "mediaType").ends_with("+encrypted"))
       return std::unexpected(FailedPrecondition("its layers are encrypted"));
     TY_TRY(Descriptor descriptor, ReadDescriptor("manifest", layer.as_object()));
     manifest.layers.push_back(std::move(descriptor));
@@ -148,21 +126,21 @@ Result<Manifest> ParseManifest(std::string_view text) {
 
 Result<Config> ParseConfig(std::string_view text) {
   TY_TRY(const json::object object, ReadObject("config", text));
-  Config config{.os = Text(object, "os"),
-                .architecture = Text(object, "architecture"),
-                .diff_ids = Texts(Object(object, "rootfs"), "diff_ids"),
+  Config config{.os = wire::TextIn(object, "os"),
+                .architecture = wire::TextIn(object, "architecture"),
+                .diff_ids = wire::TextsIn(wire::ObjectIn(object, "rootfs"), "diff_ids"),
                 .program = {}};
   if (!std::ranges::all_of(config.diff_ids, IsSha256))
     return std::unexpected(Unreadable("config", "a diff_id is not a sha256 digest"));
-  const json::object& program = Object(object, "config");
-  config.program = {.entrypoint = Texts(program, "Entrypoint"),
-                    .command = Texts(program, "Cmd"),
-                    .environment = Texts(program, "Env"),
-                    .working_dir = Text(program, "WorkingDir"),
-                    .user = Text(program, "User"),
-                    .stop_signal = Text(program, "StopSignal"),
+  const json::object& program = wire::ObjectIn(object, "config");
+  config.program = {.entrypoint = wire::TextsIn(program, "Entrypoint"),
+                    .command = wire::TextsIn(program, "Cmd"),
+                    .environment = wire::TextsIn(program, "Env"),
+                    .working_dir = wire::TextIn(program, "WorkingDir"),
+                    .user = wire::TextIn(program, "User"),
+                    .stop_signal = wire::TextIn(program, "StopSignal"),
                     .labels = {}};
-  for (const auto& [name, value] : Object(program, "Labels"))
+  for (const auto& [name, value] : wire::ObjectIn(program, "Labels"))
     if (const json::string* label = value.if_string()) config.program.labels.emplace(name, *label);
   return config;
 }

@@ -1,4 +1,3 @@
-#include <boost/json.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,29 +18,15 @@ namespace trainyard::image {
 namespace {
 
 namespace fs = std::filesystem;
-namespace json = boost::json;
 
 /// An OCI layout of one image whose blobs are the cache's.
-Status WriteLayout(const CacheLayout& layout, const std::string& digest, const fs::path& folder) {
+Status WriteCachedLayout(const CacheLayout& layout, const std::string& digest, const fs::path& folder) {
   const std::optional<std::string> manifest = ReadBlob(layout, digest);
   if (!manifest)
     return std::unexpected(
         FailedPrecondition("its manifest is no longer in the cache; pull or load the image again"));
-  boost::system::error_code error;
-  const json::value parsed = json::parse(*manifest, error);
-  const json::value* kind =
-      !error && parsed.is_object() ? parsed.get_object().if_contains("mediaType") : nullptr;
-  const json::object index{
-      {"schemaVersion", 2},
-      {"manifests",
-       json::array{json::object{
-           {"mediaType", kind != nullptr ? *kind : json::value("application/vnd.oci.image.manifest.v1+json")},
-           {"digest", digest},
-           {"size", manifest->size()},
-           {"annotations", {{"org.opencontainers.image.ref.name", "image"}}}}}}};
   TY_RETURN_IF_ERROR(MakeFolders(folder));
-  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
-  return WriteFileAtomically(folder / "index.json", json::serialize(index));
+  return WriteLayout(*manifest, digest, folder);
 }
 
 Result<std::string> DigestThere(const Skopeo& skopeo, Reference destination, const RegistryAccess& access) {
@@ -73,7 +58,7 @@ Result<std::string> PushImage(const Sources& sources, const std::string& source,
   } else {
     TY_TRY(const ListedImage image, FindListed(sources.images_dir, source));
     TY_TRY(const ImageUse use, ImageUse::Begin(sources.images_dir, image.digest));
-    if (Status written = WriteLayout(layout, image.digest, folder.path() / "layout"); !written)
+    if (Status written = WriteCachedLayout(layout, image.digest, folder.path() / "layout"); !written)
       return about(written.error());
     const Reference local{
         .transport = "oci", .name = (folder.path() / "layout").string(), .tag = "image", .digest = {}};

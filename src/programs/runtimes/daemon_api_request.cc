@@ -4,13 +4,12 @@
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
-#include <cstring>
 
 #include "base/ascii.h"
 #include "base/text/base64.h"
+#include "base/wire/json_members.h"
 
 namespace trainyard::replica {
 
@@ -30,48 +29,17 @@ json::array Array(const Strings& strings) {
 }
 
 Result<json::object> ParseObject(std::string_view text) {
-  boost::system::error_code error;
-  json::value value = json::parse(json::string_view(text.data(), text.size()), error);
-  if (error || !value.is_object())
+  auto object = wire::ParseJsonObject(text);
+  if (!object)
     return std::unexpected(Error{Code::kDataLoss, "the container engine's answer is not a JSON object", {}});
-  return std::move(value).as_object();
+  return *std::move(object);
 }
 
-/// A member that is missing or of another kind counts as empty: daemons leave out or null what they do not
-/// know.
-std::string Text(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-const json::object& Object(const json::object& object, std::string_view name) {
-  static const json::object kNothing;
-  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
-  return value != nullptr && value->is_object() ? value->get_object() : kNothing;
-}
-
+/// One text counts as a list of it.
 std::vector<std::string> Texts(const json::object& object, std::string_view name) {
-  std::vector<std::string> texts;
   const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
-  if (value == nullptr) return texts;
-  if (value->is_string()) texts.emplace_back(value->get_string());
-  if (!value->is_array()) return texts;
-  for (const json::value& text : value->get_array()) {
-    if (text.is_string()) texts.emplace_back(text.get_string());
-  }
-  return texts;
-}
-
-std::int64_t Number(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
-  boost::system::error_code error;
-  const auto number = value != nullptr ? value->to_number<std::int64_t>(error) : 0;
-  return error ? 0 : number;
-}
-
-bool Flag(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
-  return value != nullptr && value->is_bool() && value->get_bool();
+  if (value != nullptr && value->is_string()) return {std::string(value->get_string())};
+  return wire::TextsIn(object, name);
 }
 
 json::array Mounts(const std::vector<FileView::Bind>& binds) {
@@ -155,16 +123,16 @@ std::string CreateContainerBody(const DaemonContainer& container) {
 
 Result<DaemonImage> ParseDaemonImage(std::string_view text) {
   TY_TRY(const json::object image, ParseObject(text));
-  const json::object& config = Object(image, "Config");
-  DaemonImage parsed{.id = Text(image, "Id"),
+  const json::object& config = wire::ObjectIn(image, "Config");
+  DaemonImage parsed{.id = wire::TextIn(image, "Id"),
                      .config = {.entrypoint = Texts(config, "Entrypoint"),
                                 .command = Texts(config, "Cmd"),
                                 .environment = Texts(config, "Env"),
-                                .working_dir = Text(config, "WorkingDir"),
-                                .user = Text(config, "User"),
-                                .stop_signal = Text(config, "StopSignal"),
+                                .working_dir = wire::TextIn(config, "WorkingDir"),
+                                .user = wire::TextIn(config, "User"),
+                                .stop_signal = wire::TextIn(config, "StopSignal"),
                                 .labels = {}}};
-  for (const auto& [name, value] : Object(config, "Labels")) {
+  for (const auto& [name, value] : wire::ObjectIn(config, "Labels")) {
     if (value.is_string()) parsed.config.labels[std::string(name)] = std::string(value.get_string());
   }
   return parsed;
@@ -185,18 +153,18 @@ std::string PrintDaemonImage(const DaemonImage& image) {
 
 Result<ContainerState> ParseContainerState(std::string_view text) {
   TY_TRY(const json::object container, ParseObject(text));
-  const json::object& state = Object(container, "State");
-  return ContainerState{.running = Flag(state, "Running"),
-                        .exit_code = static_cast<int>(Number(state, "ExitCode")),
-                        .out_of_memory = Flag(state, "OOMKilled"),
-                        .error = Text(state, "Error"),
-                        .pid = Number(state, "Pid")};
+  const json::object& state = wire::ObjectIn(container, "State");
+  return ContainerState{.running = wire::FlagIn(state, "Running"),
+                        .exit_code = static_cast<int>(wire::NumberIn(state, "ExitCode")),
+                        .out_of_memory = wire::FlagIn(state, "OOMKilled"),
+                        .error = wire::TextIn(state, "Error"),
+                        .pid = wire::NumberIn(state, "Pid")};
 }
 
 std::optional<int> ParseWaitStatus(std::string_view text) {
   const auto answer = ParseObject(text);
   if (!answer || !answer->contains("StatusCode")) return std::nullopt;
-  const auto status = static_cast<int>(Number(*answer, "StatusCode"));
+  const auto status = static_cast<int>(wire::NumberIn(*answer, "StatusCode"));
   if (status < 0) return std::nullopt;  // podman does not know it
   return status;
 }
@@ -204,22 +172,21 @@ std::optional<int> ParseWaitStatus(std::string_view text) {
 DaemonProgress ParseDaemonProgress(std::string_view line) {
   const auto parsed = ParseObject(line);
   if (!parsed) return {};
-  if (std::string error = Text(*parsed, "error"); !error.empty()) return {.error = std::move(error)};
-  if (std::string stream = Text(*parsed, "stream"); !stream.empty())
+  if (std::string error = wire::TextIn(*parsed, "error"); !error.empty()) return {.error = std::move(error)};
+  if (std::string stream = wire::TextIn(*parsed, "stream"); !stream.empty())
     return {.line = std::string(TrimSpace(stream))};
-  const std::string status = Text(*parsed, "status");
-  if (status.empty() || !Object(*parsed, "progressDetail").empty()) return {};
-  const std::string id = Text(*parsed, "id");
+  const std::string status = wire::TextIn(*parsed, "status");
+  if (status.empty() || !wire::ObjectIn(*parsed, "progressDetail").empty()) return {};
+  const std::string id = wire::TextIn(*parsed, "id");
   return {.line = id.empty() ? status : status + ": " + id};
 }
 
 Result<std::vector<std::string>> ParseContainerNames(std::string_view text) {
-  boost::system::error_code error;
-  const json::value list = json::parse(json::string_view(text.data(), text.size()), error);
-  if (error || !list.is_array())
+  const auto list = wire::ParseJsonList(text);
+  if (!list)
     return std::unexpected(Error{Code::kDataLoss, "the container engine's answer is not a JSON list", {}});
   std::vector<std::string> names;
-  for (const json::value& container : list.get_array()) {
+  for (const json::value& container : *list) {
     if (!container.is_object()) continue;
     for (const std::string& name : Texts(container.get_object(), "Names"))
       names.push_back(name.starts_with('/') ? name.substr(1) : name);
@@ -230,27 +197,28 @@ Result<std::vector<std::string>> ParseContainerNames(std::string_view text) {
 GpuWay ParseGpuWay(std::string_view info, std::string_view version, bool cdi_found) {
   const bool podman = version.find("\"Podman Engine\"") != std::string_view::npos;
   const auto parsed = ParseObject(info);
-  if (!podman && parsed && Object(*parsed, "Runtimes").contains("nvidia")) return GpuWay::kNvidiaRuntime;
+  if (!podman && parsed && wire::ObjectIn(*parsed, "Runtimes").contains("nvidia"))
+    return GpuWay::kNvidiaRuntime;
   const bool knows_cdi = podman || (parsed && !Texts(*parsed, "CDISpecDirs").empty());
   return cdi_found && knows_cdi ? GpuWay::kDeviceInterface : GpuWay::kDeviceFiles;
 }
 
 Result<std::string> RegistryAuth(std::string_view auth_file, std::string_view reference) {
-  boost::system::error_code error;
-  const json::value parsed = json::parse(json::string_view(auth_file.data(), auth_file.size()), error);
-  if (error || !parsed.is_object())
+  const auto parsed = wire::ParseJsonObject(auth_file);
+  if (!parsed)
     return std::unexpected(FailedPrecondition("the file with the registries' credentials is not JSON"));
-  const json::object& file = parsed.get_object();
+  const json::object& file = *parsed;
   const std::string registry(RegistryOf(reference));
-  const json::object& auths = Object(file, "auths");
+  const json::object& auths = wire::ObjectIn(file, "auths");
   std::string server = registry == kDockerHub && auths.contains(kDockerHubAuth.data())
                            ? std::string(kDockerHubAuth)
                            : registry;
   if (!auths.contains(server) && auths.contains("https://" + registry)) server = "https://" + registry;
-  const json::object& entry = Object(auths, server);
-  const bool helped = Object(file, "credHelpers").contains(registry) || !Text(file, "credsStore").empty();
-  const std::string pair = text::FromBase64(Text(entry, "auth")).value_or("");
-  const std::string token = Text(entry, "identitytoken");
+  const json::object& entry = wire::ObjectIn(auths, server);
+  const bool helped =
+      wire::ObjectIn(file, "credHelpers").contains(registry) || !wire::TextIn(file, "credsStore").empty();
+  const std::string pair = text::FromBase64(wire::TextIn(entry, "auth")).value_or("");
+  const std::string token = wire::TextIn(entry, "identitytoken");
   if (pair.empty() && token.empty() && helped) {
     return std::unexpected(
         FailedPrecondition("the credentials of " + registry +
@@ -279,7 +247,7 @@ SplitReference Split(std::string_view reference) {
 
 Error DaemonError(std::string_view what, int status, std::string_view body) {
   const auto parsed = ParseObject(body);
-  std::string words = parsed ? Text(*parsed, "message") : std::string();
+  std::string words = parsed ? wire::TextIn(*parsed, "message") : std::string();
   if (words.empty()) words = TrimSpace(body.substr(0, kReasonBytesMax));
   if (words.empty()) words = "the container engine answered " + std::to_string(status);
   if (words.size() > kReasonBytesMax) words.resize(kReasonBytesMax);

@@ -3,11 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
-#include <boost/json/value.hpp>
 #include <filesystem>
 
 #include "base/async/file.h"
@@ -79,28 +74,6 @@ class AttemptFolder {
   std::string path_;
 };
 
-/// The media type that a manifest declares; OCI manifests may leave it out.
-std::string MediaTypeOf(std::string_view manifest) {
-  boost::system::error_code error;
-  const boost::json::value parsed = boost::json::parse(manifest, error);
-  const boost::json::object* object = error ? nullptr : parsed.if_object();
-  const boost::json::value* type = object != nullptr ? object->if_contains("mediaType") : nullptr;
-  return type != nullptr && type->is_string() ? std::string(type->get_string())
-                                              : "application/vnd.oci.image.manifest.v1+json";
-}
-
-/// An OCI layout with the one image; its blobs stay in the cache.
-Status WriteLayout(const std::string& images_dir, const std::string& digest, const std::string& folder) {
-  const auto blob = image::ReadBlob(image::CacheLayout(images_dir), digest);
-  if (!blob) return std::unexpected(Internal("the manifest of the image is not in the cache"));
-  const boost::json::object name{{"org.opencontainers.image.ref.name", "image"}};
-  const boost::json::object entry{
-      {"mediaType", MediaTypeOf(*blob)}, {"digest", digest}, {"size", blob->size()}, {"annotations", name}};
-  const boost::json::object index{{"schemaVersion", 2}, {"manifests", boost::json::array{entry}}};
-  TY_RETURN_IF_ERROR(WriteFileAtomically(folder + "/oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
-  return WriteFileAtomically(folder + "/index.json", boost::json::serialize(index));
-}
-
 Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const image::RegistryAccess& access,
                     const PreparationHooks& hooks) {
   const std::string& reference = manifest.program().container().reference();
@@ -121,7 +94,9 @@ Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const image::
                           {.info = hooks.info, .stop = hooks.stop}));
   const AttemptFolder folder(manifest.places().attempt_dir() + "/load");
   TY_RETURN_IF_ERROR(folder.Make());
-  TY_RETURN_IF_ERROR(WriteLayout(images_dir, container.digest(), folder.path()));
+  const auto blob = image::ReadBlob(image::CacheLayout(images_dir), container.digest());
+  if (!blob) return std::unexpected(Internal("the manifest of the image is not in the cache"));
+  TY_RETURN_IF_ERROR(image::WriteLayout(*blob, container.digest(), folder.path()));
   const std::string archive = folder.path() + "/image.tar";
   TY_TRY(const image::Skopeo skopeo, image::Skopeo::Find({.temporary = folder.path(), .stop = hooks.stop}));
   TY_TRY(const image::Reference source, image::ParseReference("oci:" + folder.path() + ":image"));

@@ -20,8 +20,10 @@
 #include <optional>
 #include <sstream>
 
+#include "base/ascii.h"
 #include "base/async/file.h"
 #include "base/async/remove_tree.h"
+#include "base/wire/json_members.h"
 #include "programs/runtimes/inside_tools.h"
 #include "programs/sandbox/namespaces/disk_image.h"
 #include "programs/sandbox/namespaces/id_map.h"
@@ -294,23 +296,16 @@ constexpr std::array kPhrases = {
     Phrase{"no such file", "the image has no such file, or not the interpreter or loader that it names"},
     Phrase{"is a directory", "it is a folder"}};
 
-std::string Lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// The first error of the runtime's log.
 std::string FirstError(const std::string& log) {
   for (std::size_t begin = 0; begin < log.size();) {
     const std::size_t end = std::min(log.find('\n', begin), log.size());
-    boost::system::error_code wrong;
-    const auto line = boost::json::parse(std::string_view(log).substr(begin, end - begin), wrong);
+    const auto line = wire::ParseJsonObject(std::string_view(log).substr(begin, end - begin));
     begin = end + 1;
-    if (wrong || !line.is_object()) continue;
-    const auto* level = line.as_object().if_contains("level");
-    const auto* message = line.as_object().if_contains("msg");
-    if (level != nullptr && message != nullptr && message->is_string() && *level == "error")
-      return std::string(message->as_string());
+    if (!line || wire::TextIn(*line, "level") != "error") continue;
+    if (const boost::json::value* message = line->if_contains("msg");
+        message != nullptr && message->is_string())
+      return std::string(message->get_string());
   }
   return {};
 }
@@ -373,7 +368,7 @@ std::string ContainerFailure(const std::string& folder, int exit_code) {
   if (error.empty()) {
     return WhyProgramFailed(Folder{folder}, exit_code);
   }
-  const std::string text = Lower(error);
+  const std::string text = ToLower(error);
   if (text.find("exec") == std::string::npos) return "the container could not be made: " + error;
   for (const Phrase& phrase : kPhrases) {
     if (text.find(phrase.runtime) != std::string::npos)

@@ -13,6 +13,7 @@
 #include "net/http/text.h"
 #include "rules/iam/resource.h"
 #include "rules/tuning/insight.h"
+#include "stores/studies/study_cases.h"
 #include "stores/studies/study_service.h"
 #include "trainyard/control/v1/tuning_insight.pb.h"
 
@@ -103,7 +104,8 @@ Response Print(const tuning::Insight& insight) {
 }
 
 awaitable<Result<InsightThread::Study>> Read(studies::StudyService& studies, studies::StudyName name) {
-  TY_CO_TRY(studies::StudyEvidence evidence, co_await studies.Evidence(std::move(name)));
+  auto read = [&](studies::StudyStore& store) { return studies::ReadEvidence(store, name); };
+  TY_CO_TRY(studies::StudyEvidence evidence, co_await studies.Read(read));
   co_return InsightThread::Study{.spec = std::move(evidence.spec),
                                  .trials = std::move(evidence.trials),
                                  .stopped = std::move(evidence.stopped)};
@@ -123,7 +125,8 @@ awaitable<Result<Response>> ExplainStudyTuning(control::JobService& jobs, studie
   studies::StudyName name{.project = request.Parameter("project"),
                           .location = request.Parameter("location"),
                           .study_id = request.Parameter("study")};
-  TY_CO_TRY(const studies::StudyRevision now, co_await studies.Revision(name));
+  auto revision = [&](studies::StudyStore& store) { return studies::ReadRevision(store, name); };
+  TY_CO_TRY(const studies::StudyRevision now, co_await studies.Read(revision));
   InsightThread::Question question{
       .subject = {.kind = InsightThread::Subject::Kind::kStudy, .uid = now.uid},
       .revision = {.changes = now.changes, .deletions = now.deletions},

@@ -5,8 +5,9 @@
 #include "base/fnv1a.h"
 #include "base/wire/time.h"
 #include "stores/studies/study_config.h"
-#include "stores/studies/study_lookup.h"
+#include "stores/studies/study_store.h"
 #include "stores/studies/trial_rules.h"
+#include "stores/studies/trial_values.h"
 
 namespace trainyard::studies {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 template <class Rule>
 Result<ml::v1::Trial> Change(StudyStore& store, const TrialName& name, const Rule& rule) {
   TY_TRY(sqlite::Transaction transaction, store.Begin());
-  TY_TRY(FoundTrial found, RequireTrial(store, name));
+  TY_TRY(TrialOfStudy found, RequireTrial(store, name));
   const bool stopping = found.trial.trial.state() == ml::v1::Trial::STOPPING;
   TY_RETURN_IF_ERROR(rule(found.study, found.trial.trial));
   found.trial.stopped = stopping && found.trial.trial.state() == ml::v1::Trial::COMPLETED;
@@ -80,7 +81,7 @@ Result<ml::v1::Trial> CreateTrial(StudyStore& store, const StudyName& name, cons
 }
 
 Result<ml::v1::Trial> GetTrial(StudyStore& store, const TrialName& name) {
-  TY_TRY(FoundTrial found, RequireTrial(store, name));
+  TY_TRY(TrialOfStudy found, RequireTrial(store, name));
   return std::move(found.trial.trial);
 }
 
@@ -105,7 +106,7 @@ Result<ml::v1::ListOptimalTrialsResponse> ListOptimalTrials(StudyStore& store, c
 
 Status DeleteTrial(StudyStore& store, const TrialName& name) {
   TY_TRY(sqlite::Transaction transaction, store.Begin());
-  TY_TRY(FoundTrial found, RequireTrial(store, name));
+  TY_TRY(TrialOfStudy found, RequireTrial(store, name));
   TY_RETURN_IF_ERROR(store.DropTrial(found.study.uid, found.trial.id));
   ++found.study.deletions;
   if (found.study.study.state() == ml::v1::Study::COMPLETED)
@@ -130,6 +131,26 @@ Result<ml::v1::Trial> CompleteTrial(StudyStore& store, const TrialName& name,
 
 Result<ml::v1::Trial> StopTrial(StudyStore& store, const TrialName& name) {
   return Change(store, name, [](const StoredStudy&, ml::v1::Trial& trial) { return Stop(trial); });
+}
+
+Result<StudyRevision> ReadRevision(StudyStore& store, const StudyName& name) {
+  TY_TRY(const StoredStudy study, RequireStudy(store, name, "name"));
+  TY_TRY(const std::int64_t changes, store.TrialsRevision(study.uid));
+  return StudyRevision{.uid = study.uid, .changes = changes, .deletions = study.deletions};
+}
+
+Result<StudyEvidence> ReadEvidence(StudyStore& store, const StudyName& name) {
+  TY_TRY(const StoredStudy study, RequireStudy(store, name, "name"));
+  TY_TRY(const std::vector<StoredTrial> stored, store.ListTrials(study.uid));
+  StudyEvidence evidence{.spec = SpecOf(study.study.study_config(), study.seed), .trials = {}, .stopped = {}};
+  for (const StoredTrial& one : stored) {
+    TY_TRY(tuning::Trial trial, ToTuning(evidence.spec, one.trial, one.id, one.stopped));
+    evidence.trials.push_back(std::move(trial));
+    if (one.stopped)
+      evidence.stopped.push_back(
+          {one.id, "It was told to stop before it was complete: its result is not final."});
+  }
+  return evidence;
 }
 
 }  // namespace trainyard::studies

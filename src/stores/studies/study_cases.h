@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "rules/tuning/insight.h"
 #include "rules/tuning/study.h"
 #include "stores/studies/study_store.h"
 #include "trainyard/ml/v1/study.pb.h"
@@ -39,5 +41,25 @@ inline constexpr std::chrono::days kOperationsKeptFor{30};  ///< once they are d
 [[nodiscard]] Result<ml::v1::Trial> CompleteTrial(StudyStore& store, const TrialName& name,
                                                   const ml::v1::CompleteTrialRequest& asked, SysTime now);
 [[nodiscard]] Result<ml::v1::Trial> StopTrial(StudyStore& store, const TrialName& name);
+
+/// Identifies a state of a study: a different one after each write or deletion of a trial.
+struct StudyRevision {
+  std::int64_t uid = 0;
+  std::int64_t changes = 0;  ///< the highest revision of its trials
+  std::int64_t deletions = 0;
+  friend bool operator==(const StudyRevision&, const StudyRevision&) = default;
+};
+
+/// The arguments of tuning::InsightOf, and the trials that were told to stop.
+struct StudyEvidence {
+  tuning::StudySpec spec;
+  std::vector<tuning::Trial> trials;
+  std::vector<tuning::Insight::Stopped> stopped;
+};
+
+/// Both: kNotFound with field "name".
+[[nodiscard]] Result<StudyRevision> ReadRevision(StudyStore& store, const StudyName& name);
+/// kInternal: a trial does not belong to the study.
+[[nodiscard]] Result<StudyEvidence> ReadEvidence(StudyStore& store, const StudyName& name);
 
 }  // namespace trainyard::studies

@@ -7,7 +7,7 @@
 #include "base/wire/time.h"
 #include "stores/studies/study_cases.h"
 #include "stores/studies/study_config.h"
-#include "stores/studies/study_lookup.h"
+#include "stores/studies/study_store.h"
 #include "stores/studies/trial_rules.h"
 #include "stores/studies/trial_values.h"
 #include "trainyard/ml/v1/study_operations.pb.h"
@@ -144,7 +144,7 @@ Result<StoredOperation> BeginSuggest(StudyStore& store, const StudyName& name,
 
 Result<StoredOperation> BeginCheckStopping(StudyStore& store, const TrialName& name, SysTime now) {
   TY_TRY(sqlite::Transaction transaction, store.Begin());
-  TY_TRY(const FoundTrial found, RequireTrial(store, name));
+  TY_TRY(const TrialOfStudy found, RequireTrial(store, name));
   if (found.trial.trial.state() == Trial::COMPLETED)
     return std::unexpected(FailedPrecondition("The trial is COMPLETED: it has stopped.", "name"));
   TY_RETURN_IF_ERROR(store.DropOperations(now - kOperationsKeptFor));
@@ -166,7 +166,7 @@ Result<StoredOperation> BeginCheckStopping(StudyStore& store, const TrialName& n
 }
 
 Result<std::optional<OperationTask>> ReadOperation(StudyStore& store, std::int64_t id, std::int64_t study_uid,
-                                                   Known known) {
+                                                   TunerState known) {
   TY_TRY(std::optional<StoredOperation> operation, FindPending(store, id));
   if (!operation) return std::nullopt;
   TY_TRY(std::optional<StoredStudy> study, store.FindStudy(study_uid));

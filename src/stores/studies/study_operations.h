@@ -26,7 +26,7 @@ namespace trainyard::studies {
                                                          SysTime now);
 
 /// What the computing thread has already: see StudyWork.
-struct Known {
+struct TunerState {
   std::int64_t deletions = -1;  ///< -1: nothing
   std::int64_t revision = 0;
 };
@@ -41,7 +41,7 @@ struct OperationTask {
 };
 /// Absent: the operation is done, or can no longer be done, which is then recorded.
 [[nodiscard]] Result<std::optional<OperationTask>> ReadOperation(StudyStore& store, std::int64_t id,
-                                                                 std::int64_t study_uid, Known known);
+                                                                 std::int64_t study_uid, TunerState known);
 
 /// Gives the client its ACTIVE trials, then REQUESTED ones, then new ones made from these points.
 ///

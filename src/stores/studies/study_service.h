@@ -8,12 +8,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/async/event.h"
+#include "base/async/on_pool.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "stores/studies/study_insight.h"
 #include "stores/studies/study_name.h"
 #include "stores/studies/study_operations.h"
 #include "stores/studies/study_store.h"
@@ -24,11 +25,11 @@ namespace trainyard::studies {
 
 class StudyWork;
 
-/// The API's methods on studies: see study_cases.h and study_operations.h for what each method does and its
-/// errors. Answers are durable. Suggestions are computed off the loop: one at a time for each study, in the
-/// order of the requests, several studies in parallel; the operation itself is returned immediately. Loop
-/// thread only. Operations that are unfinished when it is destroyed are continued by the next service on the
-/// same file.
+/// The studies for the loop: Read and Write run the functions of study_cases.h and
+/// study_operations.h on the threads of the database; what is written is durable. Suggestions are computed
+/// off the loop: one at a time for each study, in the order of the requests, several studies in parallel; the
+/// operation itself is returned immediately. Loop thread only. Operations that are unfinished when it is
+/// destroyed are continued by the next service on the same file.
 class StudyService {
  public:
   /// `clock` outlives it. Errors as StudyStore::Open.
@@ -42,25 +43,18 @@ class StudyService {
   /// Continues the operations that the previous service did not finish. Call before the first request.
   boost::asio::awaitable<Status> Recover();
 
-  boost::asio::awaitable<Result<ml::v1::Study>> CreateStudy(StudyName name, ml::v1::Study asked);
-  boost::asio::awaitable<Result<ml::v1::Study>> GetStudy(StudyName name);
-  boost::asio::awaitable<Result<std::string>> ListStudies(std::string project, std::string location);
-  boost::asio::awaitable<Status> DeleteStudy(StudyName name);
-
-  boost::asio::awaitable<Result<ml::v1::Trial>> CreateTrial(StudyName study, ml::v1::Trial asked);
-  boost::asio::awaitable<Result<ml::v1::Trial>> GetTrial(TrialName name);
-  /// Lists are returned as JSON: printing thousands of trials would block the loop for too long.
-  boost::asio::awaitable<Result<std::string>> ListTrials(StudyName study);
-  boost::asio::awaitable<Result<std::string>> ListOptimalTrials(StudyName study);
-  boost::asio::awaitable<Status> DeleteTrial(TrialName name);
-  /// The data for a study's insight, and the state that tells whether it has changed: see study_insight.h.
-  boost::asio::awaitable<Result<StudyRevision>> Revision(StudyName study);
-  boost::asio::awaitable<Result<StudyEvidence>> Evidence(StudyName study);
-  boost::asio::awaitable<Result<ml::v1::Trial>> AddMeasurement(TrialName name,
-                                                               ml::v1::AddTrialMeasurementRequest asked);
-  boost::asio::awaitable<Result<ml::v1::Trial>> CompleteTrial(TrialName name,
-                                                              ml::v1::CompleteTrialRequest asked);
-  boost::asio::awaitable<Result<ml::v1::Trial>> StopTrial(TrialName name);
+  /// Runs `work` on the reader's thread: `studies.Read([&](StudyStore& store) { return GetStudy(store, name);
+  /// })`. Print long lists there, too: thousands of trials would block the loop for too long.
+  template <class Work>
+  auto Read(Work work) {
+    return OnPool(readers_, [this, work = std::move(work)]() mutable { return work(reader_); });
+  }
+  /// Runs `work(store, now)` on the writer's thread.
+  template <class Work>
+  auto Write(Work work) {
+    return OnPool(writer_,
+                  [this, work = std::move(work), now = clock_.Now()]() mutable { return work(store_, now); });
+  }
 
   boost::asio::awaitable<Result<longrunning::Operation>> Suggest(StudyName study,
                                                                  ml::v1::SuggestTrialsRequest asked);
@@ -68,7 +62,6 @@ class StudyService {
   /// If the operation is unfinished, waits for it up to half a second: clients poll immediately, and then
   /// only after a second or more.
   boost::asio::awaitable<Result<longrunning::Operation>> GetOperation(OperationName name);
-  boost::asio::awaitable<Status> CancelOperation(OperationName name);
 
  private:
   StudyService(boost::asio::any_io_executor loop, const Clock& clock, StudyStore store, StudyStore reader);
@@ -86,11 +79,11 @@ class StudyService {
   std::map<std::int64_t, std::deque<std::int64_t>> queues_;  ///< operations by study; the first one runs
   /// One event for each operation in queues_, set when it leaves the queue. Shared with the waiting calls.
   std::map<std::int64_t, std::shared_ptr<Event>> ends_;
-  struct Kept {
+  struct CachedWork {
     std::shared_ptr<StudyWork> work;  ///< shared with the pool while it computes
     std::int64_t used = 0;
   };
-  std::map<std::int64_t, Kept> works_;  ///< the most recently used studies
+  std::map<std::int64_t, CachedWork> works_;  ///< the most recently used studies
   std::int64_t uses_ = 0;
   boost::asio::thread_pool writer_{1};
   boost::asio::thread_pool readers_{1};

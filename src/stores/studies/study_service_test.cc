@@ -9,6 +9,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <concepts>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -85,8 +86,22 @@ class StudyServiceTest : public testing::Test {
     return *std::move(answer);
   }
 
+  template <class Get, class... Args>
+  auto Read(const Get& get, const Args&... args) {
+    return Ask(service_->Read([&](StudyStore& store) { return get(store, args...); }));
+  }
+  template <class Change, class... Args>
+  auto Write(const Change& change, const Args&... args) {
+    return Ask(service_->Write([&](StudyStore& store, SysTime now) {
+      if constexpr (std::invocable<Change, StudyStore&, Args..., SysTime>)
+        return change(store, args..., now);
+      else
+        return change(store, args...);
+    }));
+  }
+
   void Create(const ml::v1::Study& study) {
-    const auto created = Ask(service_->CreateStudy(name_, study));
+    const auto created = Write(studies::CreateStudy, name_, study);
     ASSERT_TRUE(created) << created.error().message;
   }
 
@@ -130,12 +145,12 @@ class StudyServiceTest : public testing::Test {
     auto& metric = *asked.mutable_final_measurement()->add_metrics();
     metric.set_metric("acc");
     metric.set_value(value);
-    const auto done = Ask(service_->CompleteTrial(TrialNamed(id), asked));
+    const auto done = Write(studies::CompleteTrial, TrialNamed(id), asked);
     ASSERT_TRUE(done) << done.error().message;
   }
 
   Trial Get(int id) {
-    const auto got = Ask(service_->GetTrial(TrialNamed(id)));
+    const auto got = Read(studies::GetTrial, TrialNamed(id));
     EXPECT_TRUE(got) << got.error().message;
     return got.value_or(Trial());
   }
@@ -149,23 +164,23 @@ class StudyServiceTest : public testing::Test {
 
 TEST_F(StudyServiceTest, StudiesAreMadeListedAndDeleted) {
   Create(Config(kLine));
-  const auto again = Ask(service_->CreateStudy(name_, Config(kLine)));
+  const auto again = Write(studies::CreateStudy, name_, Config(kLine));
   EXPECT_EQ(again.error(), (Error{Code::kAlreadyExists, "A study with this id already exists.", "study_id"}));
-  const auto got = Ask(service_->GetStudy(name_));
+  const auto got = Read(studies::GetStudy, name_);
   ASSERT_TRUE(got);
   EXPECT_EQ(got->name(), "projects/p/locations/us-central1/studies/s");
   EXPECT_EQ(got->state(), ml::v1::Study::ACTIVE);
   EXPECT_EQ(got->create_time().seconds(), 1'700'000'000);
-  EXPECT_THAT(*Ask(service_->ListStudies("p", "us-central1")), HasSubstr("studies/s\""));
-  EXPECT_EQ(*Ask(service_->ListStudies("p", "us-east1")), "{}\n");
-  EXPECT_EQ(*Ask(service_->ListStudies("q", "us-central1")), "{}\n");
+  EXPECT_THAT(wire::PrintJson(*Read(studies::ListStudies, "p", "us-central1")), HasSubstr("studies/s\""));
+  EXPECT_EQ(wire::PrintJson(*Read(studies::ListStudies, "p", "us-east1")), "{}\n");
+  EXPECT_EQ(wire::PrintJson(*Read(studies::ListStudies, "q", "us-central1")), "{}\n");
   EXPECT_THAT(Suggested("c"), ElementsAre("1"));
-  ASSERT_TRUE(Ask(service_->DeleteStudy(name_)));
-  EXPECT_EQ(Ask(service_->GetStudy(name_)).error(),
+  ASSERT_TRUE(Write(studies::DeleteStudy, name_));
+  EXPECT_EQ(Read(studies::GetStudy, name_).error(),
             (Error{Code::kNotFound, "The study cannot be found.", "name"}));
-  EXPECT_EQ(Ask(service_->DeleteStudy(name_)).error().code, Code::kNotFound);
+  EXPECT_EQ(Write(studies::DeleteStudy, name_).error().code, Code::kNotFound);
   Create(Config(kLine));
-  EXPECT_EQ(Ask(service_->GetTrial(TrialNamed(1))).error(),
+  EXPECT_EQ(Read(studies::GetTrial, TrialNamed(1)).error(),
             (Error{Code::kNotFound, "The trial cannot be found.", "name"}))
       << "a new study has none of the old one's trials";
 }
@@ -203,7 +218,7 @@ TEST_F(StudyServiceTest, AClientGetsItsOwnTrialsAgain) {
   EXPECT_THAT(Suggested("a", 3), ElementsAre("1", "2", "4"));
   Complete(1, 0.5);
   EXPECT_THAT(Suggested("a"), ElementsAre("2"));
-  ASSERT_TRUE(Ask(service_->StopTrial(TrialNamed(2))));
+  ASSERT_TRUE(Write(studies::StopTrial, TrialNamed(2)));
   EXPECT_THAT(Suggested("a"), ElementsAre("4")) << "one that should stop is not to be begun again";
 }
 
@@ -213,7 +228,7 @@ TEST_F(StudyServiceTest, WhatAUserRequestsIsSuggestedFirst) {
   Trial::Parameter& x = *asked.add_parameters();
   x.set_parameter("x");
   x.set_float_value(0.125);
-  const auto created = Ask(service_->CreateTrial(name_, asked));
+  const auto created = Write(studies::CreateTrial, name_, asked);
   ASSERT_TRUE(created) << created.error().message;
   EXPECT_EQ(created->state(), Trial::REQUESTED);
   const auto response = Response(Suggest("c", 2));
@@ -243,7 +258,7 @@ TEST_F(StudyServiceTest, AStudyEndsWithItsSpace) {
   const auto last = Response(Suggest("b", 3));
   EXPECT_EQ(last.trials_size(), 1);
   EXPECT_EQ(last.study_state(), ml::v1::Study::COMPLETED);
-  EXPECT_EQ(Ask(service_->GetStudy(name_))->state(), ml::v1::Study::COMPLETED);
+  EXPECT_EQ(Read(studies::GetStudy, name_)->state(), ml::v1::Study::COMPLETED);
   std::set<std::int64_t> values;
   for (int id = 1; id <= 4; ++id) values.insert(Get(id).parameters(0).int_value());
   EXPECT_THAT(values, ElementsAre(1, 2, 3, 4));
@@ -252,8 +267,8 @@ TEST_F(StudyServiceTest, AStudyEndsWithItsSpace) {
   asked.set_client_id("c");
   asked.set_suggestion_count(1);
   EXPECT_EQ(Ask(service_->Suggest(name_, asked)).error().code, Code::kResourceExhausted);
-  ASSERT_TRUE(Ask(service_->DeleteTrial(TrialNamed(2))));
-  EXPECT_EQ(Ask(service_->GetStudy(name_))->state(), ml::v1::Study::ACTIVE);
+  ASSERT_TRUE(Write(studies::DeleteTrial, TrialNamed(2)));
+  EXPECT_EQ(Read(studies::GetStudy, name_)->state(), ml::v1::Study::ACTIVE);
   const auto more = Response(Suggest("c"));
   ASSERT_EQ(more.trials_size(), 1);
   EXPECT_EQ(more.trials(0).name(), name_.ToString() + "/trials/5") << "ids are not used twice";
@@ -262,7 +277,7 @@ TEST_F(StudyServiceTest, AStudyEndsWithItsSpace) {
 TEST_F(StudyServiceTest, TheDefaultAlgorithmEndsAFiniteSpaceToo) {
   Create(Config(kFour));
   EXPECT_THAT(Suggested("a", 4), testing::SizeIs(4));
-  EXPECT_EQ(Ask(service_->GetStudy(name_))->state(), ml::v1::Study::COMPLETED);
+  EXPECT_EQ(Read(studies::GetStudy, name_)->state(), ml::v1::Study::COMPLETED);
 }
 
 TEST_F(StudyServiceTest, NoPointOfAFiniteSpaceIsGivenTwice) {
@@ -301,7 +316,7 @@ TEST_F(StudyServiceTest, MoreStudiesThanTunersAreKeptLoseNothing) {
     return name;
   };
   const ml::v1::Study study = Config(kFour, R"(, "algorithm": "GRID_SEARCH")");
-  for (int i = 0; i < kStudies; ++i) ASSERT_TRUE(Ask(service_->CreateStudy(name_of(i), study)));
+  for (int i = 0; i < kStudies; ++i) ASSERT_TRUE(Write(studies::CreateStudy, name_of(i), study));
   for (const char* client : {"a", "b", "c", "d"}) {
     ml::v1::SuggestTrialsRequest asked;
     asked.set_client_id(client);
@@ -314,7 +329,7 @@ TEST_F(StudyServiceTest, MoreStudiesThanTunersAreKeptLoseNothing) {
   for (int i = 0; i < kStudies; ++i) {
     std::set<std::int64_t> values;
     for (int id = 1; id <= 4; ++id) {
-      const auto trial = Ask(service_->GetTrial({.study = name_of(i), .id = id}));
+      const auto trial = Read(studies::GetTrial, TrialName{.study = name_of(i), .id = id});
       ASSERT_TRUE(trial) << i << ": " << trial.error().message;
       values.insert(trial->parameters(0).int_value());
     }
@@ -328,22 +343,22 @@ TEST_F(StudyServiceTest, ADeletedTrialsPointDoesNotComeAgain) {
   for (int id = 1; id <= 5; ++id) {
     ASSERT_THAT(Suggested("a"), ElementsAre(std::to_string(id)));
     rates.insert(Get(id).parameters(0).float_value());
-    ASSERT_TRUE(Ask(service_->DeleteTrial(TrialNamed(id))));
+    ASSERT_TRUE(Write(studies::DeleteTrial, TrialNamed(id)));
   }
   EXPECT_THAT(rates, testing::SizeIs(5));
 }
 
 TEST_F(StudyServiceTest, EachChangeOfATrialIsARevision) {
   Create(Config(kLine));
-  const auto revision = [this] { return Ask(service_->Revision(name_)).value(); };
+  const auto revision = [this] { return Read(ReadRevision, name_).value(); };
   std::vector<StudyRevision> seen{revision()};
   EXPECT_EQ(revision(), seen.back());
   Suggested("a");
   seen.push_back(revision());
-  ASSERT_TRUE(Ask(service_->StopTrial(TrialNamed(1))));
+  ASSERT_TRUE(Write(studies::StopTrial, TrialNamed(1)));
   seen.push_back(revision());
-  EXPECT_THAT(Ask(service_->Evidence(name_))->trials, testing::SizeIs(1));
-  ASSERT_TRUE(Ask(service_->DeleteTrial(TrialNamed(1))));
+  EXPECT_THAT(Read(ReadEvidence, name_)->trials, testing::SizeIs(1));
+  ASSERT_TRUE(Write(studies::DeleteTrial, TrialNamed(1)));
   seen.push_back(revision());
   for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_NE(seen[i], seen[i - 1]) << i;
 }
@@ -406,7 +421,7 @@ TEST_F(StudyServiceTest, ARestartChangesNothing) {
       points.push_back(x);
       Complete(id, -(x - 0.3) * (x - 0.3));
     }
-    EXPECT_TRUE(Ask(service_->DeleteStudy(name_)));
+    EXPECT_TRUE(Write(studies::DeleteStudy, name_));
     return points;
   };
   const std::vector<double> without = run(false);
@@ -434,7 +449,8 @@ TEST_F(StudyServiceTest, ACancelledOperationMakesNothing) {
   ASSERT_TRUE(first && first->done());
   EXPECT_EQ(first->error().code(), 1);
   EXPECT_FALSE(first->has_response());
-  ASSERT_TRUE(Ask(service_->CancelOperation({.project = "p", .location = "us-central1", .id = 2})));
+  ASSERT_TRUE(
+      Write(studies::CancelOperation, OperationName{.project = "p", .location = "us-central1", .id = 2}));
   const auto second = Ask(service_->GetOperation({.project = "p", .location = "us-central1", .id = 2}));
   EXPECT_EQ(Response(*second).trials(0).name(), name_.ToString() + "/trials/1") << "done is done";
 }
@@ -482,7 +498,7 @@ TEST_F(StudyServiceTest, ATrialThatWasStoppedShouldStop) {
               HasSubstr("google.cloud.ml.v1.CheckTrialEarlyStoppingStateMetatdata"))
       << "spelt as the original spells it";
   EXPECT_FALSE(ShouldStop(Operation(*go_on))) << "no rule is configured";
-  ASSERT_TRUE(Ask(service_->StopTrial(TrialNamed(1))));
+  ASSERT_TRUE(Write(studies::StopTrial, TrialNamed(1)));
   EXPECT_TRUE(ShouldStop(Operation(*Ask(service_->CheckEarlyStopping(TrialNamed(1))))));
   Complete(1, 1);
   EXPECT_EQ(Ask(service_->CheckEarlyStopping(TrialNamed(1))).error().code, Code::kFailedPrecondition);
@@ -552,9 +568,9 @@ TEST_F(StudyServiceTest, TenThousandTrialsAreNoTrouble) {
   EXPECT_THAT(Suggested("a", 3), ElementsAre("10001", "10002", "10003"));
   Complete(10001, -0.5);
   EXPECT_THAT(Suggested("b"), ElementsAre("10004"));
-  const auto listed = Ask(service_->ListTrials(name_));
+  const auto listed = Read(studies::ListTrials, name_);
   ASSERT_TRUE(listed);
-  const auto answer = wire::ParseJsonTree(*listed);
+  const auto answer = wire::ParseJsonTree(wire::PrintJson(*listed));
   ASSERT_TRUE(answer && answer->children.size() == 1);
   const auto& trials = answer->children.front().children;
   ASSERT_EQ(trials.size(), std::size_t{kTrials + 4});
@@ -562,7 +578,7 @@ TEST_F(StudyServiceTest, TenThousandTrialsAreNoTrouble) {
   const auto name = std::ranges::find(fields, "name", &wire::JsonValue::name);
   ASSERT_NE(name, fields.end());
   EXPECT_EQ(name->text, TrialNamed(kTrials + 1).ToString());
-  EXPECT_THAT(*Ask(service_->ListOptimalTrials(name_)), HasSubstr("/trials/1\""));
+  EXPECT_THAT(wire::PrintJson(*Read(studies::ListOptimalTrials, name_)), HasSubstr("/trials/1\""));
 }
 
 }  // namespace

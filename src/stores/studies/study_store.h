@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -101,5 +102,16 @@ class StudyStore {
   sqlite::Database database_;
   std::vector<sqlite::Statement> statements_;
 };
+
+/// kNotFound with the given field.
+[[nodiscard]] Result<StoredStudy> RequireStudy(StudyStore& store, const StudyName& name,
+                                               std::string_view field);
+
+struct TrialOfStudy {
+  StoredStudy study;
+  StoredTrial trial;
+};
+/// kNotFound with field "name", saying which of the two is missing.
+[[nodiscard]] Result<TrialOfStudy> RequireTrial(StudyStore& store, const TrialName& name);
 
 }  // namespace trainyard::studies

@@ -3,7 +3,7 @@ names, ranges, options in place of names, forged locks, many idle connections. F
 of their own (test_attack_held_framing.py, test_attack_held_images.py).
 
 The tables of single rules are unit tests: net/http/uri_test.cc, base/wire/utf8_test.cc, base/wire/json_test.cc,
-stores/storage/path_escape_test.cc, stores/storage/buckets_test.cc, stores/storage/uploads_test.cc, rules/jobs/image_reference_test.cc,
+rules/objects/path_escape_test.cc, stores/storage/buckets_test.cc, stores/storage/uploads_test.cc, rules/jobs/image_reference_test.cc,
 api/storage/storage_handlers_range_test.cc. Here the whole program is attacked, and what is looked at is what came of
 it, not only the status."""
 

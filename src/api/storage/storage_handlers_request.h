@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "net/http/message.h"
+#include "rules/objects/conditions.h"
 #include "stores/storage/buckets.h"
-#include "stores/storage/conditions.h"
 #include "stores/storage/resource.h"
 #include "trainyard/storage/v1/storage.pb.h"
 

@@ -15,9 +15,9 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/wire/resource_name.h"
+#include "rules/objects/path_escape.h"
 #include "stores/storage/beneath.h"
 #include "stores/storage/folder.h"
-#include "stores/storage/path_escape.h"
 #include "stores/storage/resource.h"
 
 namespace trainyard::storage {

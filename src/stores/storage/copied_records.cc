@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "rules/objects/path_escape.h"
 #include "stores/storage/beneath.h"
-#include "stores/storage/path_escape.h"
 #include "stores/storage/records.h"
 
 namespace trainyard::storage {

@@ -8,7 +8,7 @@
 
 #include "base/async/unique_fd.h"
 #include "base/result.h"
-#include "stores/storage/path_escape.h"
+#include "rules/objects/path_escape.h"
 
 struct stat;
 

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "base/sqlite/database.h"
-#include "stores/storage/conditions.h"
+#include "rules/objects/conditions.h"
 #include "stores/storage/folder.h"
 #include "trainyard/storage/v1/storage.pb.h"
 

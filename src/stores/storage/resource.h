@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "rules/objects/conditions.h"
 #include "stores/storage/checksum.h"
-#include "stores/storage/conditions.h"
 #include "stores/storage/folder.h"
 #include "trainyard/storage/v1/storage.pb.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "stores/storage/conditions.h"
+#include "rules/objects/conditions.h"
 #include "stores/storage/records.h"
 #include "trainyard/storage/v1/storage.pb.h"
 

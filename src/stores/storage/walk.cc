@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/text/base64.h"
+#include "rules/objects/glob.h"
+#include "rules/objects/path_escape.h"
 #include "stores/storage/beneath.h"
 #include "stores/storage/checksum.h"
-#include "stores/storage/glob.h"
-#include "stores/storage/path_escape.h"
 
 namespace trainyard::storage {
 namespace {

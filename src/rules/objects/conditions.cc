@@ -1,4 +1,4 @@
-#include "stores/storage/conditions.h"
+#include "rules/objects/conditions.h"
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "stores/storage/path_escape.h"
+#include "rules/objects/path_escape.h"
 
 #include <utility>
 

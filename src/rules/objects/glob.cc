@@ -1,4 +1,4 @@
-#include "stores/storage/glob.h"
+#include "rules/objects/glob.h"
 
 #include <re2/re2.h>
 

@@ -9,13 +9,13 @@
 #include <variant>
 
 #include "api/storage/storage_handlers_request.h"
+#include "base/async/random_bytes.h"
 #include "base/wire/error_body.h"
 #include "net/access/gate.h"
 #include "net/http/incoming.h"
 #include "net/http/response_writer.h"
 #include "net/http/text.h"
 #include "rules/iam/refusal.h"
-#include "stores/storage/random_id.h"
 
 namespace trainyard::api {
 
@@ -128,7 +128,7 @@ awaitable<Result<Response>> RunBatch(const http::Router& router, Request& reques
   TY_CO_TRY(const std::string body, co_await request.body->ReadAll(kBatchBytesMax));
   auto calls = ParseBatch(request.headers.Get("Content-Type"), body);
   if (!calls) co_return Refused(calls.error().message);
-  const std::string boundary = "batch_" + storage::RandomId();
+  const std::string boundary = "batch_" + RandomHex<16>();
   std::string answers;
   bool has_failed_login = false;
   for (BatchCall& call : *calls) {

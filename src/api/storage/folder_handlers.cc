@@ -19,7 +19,7 @@
 #include "base/wire/json.h"
 #include "base/wire/time.h"
 #include "base/wire/utf8.h"
-#include "stores/storage/delete_many.h"
+#include "stores/storage/buckets.h"
 #include "trainyard/control/v1/folders.pb.h"
 
 namespace trainyard::api {

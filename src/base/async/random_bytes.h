@@ -2,10 +2,13 @@
 
 #include <sys/random.h>
 
+#include <array>
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 #include "base/check.h"
+#include "base/text/hex.h"
 
 namespace trainyard {
 
@@ -22,6 +25,13 @@ template <class T>
   T value{};
   TY_CHECK(::getrandom(&value, sizeof value, 0) == static_cast<ssize_t>(sizeof value));
   return value;
+}
+
+/// So many secure random bytes as lower-case hexadecimal digits: an id that nobody can guess. Any thread.
+template <std::size_t kBytes>
+[[nodiscard]] std::string RandomHex() {
+  const auto bytes = RandomBytes<std::array<unsigned char, kBytes>>();
+  return text::Hex(bytes.data(), bytes.size());
 }
 
 }  // namespace trainyard

@@ -1,6 +1,5 @@
 #include "stores/backup/tree_copier.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -14,7 +13,8 @@
 #include <vector>
 
 #include "base/async/file.h"
-#include "stores/storage/copy_file.h"
+#include "stores/storage/beneath.h"
+#include "stores/storage/folder.h"
 
 namespace trainyard::backup {
 
@@ -27,10 +27,6 @@ constexpr mode_t kPermissions = 01777;
 /// An object's name has 1,024 bytes: what is deeper below a bucket is not an object, and a program of a job
 /// may have made it to exhaust the stack.
 constexpr int kDepthMax = 600;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
 
 std::unexpected<Error> Failed(std::string_view call, std::string_view name) {
   const int error_number = errno;
@@ -61,18 +57,6 @@ Status CopySymlink(int source, int target, const char* name) {
   return {};
 }
 
-Result<std::vector<std::string>> NamesIn(int folder) {
-  const int copy = ::openat(folder, ".", kFolderFlags);
-  if (copy < 0) return Failed("open", "a folder");
-  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(copy));
-  std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  return names;
-}
-
 }  // namespace
 
 Status TreeCopier::Copy(const std::string& source, const std::string& target) {
@@ -100,7 +84,7 @@ Status TreeCopier::CopyAt(int source, int target, const std::string& name) {
 }
 
 Status TreeCopier::CopyFolder(int source, int target) {
-  TY_TRY(const std::vector<std::string> names, NamesIn(source));
+  TY_TRY(const std::vector<std::string> names, storage::NamesIn(source));
   for (const std::string& name : names) TY_RETURN_IF_ERROR(CopyEntry(source, target, name.c_str()));
   return {};
 }

@@ -2,7 +2,6 @@
 
 #include "base/async/on_pool.h"
 #include "base/async/random_bytes.h"
-#include "base/text/hex.h"
 #include "rules/cluster/project_number.h"
 #include "stores/identity/account_changes.h"
 #include "stores/identity/id_token.h"
@@ -21,11 +20,6 @@ std::string RandomUniqueId() {
   std::string digits(1, '1');
   for (const std::uint8_t byte : bytes) digits += static_cast<char>('0' + byte % 10);
   return digits.substr(0, kUniqueIdDigits);
-}
-
-std::string RandomKeyId() {
-  const auto bytes = RandomBytes<std::array<std::uint8_t, kKeyIdBytes>>();
-  return text::Hex(bytes.data(), bytes.size());
 }
 
 v1::ServiceAccount AgentOf(const std::string& project, const std::string& email) {
@@ -118,7 +112,7 @@ awaitable<Result<Identities::MadeKey>> Identities::CreateKey(std::string email, 
   IdentitiesState* state = state_.get();
   if (state->directory.FindAccount(email) == nullptr) co_return std::unexpected(NoSuchAccount(email));
   TY_CO_TRY(const RsaPrivateKey key, co_await OnPool(state->makers, RsaPrivateKey::Generate));
-  auto decide = [state, email = std::move(email), made = key.Public(), id = RandomKeyId()] {
+  auto decide = [state, email = std::move(email), made = key.Public(), id = RandomHex<kKeyIdBytes>()] {
     return KeyCreated(state->directory, email, id, made, state->clock.Now());
   };
   TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide), std::move(still_may)));

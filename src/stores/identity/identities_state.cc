@@ -6,7 +6,6 @@
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
 #include "base/async/random_bytes.h"
-#include "base/text/hex.h"
 #include "base/wire/time.h"
 #include "rules/iam/refusal.h"
 #include "stores/identity/id_token.h"
@@ -20,11 +19,6 @@ using boost::asio::awaitable;
 namespace {
 
 constexpr std::size_t kTokenIdBytes = 5;
-
-std::string RandomTokenId() {
-  const auto bytes = RandomBytes<std::array<std::uint8_t, kTokenIdBytes>>();
-  return text::Hex(bytes.data(), bytes.size());
-}
 
 }  // namespace
 
@@ -151,7 +145,7 @@ awaitable<Result<AccessChange>> IdentitiesState::Change(Decide decide, StillMay 
 
 Result<AccessChange> IdentitiesState::DecideToken(const NewToken& wanted, std::string_view text) {
   const SysTime now = clock.Now();
-  TY_TRY(AccessChange change, TokenMade(directory, wanted, RandomTokenId(), HashOf(text), now));
+  TY_TRY(AccessChange change, TokenMade(directory, wanted, RandomHex<kTokenIdBytes>(), HashOf(text), now));
   if (now - swept < kSweepStep) return change;
   swept = now;
   AccessChange expired = ExpiredTokensDropped(directory, now);

@@ -1,14 +1,17 @@
 #include "stores/storage/beneath.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -71,6 +74,10 @@ std::string TakePath(std::span<const std::string>& names) {
   return path;
 }
 
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
 }  // namespace
 
 Result<UniqueFd> OpenFolderBeneath(int folder, std::span<const std::string> names, BeneathWay way) {
@@ -118,6 +125,21 @@ Result<UniqueFd> OpenFileBeneath(int folder, const std::string& name) {
     return std::unexpected(Unavailable("another program holds a lease on the object's file; ask again"));
   if (!file) return Failed(name);
   return file;
+}
+
+Result<std::vector<std::string>> NamesIn(int folder) {
+  UniqueFd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, CloseDirectory> directory(own ? ::fdopendir(own.get()) : nullptr);
+  if (!directory) return std::unexpected(ErrnoError(errno, "read a folder"));
+  [[maybe_unused]] const int closed_by_closedir = own.Release();
+  std::vector<std::string> names;
+  for (errno = 0; const dirent* entry = ::readdir(directory.get()); errno = 0) {
+    if (std::string_view(entry->d_name) != "." && std::string_view(entry->d_name) != "..")
+      names.emplace_back(entry->d_name);
+  }
+  if (errno != 0) return std::unexpected(ErrnoError(errno, "read a folder"));
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace trainyard::storage

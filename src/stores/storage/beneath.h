@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/async/unique_fd.h"
 #include "base/result.h"
@@ -29,5 +30,8 @@ enum class BeneathWay {
 /// a device may have side effects. kNotFound: there is none, or it is not a regular file. kUnavailable:
 /// another program has a lease on it.
 [[nodiscard]] Result<UniqueFd> OpenFileBeneath(int folder, const std::string& name);
+
+/// Names in a directory, in order, without "." and "..".
+[[nodiscard]] Result<std::vector<std::string>> NamesIn(int folder);
 
 }  // namespace trainyard::storage

@@ -18,7 +18,7 @@
 #include "stores/storage/records.h"
 #include "stores/storage/resource.h"
 #include "stores/storage/staged_file.h"
-#include "stores/storage/staging.h"
+#include "stores/storage/unfinished_writes.h"
 #include "stores/storage/walk.h"
 #include "trainyard/storage/v1/storage.pb.h"
 

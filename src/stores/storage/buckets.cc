@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cstdint>
 #include <utility>
 
+#include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
 #include "base/async/remove_tree.h"
+#include "base/check.h"
 #include "base/text/base64.h"
 #include "stores/storage/buckets_state.h"
 #include "stores/storage/checksum.h"
-#include "stores/storage/random_id.h"
+#include "stores/storage/folder.h"
 #include "stores/storage/resource.h"
 #include "stores/storage/staged_file.h"
 
@@ -44,13 +47,6 @@ Buckets::State::State(BucketFiles opened, const Clock& clock, asio::thread_pool&
 Buckets::State::~State() {
   lists_pool.join();
   names_pool.join();
-}
-
-asio::awaitable<Result<OpenedObject>> Buckets::State::Open(std::string bucket, std::string object,
-                                                           Conditions when) {
-  return OnPool(names_pool, [this, bucket = std::move(bucket), object = std::move(object), when] {
-    return names.OpenObject(bucket, object, when);
-  });
 }
 
 asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects) {
@@ -98,34 +94,27 @@ asio::thread_pool& Buckets::files() noexcept { return state_->files; }
 Uploads& Buckets::uploads() noexcept { return state_->uploads; }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::EnsureBucket(std::string name) {
-  return OnPool(state_->names_pool,
-                [this, name = std::move(name)] { return state_->names.EnsureBucket(name); });
+  return state_->OnNames(&BucketFiles::EnsureBucket, std::move(name));
 }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::InsertBucket(v1::Bucket bucket) {
-  return OnPool(state_->names_pool,
-                [this, bucket = std::move(bucket)] { return state_->names.InsertBucket(bucket); });
+  return state_->OnNames(&BucketFiles::InsertBucket, std::move(bucket));
 }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::GetBucket(std::string name, Conditions when) {
-  return OnPool(state_->names_pool, [this, name = std::move(name), when = std::move(when)] {
-    return state_->names.GetBucket(name, when);
-  });
+  return state_->OnNames(&BucketFiles::GetBucket, std::move(name), std::move(when));
 }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::EditBucket(std::string name, BucketEdit edit, Conditions when) {
-  return OnPool(state_->names_pool,
-                [this, name = std::move(name), edit = std::move(edit), when = std::move(when)] {
-                  return state_->names.EditBucket(name, edit, when);
-                });
+  return state_->OnNames(&BucketFiles::EditBucket, std::move(name), std::move(edit), std::move(when));
 }
 
 asio::awaitable<Result<v1::Buckets>> Buckets::ListBuckets(std::string prefix, std::string page_token,
                                                           std::size_t results_max) {
   const std::optional<std::string> from = text::FromBase64(page_token);
   if (!from) co_return std::unexpected(InvalidArgument({}, "malformed base64"));
-  auto list = [this, prefix = std::move(prefix)] { return state_->names.BucketNames(prefix); };
-  TY_CO_TRY(std::vector<std::string> names, co_await OnPool(state_->lists_pool, std::move(list)));
+  TY_CO_TRY(std::vector<std::string> names,
+            co_await state_->OnLists(&BucketFiles::BucketNames, std::move(prefix)));
   names.erase(names.begin(), std::ranges::lower_bound(names, *from));
   v1::Buckets page;
   page.set_kind("storage#buckets");
@@ -137,25 +126,21 @@ asio::awaitable<Result<v1::Buckets>> Buckets::ListBuckets(std::string prefix, st
     std::vector<std::string> some = TakeTurn(names, at);
     some.resize(std::min(some.size(), results_max - static_cast<std::size_t>(page.items_size())));
     at += some.size();
-    auto describe = [this, some = std::move(some)] { return state_->names.DescribeBuckets(some); };
-    TY_CO_TRY(auto found, co_await OnPool(state_->names_pool, std::move(describe)));
+    TY_CO_TRY(auto found, co_await state_->OnNames(&BucketFiles::DescribeBuckets, std::move(some)));
     for (v1::Bucket& bucket : found) *page.add_items() = std::move(bucket);
   }
   co_return page;
 }
 
 asio::awaitable<Result<std::vector<std::string>>> Buckets::BucketNames() {
-  return OnPool(state_->lists_pool, [this] { return state_->names.BucketNames(""); });
+  return state_->OnLists(&BucketFiles::BucketNames, std::string_view());
 }
 
 asio::awaitable<Status> Buckets::DeleteBucket(std::string name, Conditions when) {
-  auto check = [this, name, when] { return state_->names.CheckDeletable(name, when); };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));
-  auto look = [this, name] { return state_->names.CheckEmpty(name); };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->lists_pool, std::move(look)));
+  TY_CO_RETURN_IF_ERROR(co_await state_->OnNames(&BucketFiles::CheckDeletable, name, when));
+  TY_CO_RETURN_IF_ERROR(co_await state_->OnLists(&BucketFiles::CheckEmpty, name));
   // There may be millions of nested directories: a few are removed at a time, and a file aborts it.
-  auto begin = [this, name] { return state_->names.BeginClearing(name); };
-  TY_CO_TRY(TreeRemover begun, co_await OnPool(state_->names_pool, std::move(begin)));
+  TY_CO_TRY(TreeRemover begun, co_await state_->OnNames(&BucketFiles::BeginClearing, name));
   const auto remover = std::make_shared<TreeRemover>(std::move(begun));  // shared with the pool
   while (true) {
     auto step = [remover] { return remover->Step(kTurnFolders); };
@@ -163,8 +148,7 @@ asio::awaitable<Status> Buckets::DeleteBucket(std::string name, Conditions when)
     if (!done) co_return std::unexpected(BucketFiles::NotEmpty(done.error()));
     if (*done) break;
   }
-  auto remove = [this, name, when] { return state_->names.DropEmptyBucket(name, when); };
-  co_return co_await OnPool(state_->names_pool, std::move(remove));
+  co_return co_await state_->OnNames(&BucketFiles::DropEmptyBucket, name, when);
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::Stat(std::string bucket, std::string object, Conditions when) {
@@ -180,17 +164,15 @@ asio::awaitable<Result<ReadableObject>> Buckets::OpenRead(std::string bucket, st
 }
 
 asio::awaitable<Result<v1::Objects>> Buckets::ListAsKnown(std::string bucket, NameQuery query) {
-  auto list = [this, bucket, query = std::move(query)] { return state_->names.ListNames(bucket, query); };
-  TY_CO_TRY(const NamePage found, co_await OnPool(state_->lists_pool, std::move(list)));
+  TY_CO_TRY(const NamePage found,
+            co_await state_->OnLists(&BucketFiles::ListNames, bucket, std::move(query)));
   v1::Objects page;
   page.set_kind("storage#objects");
   page.set_next_page_token(found.next_page_token);
   page.mutable_prefixes()->Add(found.prefixes.begin(), found.prefixes.end());
   for (std::size_t at = 0; at < found.objects.size(); at += kTurnNames) {
-    auto describe = [this, bucket, some = TakeTurn(found.objects, at)] {
-      return state_->names.Describe(bucket, some);
-    };
-    TY_CO_TRY(auto objects, co_await OnPool(state_->names_pool, std::move(describe)));
+    TY_CO_TRY(auto objects,
+              co_await state_->OnNames(&BucketFiles::Describe, bucket, TakeTurn(found.objects, at)));
     for (v1::Object& object : objects) *page.add_items() = std::move(object);
   }
   co_return page;
@@ -213,17 +195,13 @@ asio::awaitable<Result<v1::Objects>> Buckets::List(std::string bucket, NameQuery
 }
 
 asio::awaitable<Status> Buckets::Delete(std::string bucket, std::string object, Conditions when) {
-  return OnPool(state_->names_pool, [this, bucket = std::move(bucket), object = std::move(object), when] {
-    return state_->names.Remove(bucket, object, when);
-  });
+  return state_->OnNames(&BucketFiles::Remove, std::move(bucket), std::move(object), std::move(when));
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::Edit(std::string bucket, std::string object, ObjectEdit edit,
                                                   Conditions when) {
-  auto change = [this, bucket, object, edit = std::move(edit), when] {
-    return state_->names.Edit(bucket, object, edit, when);
-  };
-  TY_CO_TRY(v1::Object changed, co_await OnPool(state_->names_pool, std::move(change)));
+  TY_CO_TRY(v1::Object changed,
+            co_await state_->OnNames(&BucketFiles::Edit, bucket, object, std::move(edit), when));
   if (HasChecksums(changed)) co_return changed;
   co_return co_await Stat(std::move(bucket), std::move(object));
 }
@@ -275,6 +253,36 @@ asio::awaitable<Status> ObjectWriter::Append(std::string bytes) {
                   }
                   return names->staging().Append(**staged, bucket, bytes);
                 });
+}
+
+Result<std::size_t> RemoveMany(BucketFiles& files, const std::string& bucket,
+                               std::span<const std::string> objects) {
+  std::vector<ObjectPath> paths;
+  std::vector<std::int64_t> sizes;
+  for (const std::string& object : objects) {
+    const Result<OpenedObject> opened = files.OpenObject(bucket, object, {});
+    if (!opened && opened.error().code != Code::kNotFound) return std::unexpected(opened.error());
+    paths.push_back(EscapeObject(object));
+    sizes.push_back(opened ? static_cast<std::int64_t>(opened->stamp.size) : 0);
+  }
+  TY_TRY(const UniqueFd folder, files.OpenBucket(bucket));
+  TY_TRY(const std::vector<bool> removed, RemoveFiles(folder.get(), paths));
+  for (std::size_t i = 0; i < removed.size(); ++i)
+    if (removed[i] && files.options().meter) files.options().meter->Add(bucket, -sizes[i]);
+  // A record without a file is never used, so failing to drop it is no error.
+  if (const Status dropped = files.records().DropObjects(bucket, objects); !dropped) {
+    Diagnose(DiagnosticLevel::kWarning, "records of objects stay behind: " + dropped.error().message);
+  }
+  return static_cast<std::size_t>(std::ranges::count(removed, true));
+}
+
+asio::awaitable<Result<std::size_t>> DeleteMany(Buckets& buckets, std::string bucket,
+                                                std::vector<std::string> objects) {
+  TY_CHECK(objects.size() <= kDeletedAtOnceMax);
+  auto remove = [&files = buckets.state_->names, bucket = std::move(bucket), objects = std::move(objects)] {
+    return RemoveMany(files, bucket, objects);
+  };
+  co_return co_await OnPool(buckets.state_->names_pool, std::move(remove));
 }
 
 }  // namespace trainyard::storage

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -174,5 +176,21 @@ class Buckets {
   explicit Buckets(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+class BucketFiles;
+class Buckets;
+
+/// Deleting this many takes some milliseconds, during which other work waits.
+inline constexpr std::size_t kDeletedAtOnceMax = 64;
+
+/// Deletes those of these objects that exist, at most kDeletedAtOnceMax, many times as fast as one by one;
+/// deletions are durable. Loop thread. Errors as Buckets; after an error some may be deleted.
+/// @return how many were deleted.
+boost::asio::awaitable<Result<std::size_t>> DeleteMany(Buckets& buckets, std::string bucket,
+                                                       std::vector<std::string> objects);
+
+/// The same, on the thread of `files`. Blocks.
+[[nodiscard]] Result<std::size_t> RemoveMany(BucketFiles& files, const std::string& bucket,
+                                             std::span<const std::string> objects);
 
 }  // namespace trainyard::storage

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/async/on_pool.h"
+#include "base/async/random_bytes.h"
 #include "stores/storage/buckets_state.h"
-#include "stores/storage/random_id.h"
 #include "stores/storage/slices.h"
 #include "stores/storage/staged_file.h"
 
@@ -53,7 +53,7 @@ asio::awaitable<Result<CountedWrite>> BeginCounted(BucketFiles& names, asio::thr
   auto begin = [&names, to, when, moves]() -> Result<CountedWrite> {
     TY_TRY(BegunWrite begun, names.BeginWrite(to, when, moves));
     UnfinishedWrites::Target target{.bucket = to.bucket(), .object = to.name()};
-    auto counting = names.staging().writes().Begin(RandomId(), std::move(target), begun.present);
+    auto counting = names.staging().writes().Begin(RandomHex<16>(), std::move(target), begun.present);
     return CountedWrite{std::move(begun), std::move(counting)};
   };
   co_return co_await OnPool(pool, std::move(begin));

@@ -2,10 +2,13 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/async/on_pool.h"
 #include "stores/storage/bucket_files.h"
 #include "stores/storage/buckets.h"
 #include "stores/storage/content_digests.h"
@@ -39,7 +42,23 @@ struct Buckets::State {
   ContentDigests content;
   Uploads uploads;
 
-  asio::awaitable<Result<OpenedObject>> Open(std::string bucket, std::string object, Conditions when);
+  /// Runs a method of BucketFiles on the thread for names.
+  template <class Method, class... Args>
+  auto OnNames(Method method, Args... args) {
+    return OnPool(names_pool, [this, method, ... args = std::move(args)]() mutable {
+      return std::invoke(method, names, args...);
+    });
+  }
+  /// The same for methods that read whole directories.
+  template <class Method, class... Args>
+  auto OnLists(Method method, Args... args) {
+    return OnPool(lists_pool, [this, method, ... args = std::move(args)]() mutable {
+      return std::invoke(method, names, args...);
+    });
+  }
+  asio::awaitable<Result<OpenedObject>> Open(std::string bucket, std::string object, Conditions when) {
+    return OnNames(&BucketFiles::OpenObject, std::move(bucket), std::move(object), std::move(when));
+  }
   /// Fills in checksums where possible. At most kListHashFilesMax objects, all of one bucket.
   asio::awaitable<void> HashSome(std::vector<v1::Object*> objects);
   asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when,

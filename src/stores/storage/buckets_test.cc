@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "stores/storage/checksum.h"
-#include "stores/storage/delete_many.h"
 #include "stores/storage/storage_fixture.h"
 
 namespace trainyard::storage {

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/text/base64.h"
-#include "stores/storage/copy_file.h"
+#include "stores/storage/folder.h"
 
 namespace trainyard::storage {
 namespace {

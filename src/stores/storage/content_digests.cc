@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/text/hex.h"
 #include "stores/storage/buckets_state.h"
-#include "stores/storage/copy_file.h"
+#include "stores/storage/folder.h"
 #include "stores/storage/slices.h"
 
 namespace trainyard::storage {

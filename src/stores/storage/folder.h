@@ -1,9 +1,12 @@
 #pragma once
 
 #include <sys/types.h>
+
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async/unique_fd.h"
@@ -49,5 +52,14 @@ struct FileStamp {
 /// files. Other accounts of the machine are kept out by the data directory's own mode.
 inline constexpr mode_t kObjectMode = 0644;
 inline constexpr mode_t kFolderMode = 0755;
+
+/// Appends `length` bytes of `source` from `offset` on (fewer at its end) at the target's offset, inside the
+/// kernel if the file system can. Blocks. kResourceExhausted: the disk is full.
+[[nodiscard]] Status CopyBytes(int source, std::uint64_t offset, std::uint64_t length, int target);
+
+/// Passes `length` bytes of an open file from `offset` on to `take`, piece by piece. Blocks. kAborted: the
+/// file is shorter. Otherwise the error of `take`.
+[[nodiscard]] Status ReadPieces(int source, std::uint64_t offset, std::uint64_t length,
+                                const std::function<Status(std::string_view)>& take);
 
 }  // namespace trainyard::storage

@@ -9,12 +9,9 @@
 
 #include "base/async/file.h"
 #include "base/check.h"
-#include "stores/storage/copy_file.h"
 #include "stores/storage/folder.h"
 
 namespace trainyard::storage {
-namespace {}  // namespace
-
 StagedFile::StagedFile(int uploads, std::string id, UniqueFd file)
     : uploads_(uploads), id_(std::move(id)), file_(std::move(file)) {}
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/async/on_pool.h"
+#include "base/async/random_bytes.h"
 #include "base/text/hex.h"
 #include "stores/storage/bucket_files.h"
-#include "stores/storage/random_id.h"
 #include "stores/storage/resource.h"
 #include "stores/storage/slices.h"
 #include "stores/storage/staged_file.h"
@@ -49,7 +49,8 @@ Uploads::~Uploads() = default;
 
 asio::awaitable<Result<std::string>> Uploads::Start(v1::Object resource, Conditions when,
                                                     std::optional<std::uint64_t> total) {
-  UploadRecord record{.id = RandomId(), .conditions = when, .total = total, .resource = std::move(resource)};
+  UploadRecord record{
+      .id = RandomHex<kIdLength / 2>(), .conditions = when, .total = total, .resource = std::move(resource)};
   record.expires_ns = (clock_.Now() + kUploadLifetime).time_since_epoch().count();
   const std::int64_t now_ns = clock_.Now().time_since_epoch().count();
   const std::string id = record.id;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/sqlite/rows.h"
 #include "stores/logs/log_database.h"
 
 namespace trainyard::logs {
@@ -32,6 +33,10 @@ constexpr std::string_view kAt =
 std::string Select(std::string_view what) { return std::string(kColumns).append(what); }
 
 Error Erased() { return {Code::kAborted, "the log was deleted while it was read", {}}; }
+
+LineWriter WriterOf(const Cursor& row) {
+  return {.replica = std::string(row.Text(0)), .trial_id = std::string(row.Text(1))};
+}
 
 }  // namespace
 
@@ -66,34 +71,21 @@ Result<std::unique_ptr<JobChunks>> JobChunks::Open(const std::string& path) {
 }
 
 Result<std::int64_t> JobChunks::Total(std::int64_t job_uid) {
-  Cursor cursor = statements_->total.Query(job_uid);
-  TY_TRY(const bool found, cursor.Next());
-  return found ? cursor.Int(0) : 0;
+  return FirstInt(statements_->total.Query(job_uid));
 }
 
 Result<std::int64_t> JobChunks::Bytes(std::int64_t job_uid) {
-  Cursor cursor = statements_->bytes.Query(job_uid);
-  TY_TRY(const bool found, cursor.Next());
-  return found ? cursor.Int(0) : 0;
+  return FirstInt(statements_->bytes.Query(job_uid));
 }
 
 Result<std::vector<LineWriter>> JobChunks::Writers(std::int64_t job_uid) {
-  std::vector<LineWriter> writers;
-  Cursor cursor = statements_->writers.Query(job_uid);
-  for (;;) {
-    TY_TRY(const bool found, cursor.Next());
-    if (!found) break;
-    writers.push_back({.replica = std::string(cursor.Text(0)), .trial_id = std::string(cursor.Text(1))});
-  }
+  TY_TRY(std::vector<LineWriter> writers, AllRows(statements_->writers.Query(job_uid), WriterOf));
   std::ranges::sort(writers);
   return writers;
 }
 
 Result<std::optional<ChunkPlace>> JobChunks::At(std::int64_t job_uid, std::int64_t time) {
-  Cursor cursor = statements_->at.Query(job_uid, time);
-  TY_TRY(const bool found, cursor.Next());
-  if (!found) return std::nullopt;
-  return PlaceOf(cursor);
+  return FirstRow(statements_->at.Query(job_uid, time), PlaceOf);
 }
 
 Cursor JobChunks::Forward(std::int64_t job_uid, std::int64_t from) {
@@ -117,10 +109,9 @@ ChunkPlace JobChunks::PlaceOf(const Cursor& row) {
 }
 
 Result<LineWriter> JobChunks::Writer(std::int64_t source) {
-  Cursor cursor = statements_->writer.Query(source);
-  TY_TRY(const bool found, cursor.Next());
-  if (!found) return std::unexpected(Erased());
-  return LineWriter{.replica = std::string(cursor.Text(0)), .trial_id = std::string(cursor.Text(1))};
+  TY_TRY(std::optional<LineWriter> writer, FirstRow(statements_->writer.Query(source), WriterOf));
+  if (!writer) return std::unexpected(Erased());
+  return *std::move(writer);
 }
 
 Result<ChunkContents> JobChunks::Load(std::int64_t chunk) {

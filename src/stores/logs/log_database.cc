@@ -5,6 +5,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/sqlite/rows.h"
+
 namespace trainyard::logs {
 
 namespace {
@@ -88,10 +90,9 @@ Result<std::optional<NamedJob>> NewestJob(const std::string& path) {
   TY_TRY(sqlite::Database database, sqlite::Database::OpenAsItIs(path));
   TY_TRY(sqlite::Statement newest,
          database.Prepare("SELECT job_uid, project, job_id FROM jobs ORDER BY job_uid DESC LIMIT 1"));
-  sqlite::Cursor row = newest.Query();
-  TY_TRY(const bool found, row.Next());
-  if (!found) return std::nullopt;
-  return NamedJob{row.Int(0), std::string(row.Text(1)), std::string(row.Text(2))};
+  return FirstRow(newest.Query(), [](const sqlite::Cursor& row) {
+    return NamedJob{row.Int(0), std::string(row.Text(1)), std::string(row.Text(2))};
+  });
 }
 
 }  // namespace trainyard::logs

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/sqlite/rows.h"
 #include "stores/logs/chunk_lines.h"
 #include "stores/logs/log_database.h"
 
@@ -153,17 +154,17 @@ Result<LogWriter::ErasedStep> LogWriter::Erase(std::span<const std::int64_t> job
 }
 
 Result<LogWriter::JobState> LogWriter::FindJob(const LogSource& source) {
-  Cursor cursor = statements_->find_job.Query(source.job_uid);
-  TY_TRY(const bool found, cursor.Next());
-  if (!found) return JobState{.uid = source.job_uid};
-  return JobState{true, source.job_uid, cursor.Int(0), cursor.Int(1), cursor.Int(2)};
+  const std::int64_t uid = source.job_uid;
+  TY_TRY(const auto known, FirstRow(statements_->find_job.Query(uid), [uid](const Cursor& row) {
+           return JobState{true, uid, row.Int(0), row.Int(1), row.Int(2)};
+         }));
+  return known.value_or(JobState{.uid = uid});
 }
 
 Result<LogWriter::SourceState> LogWriter::FindSource(const LogSource& source) {
-  Cursor cursor = statements_->find_source.Query(source.job_uid, source.source);
-  TY_TRY(const bool found, cursor.Next());
-  if (!found) return SourceState{};
-  return SourceState{cursor.Int(0), cursor.Int(1)};
+  TY_TRY(const auto known, FirstRow(statements_->find_source.Query(source.job_uid, source.source),
+                                    [](const Cursor& row) { return SourceState{row.Int(0), row.Int(1)}; }));
+  return known.value_or(SourceState{});
 }
 
 Status LogWriter::AddNew(const LogSource& source, JobState& job, SourceState& state) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/sqlite/rows.h"
 #include "rules/objects/path_escape.h"
 #include "stores/storage/beneath.h"
 #include "stores/storage/records.h"
@@ -34,16 +35,12 @@ FileStamp StampAt(const sqlite::Cursor& row, int column) {
 Result<std::vector<Row>> ReadRows(sqlite::Database& objects) {
   TY_TRY(sqlite::Statement statement,
          objects.Prepare("SELECT rowid, bucket, name, size, mtime_ns, inode FROM objects ORDER BY bucket"));
-  std::vector<Row> rows;
-  sqlite::Cursor row = statement.Query();
-  for (;;) {
-    TY_TRY(const bool found, row.Next());
-    if (!found) return rows;
-    rows.push_back({.id = row.Int(0),
-                    .bucket = std::string(row.Text(1)),
-                    .object = std::string(row.Text(2)),
-                    .stamp = StampAt(row, 3)});
-  }
+  return AllRows(statement.Query(), [](const sqlite::Cursor& row) {
+    return Row{.id = row.Int(0),
+               .bucket = std::string(row.Text(1)),
+               .object = std::string(row.Text(2)),
+               .stamp = StampAt(row, 3)};
+  });
 }
 
 /// Keeps the directory of the last bucket open.
@@ -97,14 +94,12 @@ Result<PlacedFiles> PlacedFiles::Read(sqlite::Database& objects) {
   TY_TRY(sqlite::Statement statement,
          objects.Prepare("SELECT size, mtime_ns, inode, generation FROM objects"));
   PlacedFiles placed;
-  sqlite::Cursor row = statement.Query();
-  for (;;) {
-    TY_TRY(const bool found, row.Next());
-    if (!found) return placed;
+  TY_RETURN_IF_ERROR(EachRow(statement.Query(), [&](const sqlite::Cursor& row) {
     const FileStamp stamp = StampAt(row, 0);
     if (row.Int(3) != std::max<std::int64_t>(stamp.mtime_ns / kNanosecondsPerMicrosecond, 1))
       placed.by_inode_.insert_or_assign(stamp.inode, stamp);
-  }
+  }));
+  return placed;
 }
 
 bool PlacedFiles::Has(const FileStamp& stamp) const {

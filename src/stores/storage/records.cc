@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/sqlite/full_disk.h"
+#include "base/sqlite/rows.h"
 
 namespace trainyard::storage {
 namespace {
@@ -89,6 +90,8 @@ std::optional<std::int64_t> IntAt(const sqlite::Cursor& row, int column) {
   return row.Int(column);
 }
 
+std::string IdOf(const sqlite::Cursor& row) { return std::string(row.Text(0)); }
+
 template <class Message>
 Result<Message> ReadMessage(std::string_view bytes) {
   Message message;
@@ -109,17 +112,14 @@ Result<Records> Records::Open(const std::filesystem::path& file) {
 }
 
 Result<std::vector<ObjectRecord>> Records::FindObjects(const std::string& bucket, const std::string& object) {
-  std::vector<ObjectRecord> records;
-  sqlite::Cursor row = statements_[kFindObjects].Query(bucket, object);
-  while (true) {
-    TY_TRY(const bool found, row.Next());
-    if (!found) return records;
+  const auto read = [](const sqlite::Cursor& row) -> Result<ObjectRecord> {
     TY_TRY(v1::Object resource, ReadMessage<v1::Object>(row.Bytes(3)));
-    records.push_back({.stamp = {.size = static_cast<std::uint64_t>(row.Int(0)),
-                                 .mtime_ns = row.Int(1),
-                                 .inode = static_cast<std::uint64_t>(row.Int(2))},
-                       .resource = std::move(resource)});
-  }
+    return ObjectRecord{.stamp = {.size = static_cast<std::uint64_t>(row.Int(0)),
+                                  .mtime_ns = row.Int(1),
+                                  .inode = static_cast<std::uint64_t>(row.Int(2))},
+                        .resource = std::move(resource)};
+  };
+  return AllRows(statements_[kFindObjects].Query(bucket, object), read);
 }
 
 Status Records::Put(const ObjectRecord& record, const std::optional<FileStamp>& present) {
@@ -161,11 +161,8 @@ Status Records::DropObjects(const std::string& bucket, std::span<const std::stri
 }
 
 Result<std::optional<v1::Bucket>> Records::FindBucket(const std::string& name) {
-  sqlite::Cursor row = statements_[kFindBucket].Query(name);
-  TY_TRY(const bool found, row.Next());
-  if (!found) return std::nullopt;
-  TY_TRY(v1::Bucket bucket, ReadMessage<v1::Bucket>(row.Bytes(0)));
-  return bucket;
+  return FirstRow(statements_[kFindBucket].Query(name),
+                  [](const sqlite::Cursor& row) { return ReadMessage<v1::Bucket>(row.Bytes(0)); });
 }
 
 Status Records::PutBucket(const v1::Bucket& bucket) {
@@ -217,20 +214,11 @@ Status Records::DropUploadsOf(const std::string& bucket) {
 }
 
 Result<std::vector<std::string>> Records::ExpiredUploads(std::int64_t now_ns) {
-  return Ids(statements_[kExpiredUploads].Query(now_ns));
+  return AllRows(statements_[kExpiredUploads].Query(now_ns), IdOf);
 }
 
 Result<std::vector<std::string>> Records::UploadsOf(const std::string& bucket) {
-  return Ids(statements_[kUploadsOf].Query(bucket));
-}
-
-Result<std::vector<std::string>> Records::Ids(sqlite::Cursor row) {
-  std::vector<std::string> ids;
-  while (true) {
-    TY_TRY(const bool found, row.Next());
-    if (!found) return ids;
-    ids.emplace_back(row.Text(0));
-  }
+  return AllRows(statements_[kUploadsOf].Query(bucket), IdOf);
 }
 
 }  // namespace trainyard::storage

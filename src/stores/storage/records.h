@@ -67,7 +67,6 @@ class Records {
   [[nodiscard]] Status DropUploadsOf(const std::string& bucket);
 
  private:
-  Result<std::vector<std::string>> Ids(sqlite::Cursor row);
   Status Put(const ObjectRecord& record, const std::optional<FileStamp>& present);
   Records(sqlite::Database database, std::vector<sqlite::Statement> statements)
       : database_(std::move(database)), statements_(std::move(statements)) {}

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/sqlite/rows.h"
 #include "stores/store/job_rules.h"
 #include "stores/store/job_schema.h"
 
@@ -108,14 +109,13 @@ Result<JobRecord> RecordOf(const Cursor& row) {
   return record;
 }
 
-Result<std::vector<JobRecord>> RecordsOf(Cursor cursor) {
-  std::vector<JobRecord> records;
-  for (;;) {
-    TY_TRY(const bool row, cursor.Next());
-    if (!row) return records;
-    TY_TRY(JobRecord record, RecordOf(cursor));
-    records.push_back(std::move(record));
-  }
+Result<std::vector<JobRecord>> RecordsOf(Cursor cursor) { return AllRows(std::move(cursor), RecordOf); }
+
+/// kNotFound: there is no row.
+Result<JobRecord> OneRecord(Cursor cursor) {
+  TY_TRY(std::optional<JobRecord> record, FirstRow(std::move(cursor), RecordOf));
+  if (!record) return std::unexpected(NoSuchJob());
+  return *std::move(record);
 }
 
 }  // namespace
@@ -225,9 +225,7 @@ Result<std::unique_ptr<JobStore>> JobStore::Open(const std::string& path, bool r
 
 Result<std::int64_t> JobStore::LastUid() {
   TY_TRY(Statement read, database_.Prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'"));
-  Cursor row = read.Query();
-  TY_TRY(const bool found, row.Next());
-  return found ? row.Int(0) : 0;
+  return FirstInt(read.Query());
 }
 
 Status JobStore::SkipUids(std::int64_t last) {
@@ -283,10 +281,7 @@ Result<std::int64_t> JobStore::Insert(const JobRecord& record, const Event& crea
 }
 
 Result<JobRecord> JobStore::Get(std::string_view project, std::string_view job_id) {
-  Cursor cursor = statements_->get.Query(project, job_id);
-  TY_TRY(const bool row, cursor.Next());
-  if (!row) return std::unexpected(NoSuchJob());
-  return RecordOf(cursor);
+  return OneRecord(statements_->get.Query(project, job_id));
 }
 
 Result<JobPage> JobStore::List(std::string_view project, int page_size, std::string_view page_token) {
@@ -308,34 +303,22 @@ Result<std::vector<JobRecord>> JobStore::Trials(std::int64_t tuning_uid, std::in
 
 Result<JobRecord> JobStore::GetTrial(std::string_view project, std::string_view job_id,
                                      std::string_view trial_id) {
-  Cursor cursor = statements_->get_trial.Query(project, UniqueName(job_id, trial_id));
-  TY_TRY(const bool row, cursor.Next());
-  if (!row) return std::unexpected(NoSuchJob());
-  return RecordOf(cursor);
+  return OneRecord(statements_->get_trial.Query(project, UniqueName(job_id, trial_id)));
 }
 
 Result<std::vector<JobRecord>> JobStore::Unfinished() { return RecordsOf(statements_->unfinished.Query()); }
 
 Result<std::vector<std::string>> JobStore::RecentProjects(int count) {
-  std::vector<std::string> projects;
-  Cursor cursor = statements_->recent_projects.Query(count);
-  for (;;) {
-    TY_TRY(const bool row, cursor.Next());
-    if (!row) return projects;
-    projects.emplace_back(cursor.Text(0));
-  }
+  return AllRows(statements_->recent_projects.Query(count),
+                 [](const Cursor& row) { return std::string(row.Text(0)); });
 }
 
 Result<std::vector<FinishedJob>> JobStore::Finished(const FinishedQuery& query) {
-  std::vector<FinishedJob> finished;
-  Cursor cursor =
-      statements_->finished.Query(query.after.end_time.time_since_epoch().count(), query.after.uid,
-                                  query.before.time_since_epoch().count(), query.count);
-  for (;;) {
-    TY_TRY(const bool row, cursor.Next());
-    if (!row) return finished;
-    finished.push_back({.uid = cursor.Int(0), .end_time = SysTime(SysTime::duration(cursor.Int(1)))});
-  }
+  Cursor rows = statements_->finished.Query(query.after.end_time.time_since_epoch().count(), query.after.uid,
+                                            query.before.time_since_epoch().count(), query.count);
+  return AllRows(std::move(rows), [](const Cursor& row) {
+    return FinishedJob{.uid = row.Int(0), .end_time = SysTime(SysTime::duration(row.Int(1)))};
+  });
 }
 
 Result<std::int64_t> JobStore::BeginRemoval(std::span<const std::int64_t> uids) {
@@ -355,13 +338,7 @@ Result<std::int64_t> JobStore::BeginRemoval(std::span<const std::int64_t> uids) 
 }
 
 Result<std::vector<std::int64_t>> JobStore::Removing(int count) {
-  std::vector<std::int64_t> uids;
-  Cursor cursor = statements_->removing.Query(count);
-  for (;;) {
-    TY_TRY(const bool row, cursor.Next());
-    if (!row) return uids;
-    uids.push_back(cursor.Int(0));
-  }
+  return AllRows(statements_->removing.Query(count), [](const Cursor& row) { return row.Int(0); });
 }
 
 Result<std::int64_t> JobStore::EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) {
@@ -383,12 +360,7 @@ Result<std::int64_t> JobStore::EraseOne(std::int64_t uid, std::int64_t rows_max)
   TY_TRY(const bool removing, statements_->is_removing.Query(uid).Next());
   if (!removing) return 0;
   for (std::int64_t erased = 0; erased < rows_max;) {
-    std::int64_t last = 0;
-    {
-      Cursor below = statements_->last_below.Query(uid);
-      TY_TRY(const bool row, below.Next());
-      last = row ? below.Int(0) : 0;
-    }
+    TY_TRY(const std::int64_t last, FirstInt(statements_->last_below.Query(uid)));
     if (last == 0) {  // the row was deleted by someone else, for example by an operator with sqlite3
       TY_RETURN_IF_ERROR(statements_->end_removal.Run(uid));
       return erased;
@@ -406,9 +378,8 @@ Result<std::int64_t> JobStore::EraseOne(std::int64_t uid, std::int64_t rows_max)
 }
 
 Result<ChangePlace> JobStore::LastChange() {
-  Cursor row = statements_->last_change.Query();
-  TY_TRY(const bool found, row.Next());
-  return ChangePlace{.number = found ? row.Int(0) : 0, .lineage = lineage_};
+  TY_TRY(const std::int64_t number, FirstInt(statements_->last_change.Query()));
+  return ChangePlace{.number = number, .lineage = lineage_};
 }
 
 Result<std::string> JobStore::ResumeToken(std::string_view project) {
@@ -441,14 +412,12 @@ Result<std::vector<Event>> JobStore::Events(std::int64_t uid, std::int64_t after
 }
 
 Result<std::vector<Event>> JobStore::EventPage(std::int64_t uid, std::int64_t after_seq, int count) {
-  std::vector<Event> events;
-  Cursor cursor = statements_->events.Query(uid, after_seq, count);
-  for (;;) {
-    TY_TRY(const bool row, cursor.Next());
-    if (!row) return events;
-    TY_RETURN_IF_ERROR(Parse(cursor.Bytes(1), events.emplace_back()));
-    CompleteEvent(events.back(), uid, cursor.Int(0));
-  }
+  return AllRows(statements_->events.Query(uid, after_seq, count), [uid](const Cursor& row) -> Result<Event> {
+    Event event;
+    TY_RETURN_IF_ERROR(Parse(row.Bytes(1), event));
+    CompleteEvent(event, uid, row.Int(0));
+    return event;
+  });
 }
 
 Status JobStore::Begin() {

@@ -9,10 +9,7 @@
 #include "base/async/system_clock.h"
 #include "base/wire/json.h"
 #include "long_log.h"
-#include "stores/logs/line_file.h"
-#include "stores/logs/line_search.h"
-#include "stores/logs/line_summary.h"
-#include "stores/logs/line_window.h"
+#include "stores/logs/log_lines.h"
 #include "stores/logs/log_writer.h"
 #include "sync_floor.h"
 
@@ -61,15 +58,12 @@ void MeasureWindows(logs::JobChunks& chunks, std::int64_t count) {
 
 void MeasureSearch(logs::JobChunks& chunks, const char* what, logs::SearchQuery query) {
   query.job_uid = 1;
-  const auto matcher =
-      logs::LineMatcher::Make(query.text, {.regex = query.regex, .match_case = query.match_case}).value();
-  const logs::SearchLimits limits;
   const auto start = SteadyClock::now();
   std::int64_t found = 0;
   std::int64_t searched = 0;
   int calls = 0;
   for (bool complete = false; !complete; ++calls) {
-    const auto matches = logs::SearchLines(chunks, query, matcher, limits).value();
+    const auto matches = logs::SearchLines(chunks, query).value();
     found += matches.lines_size();
     complete = matches.complete();
     query.from = searched = matches.searched_to();

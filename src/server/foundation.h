@@ -30,8 +30,7 @@ struct Foundation {
   const ServeOptions& options;
   store::DataDirectory data;
   const control::Settings settings;
-  const std::vector<std::string>
-      own_urls;  ///< what a JWT may name as its audience (stores/identity/jwt_rules.h)
+  const std::vector<std::string> own_urls;  ///< what a JWT may name as its audience (stores/identity/jwt.h)
   SystemClock clock;
   engine::ContainerSupport containers;
   boost::asio::thread_pool files;

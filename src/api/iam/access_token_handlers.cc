@@ -120,7 +120,7 @@ awaitable<Result<Response>> CreateToken(Identities& identities, Request& request
                              .description = wanted.description(),
                              .issuer = access::PrincipalOf(request),
                              .still_may = StillMayOf(request)};
-  TY_CO_TRY(Identities::MadeToken made, co_await identities.MakeToken(std::move(token)));
+  TY_CO_TRY(Identities::IssuedToken made, co_await identities.MakeToken(std::move(token)));
   v1::CreateTokenResponse answer;
   *answer.mutable_token() = std::move(made.token);
   answer.set_text(made.text);
@@ -225,7 +225,7 @@ awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Cl
     wanted.life = LifeWithin(life, request.caller->login(), clock);
     wanted.through = identity::IssuerOf(request.caller->login());
   }
-  TY_CO_TRY(const Identities::MadeToken made, co_await identities.MakeToken(std::move(wanted)));
+  TY_CO_TRY(const Identities::IssuedToken made, co_await identities.MakeToken(std::move(wanted)));
   v1::GenerateAccessTokenResponse answer;
   answer.set_access_token(made.text);
   *answer.mutable_expire_time() = made.token.expire_time();

@@ -91,7 +91,7 @@ class IdentityAuthority final : public access::Authority {
     control::TokenService& tokens;
     control::JobService& jobs;
     const Clock& clock;
-    /// The audiences that a JWT may name: never the Host of the request (stores/identity/jwt_rules.h).
+    /// The audiences that a JWT may name: never the Host of the request (stores/identity/jwt.h).
     const std::vector<std::string>& own_urls;
     bool has_sessions = false;         ///< browsers may send their session's cookie
     AskingAttempts* asking = nullptr;  ///< null: connections do not identify callers

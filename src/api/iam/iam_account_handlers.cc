@@ -133,7 +133,7 @@ awaitable<Result<Response>> CreateKey(Identities& identities, const KeyFileServe
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::CreateServiceAccountKeyRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckKind(body));
-  TY_CO_TRY(Identities::MadeKey made, co_await identities.CreateKey(account.email(), StillMayOf(request)));
+  TY_CO_TRY(Identities::IssuedKey made, co_await identities.CreateKey(account.email(), StillMayOf(request)));
   made.key.set_private_key_data(
       identity::PrintKeyFile(account, IdOf(made.key), made.private_key_pem, server));
   made.key.set_private_key_type(std::string(kKeyFile));

@@ -40,7 +40,7 @@ Waits<> QueryTestablePermissions;
 
 /// The names of this server in tokens.
 struct TokenNames {
-  std::vector<std::string> own_audiences;  ///< see stores/identity/jwt_rules.h
+  std::vector<std::string> own_audiences;  ///< see stores/identity/jwt.h
   std::string server;  ///< the issuer of identity tokens; empty: the URL that the request used
 };
 /// iamcredentials v1: tokens of service accounts, for callers that may impersonate them.
@@ -87,7 +87,7 @@ struct Sessions {
   identity::Identities& identities;
   const Clock& clock;
   bool auth = false;                       ///< callers have to log in
-  std::vector<std::string> own_audiences;  ///< see stores/identity/jwt_rules.h
+  std::vector<std::string> own_audiences;  ///< see stores/identity/jwt.h
   std::string version;                     ///< of the server
   /// The value that proves, in addition to the cookie with this token, that the request comes from a page of
   /// the console.

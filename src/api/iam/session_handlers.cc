@@ -86,7 +86,7 @@ awaitable<void> Refuse(Sessions& parts, const Request& request, std::string_view
 }
 
 /// Makes another token for the browser.
-awaitable<Result<Identities::MadeToken>> Exchange(const Sessions& parts, Login shown) {
+awaitable<Result<Identities::IssuedToken>> Exchange(const Sessions& parts, Login shown) {
   seconds life = kSessionLife;
   if (shown.expires) life = std::min(life, std::chrono::floor<seconds>(*shown.expires - parts.clock.Now()));
   Identities::NewToken wanted{.principal = shown.principal,
@@ -139,7 +139,7 @@ awaitable<Result<Response>> LogIn(Sessions& parts, Request& request) {
     co_await Refuse(parts, request, kBegin, shown.error());
     co_return std::unexpected(iam::BadToken(shown.error()));
   }
-  TY_CO_TRY(const Identities::MadeToken made, co_await Exchange(parts, *shown));
+  TY_CO_TRY(const Identities::IssuedToken made, co_await Exchange(parts, *shown));
   TY_CO_TRY(const Login login, parts.identities.CheckSession(made.text));
   Audit(parts, request, kBegin, login);
   control::v1::Session session = co_await Describe(parts, &login);

@@ -79,7 +79,7 @@ awaitable<Result<Response>> IdTokenFor(TokenEndpoint& endpoint, const Identities
 
 awaitable<Result<Response>> TokenFor(TokenEndpoint& endpoint, Identities::NewToken wanted, bool is_exchange) {
   const seconds life = wanted.life.value_or(kTokenLife);
-  const Result<Identities::MadeToken> made = co_await endpoint.identities.MakeToken(std::move(wanted));
+  const Result<Identities::IssuedToken> made = co_await endpoint.identities.MakeToken(std::move(wanted));
   if (!made) co_return RefusedFor(made.error());
   // Names, order and types as clients expect them: some read expires_in only as an integer.
   boost::json::object json{{"access_token", made->text},

@@ -58,8 +58,8 @@ struct Download {
 awaitable<Result<http::StreamPart>> NextPart(std::shared_ptr<Download> download) {
   logs::PieceQuery& pieces = download->pieces;
   while (pieces.from < pieces.end) {
-    logs::PieceQuery query = pieces;
-    TY_CO_TRY(logs::Piece piece, co_await download->logs->lines.Print(std::move(query)));
+    auto print = [&](logs::JobChunks& chunks) { return logs::PrintLines(chunks, pieces); };
+    TY_CO_TRY(logs::Piece piece, co_await download->logs->lines.Scan(print));
     pieces.from = piece.next;
     if (!piece.text.empty()) co_return http::StreamPart(std::move(piece.text));
   }
@@ -76,21 +76,24 @@ std::shared_ptr<JobLogs> LogsOf(control::JobService& jobs, logs::LogLines& lines
 awaitable<Result<Response>> ReadJobLog(JobLogs& logs, Request& request) {
   TY_CO_TRY(logs::WindowQuery query, ReadWindowQuery(request));
   TY_CO_TRY(query.job_uid, co_await LogOf(logs, request));
-  TY_CO_TRY(control::v1::LogWindow window, co_await logs.lines.Read(std::move(query)));
+  auto read = [&](logs::JobChunks& chunks) { return logs::ReadWindow(chunks, query); };
+  TY_CO_TRY(control::v1::LogWindow window, co_await logs.lines.Read(read));
   co_return co_await Printed(logs.printers, request, std::move(window));
 }
 
 awaitable<Result<Response>> SearchJobLog(JobLogs& logs, Request& request) {
   TY_CO_TRY(logs::SearchQuery query, ReadSearchQuery(request));
   TY_CO_TRY(query.job_uid, co_await LogOf(logs, request));
-  TY_CO_TRY(control::v1::LogMatches matches, co_await logs.lines.Search(std::move(query)));
+  auto search = [&](logs::JobChunks& chunks) { return logs::SearchLines(chunks, query); };
+  TY_CO_TRY(control::v1::LogMatches matches, co_await logs.lines.Scan(search));
   co_return co_await Printed(logs.printers, request, std::move(matches));
 }
 
 awaitable<Result<Response>> SummarizeJobLog(JobLogs& logs, Request& request) {
   TY_CO_TRY(const int parts, ReadSummaryParts(request));
   TY_CO_TRY(const std::int64_t uid, co_await LogOf(logs, request));
-  TY_CO_TRY(control::v1::LogSummary summary, co_await logs.lines.Summarize(uid, parts));
+  auto summarize = [&](logs::JobChunks& chunks) { return logs::SummarizeLines(chunks, uid, parts); };
+  TY_CO_TRY(control::v1::LogSummary summary, co_await logs.lines.Scan(summarize));
   co_return co_await Printed(logs.printers, request, std::move(summary));
 }
 
@@ -98,7 +101,8 @@ awaitable<Result<Response>> DownloadJobLog(JobLogs& logs, Request& request) {
   auto download = std::make_shared<Download>(logs.shared_from_this());
   TY_CO_TRY(download->pieces, ReadDownloadQuery(request));
   TY_CO_TRY(download->pieces.job_uid, co_await LogOf(logs, request));
-  TY_CO_TRY(download->pieces.end, co_await logs.lines.Total(download->pieces.job_uid));
+  auto total = [&](logs::JobChunks& chunks) { return chunks.Total(download->pieces.job_uid); };
+  TY_CO_TRY(download->pieces.end, co_await logs.lines.Read(total));
   const bool is_text = download->pieces.form == logs::DownloadForm::kText;
   Response response;
   SetAttachment(is_text ? "text/plain; charset=utf-8" : "application/jsonl",

@@ -32,7 +32,7 @@ struct OwnPorts {
   std::vector<std::uint16_t> plain;  ///< on the loopback only
   std::uint16_t tls = 0;
 };
-/// The URLs of a server with these names, in the form that stores/identity/jwt_rules.h expects; without a
+/// The URLs of a server with these names, in the form that stores/identity/jwt.h expects; without a
 /// port for a proxy that terminates TLS. Pure.
 [[nodiscard]] std::vector<std::string> OwnUrls(const std::vector<std::string>& names, OwnPorts ports);
 

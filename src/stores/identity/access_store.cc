@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/sqlite/rows.h"
+
 namespace trainyard::identity {
 namespace {
 
@@ -139,16 +141,6 @@ Result<TokenHash> ReadHash(std::string_view bytes) {
   return hash;
 }
 
-/// Calls `read` for each row.
-template <class Read>
-Status EachRow(sqlite::Cursor row, Read read) {
-  for (;;) {
-    TY_TRY(const bool found, row.Next());
-    if (!found) return {};
-    TY_RETURN_IF_ERROR(read(row));
-  }
-}
-
 constexpr std::int64_t Number(iam::Resource::Kind kind) {
   switch (kind) {  // stored: never renumber
     case iam::Resource::Kind::kInstallation: return 1;
@@ -197,19 +189,18 @@ Status AccessStore::LoadKeys(AccessChange& all) {
 
 Status AccessStore::LoadTokens(AccessChange& all) {
   return EachRow(statements_[kListTokens].Query(), [&](const sqlite::Cursor& row) -> Status {
-    KeptToken& token = all.tokens.emplace_back();
+    StoredToken& token = all.tokens.emplace_back();
     TY_TRY(token.hash, ReadHash(row.Bytes(0)));
     return ReadRecord(row.Bytes(1), token.record);
   });
 }
 
 Status AccessStore::LoadPolicies(AccessChange& all) {
-  TY_RETURN_IF_ERROR(EachRow(statements_[kListBuckets].Query(), [&](const sqlite::Cursor& row) -> Status {
-    all.buckets.push_back({.bucket = std::string(row.Text(0)), .project = std::string(row.Text(1))});
-    return {};
-  }));
+  TY_TRY(all.buckets, AllRows(statements_[kListBuckets].Query(), [](const sqlite::Cursor& row) {
+           return StoredBucket{.bucket = std::string(row.Text(0)), .project = std::string(row.Text(1))};
+         }));
   return EachRow(statements_[kListPolicies].Query(), [&](const sqlite::Cursor& row) -> Status {
-    KeptPolicy& policy = all.policies.emplace_back();
+    StoredPolicy& policy = all.policies.emplace_back();
     TY_TRY(policy.resource.kind, KindOf(row.Int(0)));
     policy.resource.project = row.Text(1);
     policy.resource.name = row.Text(2);
@@ -218,13 +209,11 @@ Status AccessStore::LoadPolicies(AccessChange& all) {
 }
 
 Status AccessStore::LoadNumbers(AccessChange& all) {
-  TY_RETURN_IF_ERROR(EachRow(statements_[kListDeleted].Query(), [&](const sqlite::Cursor& row) -> Status {
+  TY_RETURN_IF_ERROR(EachRow(statements_[kListDeleted].Query(), [&](const sqlite::Cursor& row) {
     all.accounts_dropped.emplace_back(row.Text(0));
-    return {};
   }));
-  return EachRow(statements_[kListNumbers].Query(), [&](const sqlite::Cursor& row) -> Status {
+  return EachRow(statements_[kListNumbers].Query(), [&](const sqlite::Cursor& row) {
     all.numbers.push_back({.project = std::string(row.Text(0)), .number = row.Int(1)});
-    return {};
   });
 }
 
@@ -257,24 +246,24 @@ Status AccessStore::Put(const AccessChange& change) {
     const std::string bytes = account.SerializeAsString();
     TY_RETURN_IF_ERROR(statements_[kPutAccount].Run(account.email(), sqlite::Blob{bytes}));
   }
-  for (const KeptKey& key : change.keys) {
+  for (const StoredKey& key : change.keys) {
     const std::string bytes = key.record.SerializeAsString();
     TY_RETURN_IF_ERROR(
         statements_[kPutKey].Run(key.id, key.email, sqlite::Blob{key.public_key.der()}, sqlite::Blob{bytes}));
   }
-  for (const KeptToken& token : change.tokens) {
+  for (const StoredToken& token : change.tokens) {
     const std::string bytes = token.record.SerializeAsString();
     TY_RETURN_IF_ERROR(statements_[kPutToken].Run(token.record.id(), sqlite::Blob{BytesOf(token.hash)},
                                                   sqlite::Blob{bytes}));
   }
-  for (const KeptPolicy& kept : change.policies) {
+  for (const StoredPolicy& kept : change.policies) {
     const std::string bytes = kept.policy.SerializeAsString();
     TY_RETURN_IF_ERROR(statements_[kPutPolicy].Run(Number(kept.resource.kind), kept.resource.project,
                                                    kept.resource.name, sqlite::Blob{bytes}));
   }
-  for (const KeptBucket& kept : change.buckets)
+  for (const StoredBucket& kept : change.buckets)
     TY_RETURN_IF_ERROR(statements_[kPutBucket].Run(kept.bucket, kept.project));
-  for (const KeptNumber& kept : change.numbers)
+  for (const ProjectNumber& kept : change.numbers)
     TY_RETURN_IF_ERROR(statements_[kPutNumber].Run(kept.project, kept.number));
   return {};
 }
@@ -292,14 +281,11 @@ Status AccessStore::PutLastUse(const TokenHash& hash, const v1::Token& token) {
 }
 
 Result<std::vector<AccessStore::UsedAssertion>> AccessStore::UsedAssertions() {
-  std::vector<UsedAssertion> all;
-  TY_RETURN_IF_ERROR(EachRow(statements_[kListAssertions].Query(), [&](const sqlite::Cursor& row) -> Status {
-    UsedAssertion& used = all.emplace_back();
-    TY_TRY(used.id, ReadHash(row.Bytes(0)));
-    used.until = SysTime(std::chrono::nanoseconds(row.Int(1)));
-    return {};
-  }));
-  return all;
+  return AllRows(statements_[kListAssertions].Query(),
+                 [](const sqlite::Cursor& row) -> Result<UsedAssertion> {
+                   TY_TRY(const TokenHash id, ReadHash(row.Bytes(0)));
+                   return UsedAssertion{.id = id, .until = SysTime(std::chrono::nanoseconds(row.Int(1)))};
+                 });
 }
 
 Status AccessStore::PutUsedAssertion(const UsedAssertion& used, SysTime now) {
@@ -309,10 +295,8 @@ Status AccessStore::PutUsedAssertion(const UsedAssertion& used, SysTime now) {
 }
 
 Result<std::optional<std::string>> AccessStore::FindSecret(std::string_view name) {
-  sqlite::Cursor row = statements_[kFindSecret].Query(name);
-  TY_TRY(const bool found, row.Next());
-  if (!found) return std::nullopt;
-  return std::string(row.Bytes(0));
+  return FirstRow(statements_[kFindSecret].Query(name),
+                  [](const sqlite::Cursor& row) { return std::string(row.Bytes(0)); });
 }
 
 Status AccessStore::PutSecret(std::string_view name, const std::string& value) {

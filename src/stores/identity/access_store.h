@@ -9,9 +9,53 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/sqlite/database.h"
-#include "stores/identity/access_change.h"
+#include "rules/iam/resource.h"
+#include "stores/identity/project_numbers.h"
+#include "stores/identity/rsa_key.h"
+#include "stores/identity/token_text.h"
+#include "trainyard/iam/v1/policy.pb.h"
+#include "trainyard/identity/v1/identity.pb.h"
 
 namespace trainyard::identity {
+
+struct StoredKey {
+  std::string email;  ///< the e-mail of its account
+  std::string id;
+  RsaPublicKey public_key;
+  v1::ServiceAccountKey record;
+};
+
+struct StoredToken {
+  TokenHash hash{};
+  v1::Token record;
+};
+
+struct StoredPolicy {
+  iam::Resource resource;  ///< a bucket is stored without its project
+  iam::v1::Policy policy;
+};
+
+struct StoredBucket {
+  std::string bucket;
+  std::string project;
+};
+
+/// What is to be stored: rules compute a change, the store writes it in one transaction, then memory follows.
+/// Applied in the order of the members: first the deletions, then the additions. An addition replaces what
+/// has the same name.
+struct AccessChange {
+  std::vector<std::string> tokens_dropped;    ///< by id
+  std::vector<std::string> keys_dropped;      ///< by id
+  std::vector<std::string> accounts_dropped;  ///< by e-mail; their keys go with them
+  std::vector<iam::Resource> policies_dropped;
+  std::vector<std::string> buckets_dropped;
+  std::vector<v1::ServiceAccount> accounts;
+  std::vector<StoredKey> keys;
+  std::vector<StoredToken> tokens;
+  std::vector<StoredPolicy> policies;
+  std::vector<StoredBucket> buckets;
+  std::vector<ProjectNumber> numbers;  ///< for projects without one
+};
 
 /// DATA/access.db: accounts, public keys, hashes of tokens, policies; and its only secret, the key that signs
 /// identity tokens, for which the file is 0600. Plain reads and writes, no rules. Blocking; one thread at a

@@ -46,7 +46,7 @@ void DropTokensOfKey(const Directory& known, std::string_view key_id, AccessChan
   change.tokens_dropped.insert(change.tokens_dropped.end(), made.begin(), made.end());
 }
 
-Result<const KeptKey*> FindKey(const Directory& known, std::string_view email, std::string_view key_id) {
+Result<const StoredKey*> FindKey(const Directory& known, std::string_view email, std::string_view key_id) {
   TY_TRY(const Directory::Account* account, FindAccount(known, email));
   const auto key = account->keys.find(key_id);
   if (key == account->keys.end()) return std::unexpected(NoSuchKey(email, key_id));
@@ -135,7 +135,7 @@ Result<AccessChange> AccountDeleted(const Directory& known, std::string_view ema
   AccessChange change;
   change.accounts_dropped.push_back(name);
   change.policies_dropped.push_back(iam::Resource::ServiceAccount(account->record.project_id(), name));
-  for (const KeptToken* token : known.TokensOf(principal))
+  for (const StoredToken* token : known.TokensOf(principal))
     change.tokens_dropped.push_back(token->record.id());
   for (const auto& [id, key] : account->keys) {
     change.keys_dropped.push_back(id);
@@ -165,7 +165,7 @@ Result<AccessChange> KeyCreated(const Directory& known, std::string_view email, 
                                      " keys, the most that one can have: delete one first",
                                  {}});
   }
-  KeptKey made{.email = name, .id = key_id, .public_key = key, .record = {}};
+  StoredKey made{.email = name, .id = key_id, .public_key = key, .record = {}};
   made.record.set_name(account->record.name() + "/keys/" + key_id);
   made.record.set_key_algorithm("KEY_ALG_RSA_2048");
   *made.record.mutable_valid_after_time() = wire::ToProto(std::chrono::floor<std::chrono::seconds>(now));
@@ -179,7 +179,7 @@ Result<AccessChange> KeyCreated(const Directory& known, std::string_view email, 
 
 Result<AccessChange> KeySetDisabled(const Directory& known, std::string_view email, std::string_view key_id,
                                     bool disabled) {
-  TY_TRY(const KeptKey* key, FindKey(known, email, key_id));
+  TY_TRY(const StoredKey* key, FindKey(known, email, key_id));
   AccessChange change;
   change.keys.push_back(*key);
   change.keys.back().record.set_disabled(disabled);
@@ -187,7 +187,7 @@ Result<AccessChange> KeySetDisabled(const Directory& known, std::string_view ema
 }
 
 Result<AccessChange> KeyDeleted(const Directory& known, std::string_view email, std::string_view key_id) {
-  TY_TRY(const KeptKey* key, FindKey(known, email, key_id));
+  TY_TRY(const StoredKey* key, FindKey(known, email, key_id));
   AccessChange change;
   change.keys_dropped.push_back(key->id);
   DropTokensOfKey(known, key_id, change);

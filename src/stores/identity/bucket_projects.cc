@@ -1,5 +1,11 @@
 #include "stores/identity/bucket_projects.h"
 
+#include <array>
+#include <initializer_list>
+#include <string>
+
+#include "rules/iam/policy_form.h"
+
 namespace trainyard::identity {
 
 std::string BucketProjects::Of(std::string_view bucket) const {
@@ -24,6 +30,21 @@ void BucketProjects::Set(const std::string& bucket, std::optional<std::string> p
     else
       projects.erase(bucket);
   });
+}
+
+iam::v1::Policy BucketDefault(std::string_view project) {
+  iam::v1::Policy policy = iam::NoPolicy();
+  policy.set_version(1);
+  const auto bind = [&](const char* role, std::initializer_list<const char*> kinds) {
+    iam::v1::Binding& binding = *policy.add_bindings();
+    binding.set_role(role);
+    for (const char* kind : kinds) binding.add_members(std::string(kind).append(project));
+  };
+  bind("roles/storage.legacyBucketOwner", {"projectEditor:", "projectOwner:"});
+  bind("roles/storage.legacyBucketReader", {"projectViewer:"});
+  bind("roles/storage.legacyObjectOwner", {"projectEditor:", "projectOwner:"});
+  bind("roles/storage.legacyObjectReader", {"projectViewer:"});
+  return policy;
 }
 
 }  // namespace trainyard::identity

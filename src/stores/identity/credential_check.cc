@@ -75,7 +75,7 @@ void NoteAttempt(const Directory& known, const v1::Token& token, Login& login) {
       login.attempt_principal = next->issuer();
       return;
     }
-    const KeptToken* parent = known.FindTokenById(TokenOfIssuer(behind));
+    const StoredToken* parent = known.FindTokenById(TokenOfIssuer(behind));
     next = parent == nullptr ? nullptr : &parent->record;
   }
 }
@@ -98,7 +98,7 @@ Status CheckWorth(const Directory& known, const v1::Token& token) {
       return CheckKey(known, is_through ? next->issuer() : next->principal(), key, token);
     const std::string_view parent_id = TokenOfIssuer(behind);
     if (parent_id.empty()) return {};
-    const KeptToken* parent = known.FindTokenById(parent_id);
+    const StoredToken* parent = known.FindTokenById(parent_id);
     if (parent == nullptr) {
       return Refuse("Token " + std::string(parent_id) + ", which token " + token.id() +
                     " was made from, was revoked: log in again.");
@@ -110,7 +110,7 @@ Status CheckWorth(const Directory& known, const v1::Token& token) {
 Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, const TokenHash& hash,
                                ShownAs as, SysTime now) {
   if (!IsTokenText(text)) return Refuse("The token is mistyped or cut: its checksum does not fit.");
-  const KeptToken* token = known.FindToken(hash);
+  const StoredToken* token = known.FindToken(hash);
   if (token == nullptr)
     return Refuse("The token is not known here: it was revoked, or it is another server's.");
   const v1::Token& record = token->record;
@@ -132,7 +132,7 @@ Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, co
 
 bool StillProves(const Directory& known, const Login& login) {
   if (!login.token_id.empty()) {
-    const KeptToken* token = known.FindTokenById(login.token_id);
+    const StoredToken* token = known.FindTokenById(login.token_id);
     return token != nullptr && CheckWorth(known, token->record).has_value();
   }
   if (login.key_id.empty()) return true;

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "stores/identity/directory.h"
 #include "stores/identity/identities.h"
-#include "stores/identity/jwt_rules.h"
+#include "stores/identity/jwt.h"
 
 namespace trainyard::identity {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "rules/cluster/project_number.h"
-#include "stores/identity/bucket_default.h"
+#include "stores/identity/bucket_projects.h"
 
 namespace trainyard::identity {
 
@@ -26,25 +26,25 @@ void Directory::Apply(const AccessChange& change) {
     accounts_[account.email()].record = account;
     emails_[account.unique_id()] = account.email();
   }
-  for (const KeptKey& key : change.keys) {
+  for (const StoredKey& key : change.keys) {
     const auto account = accounts_.find(key.email);
     if (account == accounts_.end()) continue;
     account->second.keys.insert_or_assign(key.id, key);
     key_owners_[key.id] = key.email;
   }
-  for (const KeptToken& token : change.tokens) {
+  for (const StoredToken& token : change.tokens) {
     tokens_.insert_or_assign(token.hash, token);
     token_ids_.insert_or_assign(token.record.id(), token.hash);
     tokens_of_[token.record.principal()].insert(token.record.id());
     made_from_[CredentialBehind(token.record)].insert(token.record.id());
   }
-  for (const KeptPolicy& kept : change.policies) {
+  for (const StoredPolicy& kept : change.policies) {
     PolicyEntry entry{.kept = {.resource = Normal(kept.resource), .policy = kept.policy},
                       .index = iam::PolicyIndex(kept.policy)};
     policies_.insert_or_assign(NameOf(entry.kept.resource), std::move(entry));
   }
-  for (const KeptBucket& kept : change.buckets) bucket_projects_->Set(kept.bucket, kept.project);
-  for (const KeptNumber& kept : change.numbers) numbers_.Keep(kept);
+  for (const StoredBucket& kept : change.buckets) bucket_projects_->Set(kept.bucket, kept.project);
+  for (const ProjectNumber& kept : change.numbers) numbers_.Keep(kept);
   if (projects_.empty() || NamesProjects(change)) CollectProjects();
 }
 
@@ -121,23 +121,23 @@ const std::string* Directory::ProjectOfAgent(std::string_view email) const {
   return shown == shown_.end() ? nullptr : &shown->second;
 }
 
-void Directory::ShowNumber(const KeptNumber& shown) {
+void Directory::ShowNumber(const ProjectNumber& shown) {
   if (shown_.size() >= kShownMax) shown_.clear();
   shown_.emplace(shown.number, shown.project);
 }
 
-const KeptToken* Directory::FindToken(const TokenHash& hash) const {
+const StoredToken* Directory::FindToken(const TokenHash& hash) const {
   const auto token = tokens_.find(hash);
   return token == tokens_.end() ? nullptr : &token->second;
 }
 
-const KeptToken* Directory::FindTokenById(std::string_view id) const {
+const StoredToken* Directory::FindTokenById(std::string_view id) const {
   const auto hash = token_ids_.find(id);
   return hash == token_ids_.end() ? nullptr : FindToken(hash->second);
 }
 
-std::vector<const KeptToken*> Directory::TokensOf(std::string_view principal) const {
-  std::vector<const KeptToken*> tokens;
+std::vector<const StoredToken*> Directory::TokensOf(std::string_view principal) const {
+  std::vector<const StoredToken*> tokens;
   const auto ids = tokens_of_.find(principal);
   if (ids == tokens_of_.end()) return tokens;
   for (const std::string& id : ids->second) tokens.push_back(FindTokenById(id));
@@ -150,14 +150,14 @@ const std::set<std::string>& Directory::TokensMadeFrom(std::string_view credenti
   return ids == made_from_.end() ? kNone : ids->second;
 }
 
-std::vector<const KeptToken*> Directory::AllTokens() const {
-  std::vector<const KeptToken*> tokens;
+std::vector<const StoredToken*> Directory::AllTokens() const {
+  std::vector<const StoredToken*> tokens;
   tokens.reserve(token_ids_.size());
   for (const auto& [id, hash] : token_ids_) tokens.push_back(FindToken(hash));
   return tokens;
 }
 
-const KeptToken* Directory::SetLastUse(const TokenHash& hash, const google::protobuf::Timestamp& time) {
+const StoredToken* Directory::SetLastUse(const TokenHash& hash, const google::protobuf::Timestamp& time) {
   const auto token = tokens_.find(hash);
   if (token == tokens_.end()) return nullptr;
   *token->second.record.mutable_last_use_time() = time;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rules/iam/policy_index.h"
-#include "stores/identity/access_change.h"
+#include "stores/identity/access_store.h"
 #include "stores/identity/bucket_projects.h"
 
 namespace trainyard::identity {
@@ -37,7 +37,7 @@ class Directory {
 
   struct Account {
     v1::ServiceAccount record;
-    std::map<std::string, KeptKey, std::less<>> keys;  ///< by id
+    std::map<std::string, StoredKey, std::less<>> keys;  ///< by id
   };
   /// By e-mail or unique id; null: there is none.
   [[nodiscard]] const Account* FindAccount(std::string_view email_or_id) const;
@@ -47,20 +47,20 @@ class Directory {
 
   // --- tokens
 
-  [[nodiscard]] const KeptToken* FindToken(const TokenHash& hash) const;
-  [[nodiscard]] const KeptToken* FindTokenById(std::string_view id) const;
+  [[nodiscard]] const StoredToken* FindToken(const TokenHash& hash) const;
+  [[nodiscard]] const StoredToken* FindTokenById(std::string_view id) const;
   /// The tokens of one principal, in the order of their ids.
-  [[nodiscard]] std::vector<const KeptToken*> TokensOf(std::string_view principal) const;
-  [[nodiscard]] std::vector<const KeptToken*> AllTokens() const;
+  [[nodiscard]] std::vector<const StoredToken*> TokensOf(std::string_view principal) const;
+  [[nodiscard]] std::vector<const StoredToken*> AllTokens() const;
   /// Ids of the tokens that were made from a credential: "token T", "key K" (CredentialBehind).
   [[nodiscard]] const std::set<std::string>& TokensMadeFrom(std::string_view credential) const;
   /// Returns the token to be written; null: it is gone.
-  const KeptToken* SetLastUse(const TokenHash& hash, const google::protobuf::Timestamp& time);
+  const StoredToken* SetLastUse(const TokenHash& hash, const google::protobuf::Timestamp& time);
 
   // --- policies
 
   struct PolicyEntry {
-    KeptPolicy kept;
+    StoredPolicy kept;
     iam::PolicyIndex index;
   };
   /// Null: none was set. The resource's project is ignored where its name alone identifies it.
@@ -80,7 +80,7 @@ class Directory {
   [[nodiscard]] const ProjectNumbers& numbers() const noexcept { return numbers_; }
   /// Remembers the number of a project that no record names yet: its agent can be bound, until kShownMax
   /// other numbers were shown.
-  void ShowNumber(const KeptNumber& shown);
+  void ShowNumber(const ProjectNumber& shown);
   /// The project whose service agent has this e-mail; null: there is none.
   [[nodiscard]] const std::string* ProjectOfAgent(std::string_view email) const;
 
@@ -108,7 +108,7 @@ class Directory {
   std::set<std::string, std::less<>> deleted_;                  ///< e-mails
   std::map<std::string, std::string, std::less<>> emails_;      ///< by unique id
   std::map<std::string, std::string, std::less<>> key_owners_;  ///< e-mail by key id
-  std::unordered_map<TokenHash, KeptToken, HashOfHash> tokens_;
+  std::unordered_map<TokenHash, StoredToken, HashOfHash> tokens_;
   std::map<std::string, TokenHash, std::less<>> token_ids_;
   std::map<std::string, std::set<std::string>, std::less<>> tokens_of_;  ///< ids by principal
   std::map<std::string, std::set<std::string>, std::less<>> made_from_;  ///< ids by credential

@@ -34,7 +34,7 @@ boost::asio::awaitable<Status> EnsureAdminToken(Identities& identities, std::str
                               .life = std::nullopt,
                               .description = "first administrator: DATA/admin-token",
                               .issuer = "trainyard serve"};
-  TY_CO_TRY(const Identities::MadeToken made, co_await identities.MakeToken(std::move(wanted)));
+  TY_CO_TRY(const Identities::IssuedToken made, co_await identities.MakeToken(std::move(wanted)));
   TY_CO_RETURN_IF_ERROR(WriteFileAtomically(file, made.text + "\n", 0600));
   if (::isatty(STDERR_FILENO) == 0) {  // stderr is then probably a log, which others may read
     Diagnose(DiagnosticLevel::kInfo, "the administrator's token is in " + file);

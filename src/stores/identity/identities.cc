@@ -43,7 +43,7 @@ awaitable<Result<Assertion>> Identities::CheckAssertion(std::string assertion,
   return state_->CheckAssertion(std::move(assertion), own_audiences);
 }
 
-awaitable<Result<Identities::MadeToken>> Identities::MakeToken(NewToken wanted) {
+awaitable<Result<Identities::IssuedToken>> Identities::MakeToken(NewToken wanted) {
   const std::string text = PrintToken(RandomBytes<TokenSecret>());
   IdentitiesState* state = state_.get();
   StillMay still_may = std::move(wanted.still_may);
@@ -51,12 +51,12 @@ awaitable<Result<Identities::MadeToken>> Identities::MakeToken(NewToken wanted) 
     return state->DecideToken(wanted, text);
   };
   TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide), std::move(still_may)));
-  co_return MadeToken{.text = text, .token = change.tokens.front().record};
+  co_return IssuedToken{.text = text, .token = change.tokens.front().record};
 }
 
 std::vector<v1::Token> Identities::Tokens(std::string_view principal) const {
   std::vector<v1::Token> tokens;
-  for (const KeptToken* token :
+  for (const StoredToken* token :
        principal.empty() ? state_->directory.AllTokens() : state_->directory.TokensOf(principal))
     tokens.push_back(token->record);
   return tokens;

@@ -17,11 +17,51 @@
 #include "rules/iam/login.h"
 #include "rules/iam/resource.h"
 #include "stores/identity/bucket_projects.h"
-#include "stores/identity/new_token.h"
 #include "trainyard/iam/v1/policy.pb.h"
 #include "trainyard/identity/v1/identity.pb.h"
 
 namespace trainyard::identity {
+
+using iam::Login;
+
+/// The NewToken::issuer of a token that a login was exchanged for: when the login's credential ends, so does
+/// the token.
+[[nodiscard]] std::string IssuerOf(const Login& login);
+
+/// Whether the caller of a change still has the right to it: checked when nothing can happen between the
+/// answer and the change, so that a revocation always takes effect first. Null: callers are not
+/// authenticated.
+using StillMay = std::function<boost::asio::awaitable<bool>()>;
+
+struct NewToken {
+  std::string principal;
+  std::optional<std::chrono::seconds> life;
+  std::string description;
+  std::string issuer;     ///< what asked for it: a principal, or IssuerOf its login
+  bool browser = false;   ///< for Identities::CheckSession, and refused by Check
+  std::string through{};  ///< IssuerOf the login that made the token for a service account (the principal)
+  StillMay still_may{};
+};
+
+struct IssuedToken {
+  std::string text;
+  v1::Token token;
+};
+
+/// The result of a valid signed assertion.
+struct Assertion {
+  std::string principal;
+  std::string key_id;           ///< for NewToken::issuer: "key K"
+  std::string target_audience;  ///< not empty: the client asks for an identity token
+};
+
+struct IdToken {
+  std::string email;
+  std::string audience;
+  bool include_email = false;
+  std::string issuer;  ///< "https://yard.example:8443"
+  StillMay still_may{};
+};
 
 struct IdentitiesState;
 
@@ -49,7 +89,7 @@ class Identities {
   // --- credentials -----------------------------------------------------------------------------------------
 
   /// What a Bearer token proves: an opaque one ("ty_..."), or a JWT signed by a service account's key (spec
-  /// access.md section 3; `own_audiences`: URLs that mean this server, see jwt_rules.h; they outlive the
+  /// access.md section 3; `own_audiences`: URLs that mean this server, see jwt.h; they outlive the
   /// call). kUnauthenticated with the reason: unknown, expired, revoked, malformed, its key or account is
   /// disabled. kUnavailable: too many signatures wait. No wait for opaque tokens and known JWTs.
   boost::asio::awaitable<Result<Login>> Check(std::string token, std::span<const std::string> own_audiences);
@@ -62,13 +102,13 @@ class Identities {
   [[nodiscard]] bool StillHolds(const Login& login) const;
 
   using NewToken = identity::NewToken;
-  using MadeToken = identity::MadeToken;
+  using IssuedToken = identity::IssuedToken;
   /// Makes a token. Its text is returned once and never stored. No `life`: valid until it is revoked. A token
   /// that a credential was exchanged for, or that was made through one, is only valid as long as that
   /// credential. kInvalidArgument: not a principal; kNotFound: a service account that does not exist;
   /// kUnauthenticated: the credential, or what gave it the right, is gone; kFailedPrecondition: the account
   /// is disabled, or kExchangesMax; kResourceExhausted: kTokensMax of the principal.
-  boost::asio::awaitable<Result<MadeToken>> MakeToken(NewToken wanted);
+  boost::asio::awaitable<Result<IssuedToken>> MakeToken(NewToken wanted);
   static constexpr int kTokensMax = 1'000;  ///< unexpired ones per principal, not counting exchanged ones
   /// Per principal and original credential (a key or an unexchanged token). The oldest is dropped.
   static constexpr int kExchangedMax = 1'000;
@@ -119,11 +159,11 @@ class Identities {
                                                                             AccountTexts texts);
 
   /// An RSA key of 2,048 bits; the private key is returned once (PEM, PKCS #8) and never stored.
-  struct MadeKey {
+  struct IssuedKey {
     v1::ServiceAccountKey key;
     std::string private_key_pem;
   };
-  boost::asio::awaitable<Result<MadeKey>> CreateKey(std::string email, StillMay still_may = {});
+  boost::asio::awaitable<Result<IssuedKey>> CreateKey(std::string email, StillMay still_may = {});
   [[nodiscard]] Result<std::vector<v1::ServiceAccountKey>> Keys(std::string_view email) const;
   boost::asio::awaitable<Status> SetKeyDisabled(std::string email, std::string key_id, bool disabled,
                                                 StillMay still_may = {});

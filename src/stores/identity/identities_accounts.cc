@@ -108,7 +108,7 @@ awaitable<Result<v1::ServiceAccount>> Identities::DescribeServiceAccount(std::st
   co_return change.accounts.front();
 }
 
-awaitable<Result<Identities::MadeKey>> Identities::CreateKey(std::string email, StillMay still_may) {
+awaitable<Result<Identities::IssuedKey>> Identities::CreateKey(std::string email, StillMay still_may) {
   IdentitiesState* state = state_.get();
   if (state->directory.FindAccount(email) == nullptr) co_return std::unexpected(NoSuchAccount(email));
   TY_CO_TRY(const RsaPrivateKey key, co_await OnPool(state->makers, RsaPrivateKey::Generate));
@@ -116,7 +116,7 @@ awaitable<Result<Identities::MadeKey>> Identities::CreateKey(std::string email, 
     return KeyCreated(state->directory, email, id, made, state->clock.Now());
   };
   TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide), std::move(still_may)));
-  co_return MadeKey{.key = change.keys.front().record, .private_key_pem = key.Pem()};
+  co_return IssuedKey{.key = change.keys.front().record, .private_key_pem = key.Pem()};
 }
 
 Result<std::vector<v1::ServiceAccountKey>> Identities::Keys(std::string_view email) const {

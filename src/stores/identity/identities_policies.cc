@@ -1,4 +1,4 @@
-#include "stores/identity/bucket_default.h"
+#include "stores/identity/bucket_projects.h"
 #include "stores/identity/grants.h"
 #include "stores/identity/identities_state.h"
 #include "stores/identity/policy_changes.h"

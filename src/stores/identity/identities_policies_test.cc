@@ -196,7 +196,7 @@ TEST_F(PoliciesTest, AQuestionAmongTenThousandIsFast) {
     for (int i = 0; i < kOfProject; ++i) {
       const std::string principal = "user:u" + std::to_string(project * kOfProject + i) + "@example.com";
       binding.add_members(principal);
-      KeptToken& token = many.tokens.emplace_back();
+      StoredToken& token = many.tokens.emplace_back();
       token.hash = HashOf(principal);
       token.record.set_id(std::to_string(project * kOfProject + i));
       token.record.set_principal(principal);

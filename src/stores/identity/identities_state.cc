@@ -87,14 +87,14 @@ Status IdentitiesState::OpenNumbers(
 
 std::int64_t IdentitiesState::ShownNumber(std::string_view project) {
   if (directory.numbers().Of(project) || directory.projects().contains(project)) return NumberOf(project);
-  const KeptNumber chosen = directory.numbers().Choose(number_secret, project);
+  const ProjectNumber chosen = directory.numbers().Choose(number_secret, project);
   directory.ShowNumber(chosen);
   return chosen.number;
 }
 
 std::int64_t IdentitiesState::NumberOf(std::string_view project) {
   if (const auto given = directory.numbers().Of(project)) return *given;
-  KeptNumber chosen = directory.numbers().Choose(number_secret, project);
+  ProjectNumber chosen = directory.numbers().Choose(number_secret, project);
   const std::int64_t number = chosen.number;
   if (directory.numbers().IsFull()) return number;
   AccessChange change;
@@ -172,7 +172,7 @@ awaitable<Result<std::string>> IdentitiesState::SignClaims(std::string claims) {
 }
 
 void IdentitiesState::MarkUsed(const TokenHash& hash, SysTime now) {
-  const KeptToken* token = directory.FindToken(hash);
+  const StoredToken* token = directory.FindToken(hash);
   if (token == nullptr) return;
   if (token->record.has_last_use_time() &&
       wire::FromProto(token->record.last_use_time()) + kLastUseStep > now)

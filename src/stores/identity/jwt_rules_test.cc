@@ -1,4 +1,4 @@
-#include "stores/identity/jwt_rules.h"
+#include "stores/identity/jwt.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "rules/iam/principal.h"
 #include "rules/iam/roles.h"
 #include "stores/identity/account_changes.h"
-#include "stores/identity/bucket_default.h"
+#include "stores/identity/bucket_projects.h"
 #include "stores/identity/grants.h"
 
 namespace trainyard::identity {

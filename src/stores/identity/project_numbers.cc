@@ -26,13 +26,13 @@ const std::string* ProjectNumbers::ProjectOf(std::int64_t number) const {
   return found == projects_.end() ? nullptr : &found->second;
 }
 
-void ProjectNumbers::Keep(const KeptNumber& kept) {
+void ProjectNumbers::Keep(const ProjectNumber& kept) {
   if (numbers_.contains(kept.project) || !projects_.emplace(kept.number, kept.project).second) return;
   numbers_.emplace(kept.project, kept.number);
 }
 
-KeptNumber ProjectNumbers::Choose(std::string_view secret, std::string_view project) const {
-  KeptNumber kept{.project = std::string(project)};
+ProjectNumber ProjectNumbers::Choose(std::string_view secret, std::string_view project) const {
+  ProjectNumber kept{.project = std::string(project)};
   for (int turn = 0;; ++turn) {
     std::string text = std::to_string(turn).append("/");
     const TokenHash hash = HashOf(text.append(secret).append("/").append(project));
@@ -44,13 +44,13 @@ KeptNumber ProjectNumbers::Choose(std::string_view secret, std::string_view proj
   }
 }
 
-std::vector<KeptNumber> NumbersFromBefore(ProjectNumbers known, std::string_view secret,
-                                          const std::set<std::string, std::less<>>& projects) {
-  std::vector<KeptNumber> given;
+std::vector<ProjectNumber> NumbersFromBefore(ProjectNumbers known, std::string_view secret,
+                                             const std::set<std::string, std::less<>>& projects) {
+  std::vector<ProjectNumber> given;
   for (const bool are_numbers : {false, true}) {
     for (const std::string& project : projects) {
       if (IsNumber(project) != are_numbers || known.Of(project)) continue;
-      KeptNumber kept{.project = project, .number = cluster::HashedNumber(project)};
+      ProjectNumber kept{.project = project, .number = cluster::HashedNumber(project)};
       if (known.ProjectOf(kept.number) != nullptr) kept = known.Choose(secret, project);
       known.Keep(kept);
       given.push_back(std::move(kept));

@@ -11,7 +11,7 @@
 
 namespace trainyard::identity {
 
-struct KeptNumber {
+struct ProjectNumber {
   std::string project;
   std::int64_t number = 0;
 };
@@ -27,11 +27,11 @@ class ProjectNumbers {
   [[nodiscard]] const std::string* ProjectOf(std::int64_t number) const;
   [[nodiscard]] bool IsFull() const noexcept { return numbers_.size() >= kKeptMax; }
   /// Does nothing if the project already has a number, or another project has this one.
-  void Keep(const KeptNumber& kept);
+  void Keep(const ProjectNumber& kept);
 
   /// A free number for a project without one. Computed with the secret, so that nobody can find a name that
   /// has a given number, and so that the same number results again if a power cut prevents writing it.
-  [[nodiscard]] KeptNumber Choose(std::string_view secret, std::string_view project) const;
+  [[nodiscard]] ProjectNumber Choose(std::string_view secret, std::string_view project) const;
 
  private:
   std::map<std::string, std::int64_t, std::less<>> numbers_;
@@ -41,7 +41,7 @@ class ProjectNumbers {
 /// The numbers of projects from before numbers were stored: the same as they had (cluster::HashedNumber),
 /// except that of two projects with the same number one gets another: the one whose name is a number, if only
 /// one is.
-[[nodiscard]] std::vector<KeptNumber> NumbersFromBefore(ProjectNumbers known, std::string_view secret,
-                                                        const std::set<std::string, std::less<>>& projects);
+[[nodiscard]] std::vector<ProjectNumber> NumbersFromBefore(
+    ProjectNumbers known, std::string_view secret, const std::set<std::string, std::less<>>& projects);
 
 }  // namespace trainyard::identity

@@ -12,11 +12,11 @@ using Names = std::set<std::string, std::less<>>;
 
 TEST(ProjectNumbers, AreOnesOwn) {
   ProjectNumbers numbers;
-  const KeptNumber p = numbers.Choose("secret", "p");
+  const ProjectNumber p = numbers.Choose("secret", "p");
   EXPECT_NE(p.number, numbers.Choose("other", "p").number) << "nobody can work them out";
   EXPECT_NE(p.number, cluster::HashedNumber("p"));
   numbers.Keep(p);
-  const KeptNumber again = numbers.Choose("secret", "p");
+  const ProjectNumber again = numbers.Choose("secret", "p");
   EXPECT_NE(again.number, p.number) << "taken";
   numbers.Keep({.project = "q", .number = p.number});
   EXPECT_EQ(numbers.Of("q"), std::nullopt);
@@ -28,7 +28,7 @@ TEST(ProjectNumbers, AreOnesOwn) {
 
 TEST(ProjectNumbers, OfAProjectWhoseNameIsOneIsAnother) {
   ProjectNumbers numbers;
-  const KeptNumber victim = numbers.Choose("secret", "victim");
+  const ProjectNumber victim = numbers.Choose("secret", "victim");
   numbers.Keep(victim);
   numbers.Keep(numbers.Choose("secret", std::to_string(victim.number)));
   EXPECT_NE(numbers.Of(std::to_string(victim.number)), victim.number);
@@ -41,7 +41,7 @@ TEST(ProjectNumbers, OfAProjectWhoseNameIsOneIsAnother) {
 TEST(ProjectNumbers, FromBeforeStayAsTheyWere) {
   const std::string twin = std::to_string(cluster::HashedNumber("p"));
   ProjectNumbers numbers;
-  for (const KeptNumber& kept : NumbersFromBefore({}, "secret", Names{"p", "q", twin, "473645424018"}))
+  for (const ProjectNumber& kept : NumbersFromBefore({}, "secret", Names{"p", "q", twin, "473645424018"}))
     numbers.Keep(kept);
   EXPECT_EQ(numbers.Of("p"), cluster::HashedNumber("p"));
   EXPECT_EQ(numbers.Of("q"), cluster::HashedNumber("q"));

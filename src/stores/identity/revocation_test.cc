@@ -72,8 +72,8 @@ class Revocation : public IdentitiesTest {
   }
 
   /// Requests the token after the change, while the change has its turn.
-  Result<Identities::MadeToken> MakeAfter(std::function<boost::asio::awaitable<Status>()> change,
-                                          NewToken wanted) {
+  Result<Identities::IssuedToken> MakeAfter(std::function<boost::asio::awaitable<Status>()> change,
+                                            NewToken wanted) {
     boost::asio::co_spawn(loop_, change(), boost::asio::detached);
     return Ask(identities_->MakeToken(std::move(wanted)));
   }
@@ -81,7 +81,7 @@ class Revocation : public IdentitiesTest {
   std::string account_;
   std::string principal_;
   std::string key_;
-  Identities::MadeToken parent_;
+  Identities::IssuedToken parent_;
 };
 
 TEST_F(Revocation, NothingIsMadeOfATokenThatIsRevokedMeanwhile) {

@@ -49,7 +49,7 @@ std::vector<std::string_view> LineOf(const Directory& known, const v1::Token& to
   const v1::Token* next = &token;
   while (next != nullptr && IsExchanged(*next)) {  // ends: a token is younger than what it was made from
     line.push_back(CredentialBehind(*next));
-    const KeptToken* parent = known.FindTokenById(TokenOfIssuer(line.back()));
+    const StoredToken* parent = known.FindTokenById(TokenOfIssuer(line.back()));
     next = parent == nullptr ? nullptr : &parent->record;
   }
   return line;
@@ -61,7 +61,7 @@ std::string_view RootOf(const Directory& known, const v1::Token& token) {
   return line.empty() ? std::string_view() : line.back();
 }
 
-bool IsOlder(const KeptToken* one, const KeptToken* other) {
+bool IsOlder(const StoredToken* one, const StoredToken* other) {
   return std::pair(wire::FromProto(one->record.create_time()), one->record.id()) <
          std::pair(wire::FromProto(other->record.create_time()), other->record.id());
 }
@@ -70,12 +70,12 @@ bool IsOlder(const KeptToken* one, const KeptToken* other) {
 /// credential, and the oldest is dropped: so a holder of one credential of a principal can neither lock it
 /// out nor end tokens made from its other credentials.
 Status MakeRoom(const Directory& known, const v1::Token& wanted, SysTime now, AccessChange& change) {
-  const std::vector<const KeptToken*> tokens = known.TokensOf(wanted.principal());
+  const std::vector<const StoredToken*> tokens = known.TokensOf(wanted.principal());
   if (tokens.size() < std::min(Identities::kTokensMax, Identities::kExchangedMax)) return {};
   const std::vector<std::string_view> line = LineOf(known, wanted);
   const std::string_view root = line.empty() ? std::string_view() : line.back();
-  std::vector<const KeptToken*> same;  // they count together
-  for (const KeptToken* token : tokens) {
+  std::vector<const StoredToken*> same;  // they count together
+  for (const StoredToken* token : tokens) {
     if (HasExpired(token->record, now))
       change.tokens_dropped.push_back(token->record.id());
     else if (RootOf(known, token->record) == root)
@@ -89,7 +89,7 @@ Status MakeRoom(const Directory& known, const v1::Token& wanted, SysTime now, Ac
                                  {}});
   }
   if (root.empty() || same.size() < Identities::kExchangedMax) return {};
-  std::erase_if(same, [&line](const KeptToken* token) {  // keep those from which the new one is made
+  std::erase_if(same, [&line](const StoredToken* token) {  // keep those from which the new one is made
     return std::ranges::find(line, TokenIssuer(token->record.id())) != line.end();
   });
   change.tokens_dropped.push_back((*std::ranges::min_element(same, IsOlder))->record.id());
@@ -105,7 +105,7 @@ Result<AccessChange> TokenMade(const Directory& known, const Identities::NewToke
   TY_RETURN_IF_ERROR(CheckForm(wanted));
   TY_RETURN_IF_ERROR(CheckOwner(known, principal));
   AccessChange change;
-  KeptToken& token = change.tokens.emplace_back();
+  StoredToken& token = change.tokens.emplace_back();
   token.hash = hash;
   token.record.set_id(id);
   token.record.set_principal(principal);
@@ -129,7 +129,7 @@ Result<AccessChange> TokenMade(const Directory& known, const Identities::NewToke
 }
 
 Result<AccessChange> TokenRevoked(const Directory& known, const std::string& id) {
-  const KeptToken* token = known.FindTokenById(id);
+  const StoredToken* token = known.FindTokenById(id);
   if (token == nullptr) return std::unexpected(NotFound("Token " + id + " does not exist."));
   AccessChange change;
   change.tokens_dropped.push_back(id);
@@ -155,7 +155,7 @@ void DropExchanged(const Directory& known, std::vector<std::string>& dropped) {
 
 AccessChange ExpiredTokensDropped(const Directory& known, SysTime now) {
   AccessChange change;
-  for (const KeptToken* token : known.AllTokens()) {
+  for (const StoredToken* token : known.AllTokens()) {
     if (HasExpired(token->record, now - kExpiredKept)) change.tokens_dropped.push_back(token->record.id());
   }
   return change;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -11,6 +12,7 @@
 #include "stores/logs/chunk_lines.h"
 #include "stores/logs/job_chunks.h"
 #include "stores/logs/line_query.h"
+#include "stores/logs/log_query.h"
 
 namespace trainyard::logs {
 
@@ -69,5 +71,34 @@ class ChunkWalk {
   std::int64_t passed_ = 0;
   bool is_cut_ = false;
 };
+
+/// "SELECT ... FROM ...", to be followed by WHERE and ORDER BY on `c`, the chunks.
+extern const std::string_view kSelectChunks;
+
+/// The columns of kSelectChunks.
+namespace chunk_column {
+enum : int {
+  kJobUid,
+  kJobLine,
+  kLineCount,
+  kFloor,
+  kFirstTime,
+  kLastTime,
+  kReceiveTime,
+  kProject,
+  kTaskName,
+  kJobId,
+  kTrialId,
+  kHostName,
+  kChunk,
+  kLines,  // last: touching it reads the chunk's overflow pages
+};
+}  // namespace chunk_column
+
+/// The fields that all lines of the row's chunk have in common.
+[[nodiscard]] logging::v2::LogEntry CommonPart(const sqlite::Cursor& row);
+
+/// Whether the chunk belongs to a project and a task that the query asks for.
+[[nodiscard]] bool IsAskedFor(const sqlite::Cursor& row, const LogQuery& query);
 
 }  // namespace trainyard::logs

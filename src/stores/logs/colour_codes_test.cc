@@ -1,4 +1,4 @@
-#include "stores/logs/colour_codes.h"
+#include "stores/logs/line_matcher.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stores/logs/line_file.h"
+#include "stores/logs/log_lines.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,6 @@
 #include "base/wire/utf8.h"
 #include "stores/logs/chunk_walk.h"
 #include "stores/logs/line_view.h"
-#include "stores/logs/shown_line.h"
 
 namespace trainyard::logs {
 

@@ -1,4 +1,4 @@
-#include "stores/logs/line_file.h"
+#include "stores/logs/log_lines.h"
 
 #include <gmock/gmock.h>
 
@@ -6,7 +6,6 @@
 
 #include "base/wire/json.h"
 #include "stores/logs/line_log_fixture.h"
-#include "stores/logs/line_window.h"
 
 namespace trainyard::logs {
 namespace {

@@ -1,4 +1,4 @@
-#include "stores/logs/line_search.h"
+#include "stores/logs/log_lines.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "stores/logs/chunk_walk.h"
-#include "stores/logs/colour_codes.h"
+#include "stores/logs/line_matcher.h"
 #include "stores/logs/line_view.h"
-#include "stores/logs/shown_line.h"
 
 namespace trainyard::logs {
 
@@ -154,8 +153,9 @@ Result<std::optional<std::int64_t>> SearchBackward(Search& search, const LineMat
 
 }  // namespace
 
-Result<LogMatches> SearchLines(JobChunks& chunks, const SearchQuery& query, const LineMatcher& matcher,
-                               SearchLimits limits) {
+Result<LogMatches> SearchLines(JobChunks& chunks, const SearchQuery& query, SearchLimits limits) {
+  TY_TRY(const LineMatcher matcher,
+         LineMatcher::Make(query.text, {.regex = query.regex, .match_case = query.match_case}));
   TY_TRY(const std::int64_t total, chunks.Total(query.job_uid));
   const std::int64_t at = std::min(query.from.value_or(query.backward ? total : 0), total);
   const std::int64_t last = query.backward ? 0 : total;

@@ -1,4 +1,4 @@
-#include "stores/logs/line_search.h"
+#include "stores/logs/log_lines.h"
 
 #include <gmock/gmock.h>
 
@@ -19,9 +19,7 @@ class LineSearch : public LineLogTest {
 
   LogMatches Search(SearchQuery query, SearchLimits limits = kNoLimits) {
     query.job_uid = 1;
-    const LineMatcher matcher =
-        LineMatcher::Make(query.text, {.regex = query.regex, .match_case = query.match_case}).value();
-    return SearchLines(*chunks_, query, matcher, limits).value();
+    return SearchLines(*chunks_, query, limits).value();
   }
   static std::vector<std::int64_t> Numbers(const LogMatches& matches) {
     std::vector<std::int64_t> numbers;

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "stores/logs/chunk_walk.h"
+#include "trainyard/control/v1/log_window.pb.h"
 #include "trainyard/logging/v2/logging.pb.h"
+#include "trainyard/replica/v1/replica.pb.h"
 
-/// A view of a serialized LogLine, without a copy. Pure: any thread.
+/// Serialized LogLines: a view of one without a copy, and its form in control/v1/log_window.proto. Pure: any
+/// thread.
 namespace trainyard::logs {
 
 struct LineView {
@@ -17,5 +22,13 @@ struct LineView {
 
 /// Nothing: it is malformed, or has fields that protobuf would not write here; parse it as a message.
 [[nodiscard]] std::optional<LineView> ViewLine(std::string_view bytes);
+
+/// Parses a serialized LogLine; one that cannot be read becomes a line that says so.
+[[nodiscard]] replica::v1::LogLine ParseLine(std::string_view bytes);
+
+/// @param whole  false: a text longer than kShownTextMax is cut at the end of a character, and further fields
+/// with more bytes than that are left out.
+[[nodiscard]] control::v1::LogLineShown ShowLine(const WalkedChunk& chunk, const NumberedLine& line,
+                                                 bool whole);
 
 }  // namespace trainyard::logs

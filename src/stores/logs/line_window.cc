@@ -1,4 +1,4 @@
-#include "stores/logs/line_window.h"
+#include "stores/logs/log_lines.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,7 +8,7 @@
 
 #include "base/overloaded.h"
 #include "stores/logs/chunk_walk.h"
-#include "stores/logs/shown_line.h"
+#include "stores/logs/line_view.h"
 
 namespace trainyard::logs {
 

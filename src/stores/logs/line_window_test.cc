@@ -1,4 +1,4 @@
-#include "stores/logs/line_window.h"
+#include "stores/logs/log_lines.h"
 
 #include <gmock/gmock.h>
 

@@ -6,8 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "stores/logs/chunk_row.h"
+#include "base/sqlite/rows.h"
 #include "stores/logs/chunk_search.h"
+#include "stores/logs/chunk_walk.h"
 #include "stores/logs/entry.h"
 #include "stores/logs/log_database.h"
 
@@ -100,49 +101,34 @@ Result<std::unique_ptr<LogReader>> LogReader::Open(const std::string& path) {
 
 Result<std::map<std::string, std::int64_t>> LogReader::ProjectBytes() {
   std::map<std::string, std::int64_t> bytes;
-  Cursor cursor = statements_->project_bytes.Query();
-  for (;;) {
-    TY_TRY(const bool found, cursor.Next());
-    if (!found) return bytes;
-    bytes.emplace(cursor.Text(0), cursor.Int(1));
-  }
+  TY_RETURN_IF_ERROR(EachRow(statements_->project_bytes.Query(),
+                             [&](const Cursor& row) { bytes.emplace(row.Text(0), row.Int(1)); }));
+  return bytes;
 }
 
 /// A walk over one small row for each job: an index on the time would be written with each chunk.
 Result<std::vector<OldLog>> LogReader::Older(SysTime before, std::int64_t after_uid, int count) {
-  std::vector<OldLog> found;
-  Cursor cursor = statements_->older.Query(after_uid, before.time_since_epoch().count(), count);
-  for (;;) {
-    TY_TRY(const bool row, cursor.Next());
-    if (!row) return found;
-    found.push_back({.job_uid = cursor.Int(0),
-                     .last_line = SysTime(SysTime::duration(cursor.Int(1))),
-                     .bytes = cursor.Int(2)});
-  }
+  Cursor rows = statements_->older.Query(after_uid, before.time_since_epoch().count(), count);
+  return AllRows(std::move(rows), [](const Cursor& row) {
+    return OldLog{
+        .job_uid = row.Int(0), .last_line = SysTime(SysTime::duration(row.Int(1))), .bytes = row.Int(2)};
+  });
 }
 
 Result<std::int64_t> LogReader::NextLine(std::int64_t job_uid, std::string_view source) {
-  Cursor cursor = statements_->next_line.Query(job_uid, source);
-  TY_TRY(const bool found, cursor.Next());
-  return found ? cursor.Int(0) : 0;
+  return FirstInt(statements_->next_line.Query(job_uid, source));
 }
 
 Result<std::int64_t> LogReader::Length(std::int64_t job_uid) {
-  Cursor cursor = statements_->length.Query(job_uid);
-  TY_TRY(const bool found, cursor.Next());
-  return found ? cursor.Int(0) : 0;
+  return FirstInt(statements_->length.Query(job_uid));
 }
 
 /// Stops at two for each project: enough to know whether there is exactly one.
 Result<std::vector<std::int64_t>> LogReader::FindJobs(const LogQuery& query) {
   std::vector<std::int64_t> uids;
   for (const std::string& project : query.projects) {
-    Cursor cursor = statements_->find_job.Query(project, *query.bounds.job_id);
-    for (;;) {
-      TY_TRY(const bool found, cursor.Next());
-      if (!found) break;
-      uids.push_back(cursor.Int(0));
-    }
+    TY_RETURN_IF_ERROR(EachRow(statements_->find_job.Query(project, *query.bounds.job_id),
+                               [&](const Cursor& row) { uids.push_back(row.Int(0)); }));
   }
   return uids;
 }

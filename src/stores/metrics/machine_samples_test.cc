@@ -1,4 +1,4 @@
-#include "stores/metrics/machine_samples.h"
+#include "stores/metrics/usage_samples.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "stores/metrics/series_thinner.h"
+#include "stores/metrics/series.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

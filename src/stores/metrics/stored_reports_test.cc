@@ -1,4 +1,3 @@
-#include "stores/metrics/stored_reports.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

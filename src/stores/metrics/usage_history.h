@@ -13,7 +13,7 @@
 #include "base/async/event.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"
-#include "stores/metrics/series_thinner.h"
+#include "stores/metrics/series.h"
 #include "stores/metrics/usage_samples.h"
 
 namespace trainyard::metrics {

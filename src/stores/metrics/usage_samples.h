@@ -1,18 +1,81 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/sqlite/database.h"
-#include "stores/metrics/machine_samples.h"
 #include "stores/metrics/series.h"
-#include "stores/metrics/stored_reports.h"
+#include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::metrics {
+
+/// Reports of all jobs together, at most 50 KB each. If there are more, those of the oldest jobs are deleted.
+inline constexpr std::int64_t kReportsMax = 10'000;
+/// Reports in one answer.
+inline constexpr std::int64_t kReportsListedMax = 2'000;
+
+/// Everything that one attempt of a job reported under one tag.
+struct StoredReport {
+  std::int64_t job_uid = 0;  ///< for a trial, that of the tuning job
+  std::string trial_id;      ///< empty: not a trial
+  int attempt = 0;           ///< the master's
+  std::string tag;
+  replica::v1::MetricReport report;
+};
+
+/// The wanted reports of a job.
+struct ReportQuery {
+  std::int64_t job_uid = 0;
+  std::vector<std::string> trial_ids;  ///< "": reports outside of trials
+};
+/// Sorted by trial (in the requested order), tag and attempt; at most kReportsListedMax.
+[[nodiscard]] Result<std::vector<StoredReport>> ReadReports(sqlite::Database& database,
+                                                            const ReportQuery& query);
+[[nodiscard]] Status EraseReports(sqlite::Database& database, std::span<const std::int64_t> job_uids);
+/// Deletes the oldest jobs' reports beyond the limit.
+[[nodiscard]] Status PruneReports(sqlite::Database& database, std::int64_t reports_max);
+
+// The use of the whole machine.
+
+/// One sample per minute is stored.
+inline constexpr std::chrono::minutes kMachineSampleEvery{1};
+
+struct MachineSample {
+  SysTime time;
+  double cpu_utilization = -1;     ///< of all CPUs since the sample before, 0 to 1; -1: not known
+  double memory_utilization = -1;  ///< 0 to 1; -1: not known
+  double gpu_utilization = -1;     ///< mean of all GPUs; -1: not known, or there are none
+  double replicas = 0;             ///< running ones
+  friend bool operator==(const MachineSample&, const MachineSample&) = default;
+};
+
+/// Equal parts of the time before a moment.
+struct MachineSpan {
+  SysTime start;
+  std::chrono::seconds step{0};
+  std::size_t parts = 0;
+  friend bool operator==(const MachineSpan&, const MachineSpan&) = default;
+};
+/// The parts of this many hours before `now`: one a minute, at most kMachinePartsMax. They begin at whole
+/// steps since 1970, so that parts do not shift from one request to the next.
+[[nodiscard]] MachineSpan SpanOf(SysTime now, std::chrono::hours hours);
+inline constexpr std::size_t kMachinePartsMax = 1'440;
+
+/// Columns of equal length: the mean of the samples in each part; -1 in a part without samples.
+struct MachineColumns {
+  std::vector<float> cpu;
+  std::vector<float> memory;
+  std::vector<float> gpu;  ///< empty: no sample has GPUs
+  std::vector<float> replicas;
+};
+[[nodiscard]] MachineColumns ColumnsOf(std::span<const MachineSample> samples, const MachineSpan& span);
 
 /// Samples are deleted after this long, as in Google's monitoring.
 inline constexpr std::chrono::days kSamplesKept{42};

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/async/disk_reserve.h"
 #include "base/async/unique_fd.h"
@@ -93,5 +96,11 @@ class DataDirectory {
   UniqueFd lock_;
   std::unique_ptr<DiskReserve> reserve_;
 };
+
+/// The processes that have the file open, as far as this account can see. Blocking: reads /proc.
+[[nodiscard]] std::vector<pid_t> ProcessesWith(const std::string& file);
+
+/// "process 12 (python3) and process 14 (cat)"; "a process of another account" if none is visible.
+[[nodiscard]] std::string DescribeHolders(const std::vector<pid_t>& holders);
 
 }  // namespace trainyard::store

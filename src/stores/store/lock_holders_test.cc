@@ -1,4 +1,4 @@
-#include "stores/store/lock_holders.h"
+#include "stores/store/data_directory.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/sqlite/rows.h"
+
 namespace trainyard::studies {
 namespace {
 
@@ -142,25 +144,6 @@ Result<StoredOperation> ReadOperation(const sqlite::Cursor& row) {
 }
 
 /// The only row, if there is one.
-template <class Record>
-Result<std::optional<Record>> One(sqlite::Cursor row, Result<Record> (*read)(const sqlite::Cursor&)) {
-  TY_TRY(const bool found, row.Next());
-  if (!found) return std::nullopt;
-  TY_TRY(Record record, read(row));
-  return record;
-}
-
-template <class Record>
-Result<std::vector<Record>> All(sqlite::Cursor row, Result<Record> (*read)(const sqlite::Cursor&)) {
-  std::vector<Record> records;
-  for (;;) {
-    TY_TRY(const bool found, row.Next());
-    if (!found) return records;
-    TY_TRY(Record record, read(row));
-    records.push_back(std::move(record));
-  }
-}
-
 }  // namespace
 
 Result<StudyStore> StudyStore::Open(const sqlite::DatabaseOptions& options) {
@@ -192,16 +175,16 @@ Status StudyStore::PutStudy(const StoredStudy& study) {
 }
 
 Result<std::optional<StoredStudy>> StudyStore::FindStudy(const StudyName& name) {
-  return One(statements_[kFindStudyByName].Query(name.project, name.location, name.study_id), ReadStudy);
+  return FirstRow(statements_[kFindStudyByName].Query(name.project, name.location, name.study_id), ReadStudy);
 }
 
 Result<std::optional<StoredStudy>> StudyStore::FindStudy(std::int64_t uid) {
-  return One(statements_[kFindStudyByUid].Query(uid), ReadStudy);
+  return FirstRow(statements_[kFindStudyByUid].Query(uid), ReadStudy);
 }
 
 Result<std::vector<StoredStudy>> StudyStore::ListStudies(const std::string& project,
                                                          const std::string& location) {
-  return All(statements_[kListStudies].Query(project, location), ReadStudy);
+  return AllRows(statements_[kListStudies].Query(project, location), ReadStudy);
 }
 
 Status StudyStore::DropStudy(std::int64_t uid) { return statements_[kDropStudy].Run(uid); }
@@ -213,15 +196,15 @@ Status StudyStore::PutTrial(std::int64_t study_uid, const StoredTrial& trial) {
 }
 
 Result<std::optional<StoredTrial>> StudyStore::FindTrial(std::int64_t study_uid, std::int64_t id) {
-  return One(statements_[kFindTrial].Query(study_uid, id), ReadTrial);
+  return FirstRow(statements_[kFindTrial].Query(study_uid, id), ReadTrial);
 }
 
 Result<std::vector<StoredTrial>> StudyStore::ListTrials(std::int64_t study_uid) {
-  return All(statements_[kListTrials].Query(study_uid), ReadTrial);
+  return AllRows(statements_[kListTrials].Query(study_uid), ReadTrial);
 }
 
 Result<std::vector<StoredTrial>> StudyStore::ListTrials(std::int64_t study_uid, ml::v1::Trial::State state) {
-  return All(statements_[kListTrialsInState].Query(study_uid, static_cast<int>(state)), ReadTrial);
+  return AllRows(statements_[kListTrialsInState].Query(study_uid, static_cast<int>(state)), ReadTrial);
 }
 
 Status StudyStore::DropTrial(std::int64_t study_uid, int id) {
@@ -229,21 +212,17 @@ Status StudyStore::DropTrial(std::int64_t study_uid, int id) {
 }
 
 Result<std::int64_t> StudyStore::TrialsRevision(std::int64_t study_uid) {
-  sqlite::Cursor row = statements_[kTrialsRevision].Query(study_uid);
-  TY_RETURN_IF_ERROR(row.Next());
-  return row.Int(0);
+  return FirstInt(statements_[kTrialsRevision].Query(study_uid));
 }
 
 Result<StudyStore::Changes> StudyStore::TrialsChanged(std::int64_t study_uid, std::int64_t after) {
   Changes changes{.revision = after, .trials = {}};
-  sqlite::Cursor row = statements_[kTrialsChanged].Query(study_uid, after);
-  for (;;) {
-    TY_TRY(const bool found, row.Next());
-    if (!found) return changes;
-    TY_TRY(StoredTrial trial, ReadTrial(row));
-    changes.revision = row.Int(3);
-    changes.trials.push_back(std::move(trial));
-  }
+  TY_TRY(changes.trials, AllRows(statements_[kTrialsChanged].Query(study_uid, after),
+                                 [&](const sqlite::Cursor& row) -> Result<StoredTrial> {
+                                   changes.revision = row.Int(3);
+                                   return ReadTrial(row);
+                                 }));
+  return changes;
 }
 
 Status StudyStore::AddOperation(StoredOperation& operation) {
@@ -263,11 +242,11 @@ Status StudyStore::PutOperation(const StoredOperation& operation) {
 }
 
 Result<std::optional<StoredOperation>> StudyStore::FindOperation(std::int64_t id) {
-  return One(statements_[kFindOperation].Query(id), ReadOperation);
+  return FirstRow(statements_[kFindOperation].Query(id), ReadOperation);
 }
 
 Result<std::vector<StoredOperation>> StudyStore::PendingOperations() {
-  return All(statements_[kPendingOperations].Query(), ReadOperation);
+  return AllRows(statements_[kPendingOperations].Query(), ReadOperation);
 }
 
 Status StudyStore::DropOperations(SysTime created_before) {

@@ -5,7 +5,7 @@
 #include "api/route.h"
 #include "base/result.h"
 #include "base/tls/tls_identity.h"
-#include "engine/local/front_sockets.h"
+#include "engine/local/google_front_files.h"
 #include "net/http/server.h"
 
 namespace trainyard::access {

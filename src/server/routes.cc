@@ -15,7 +15,7 @@
 #include "control/known_accounts.h"
 #include "control/upkeep/kept_images.h"
 #include "engine/replica_link.h"
-#include "programs/environment/runtime_list.h"
+#include "programs/environment/built_runtime.h"
 
 namespace trainyard::server {
 

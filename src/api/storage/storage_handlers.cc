@@ -15,8 +15,8 @@
 #include "base/wire/runs_bucket.h"
 #include "net/http/headers.h"
 #include "net/http/text.h"
+#include "rules/objects/conditions.h"
 #include "stores/identity/identities.h"
-#include "stores/storage/conditions.h"
 
 namespace trainyard::api {
 

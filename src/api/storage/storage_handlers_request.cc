@@ -11,7 +11,7 @@
 #include "base/text/percent.h"
 #include "base/wire/error_body.h"
 #include "base/wire/json.h"
-#include "base/wire/json_indent.h"
+#include "base/wire/json_tree.h"
 #include "base/wire/utf8.h"
 #include "net/access/caller.h"
 #include "net/http/text.h"

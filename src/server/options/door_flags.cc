@@ -1,6 +1,6 @@
 // The flags about who may ask, and at which addresses: docs/access.md.
 #include "base/wire/host_name.h"
-#include "engine/local/job_users.h"
+#include "engine/local/attempt_accounts.h"
 #include "server/options/flag.h"
 
 namespace trainyard::server {

@@ -17,6 +17,7 @@
 #include "net/http/text.h"
 #include "rules/objects/conditions.h"
 #include "stores/identity/identities.h"
+#include "stores/storage/conditions.h"
 
 namespace trainyard::api {
 

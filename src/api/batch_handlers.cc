@@ -63,14 +63,14 @@ Response Refused(std::string_view message) { return StatusAnswer(kBadRequest, "b
 /// delayed by seconds (access::FailedLogins), and only one per request is allowed.
 Response NotTried() {
   const Error error = iam::BadToken(
-      "A part of this batch before this one showed a token that is not valid: parts with tokens of their own "
-      "are not tried after it.");
+      "An earlier part of this batch sent an invalid token. Parts with a token of their own are not "
+      "processed after that.");
   return Response::Json(wire::PrintErrorBody(error), kUnauthorized);
 }
 
 /// The reason why a request cannot be part of a batch; empty for other requests.
 std::string_view ReasonAgainst(const Request& request) {
-  if (request.path.starts_with("/batch")) return "A batch cannot hold another batch";
+  if (request.path.starts_with("/batch")) return "A batch cannot contain another batch";
   for (const std::string_view prefix : {"/upload/", "/resumable/", "/download/"}) {
     if (request.path.starts_with(prefix)) return "Batch requests do not support uploads and downloads";
   }

@@ -58,7 +58,7 @@ Result<Response> Describe(const Request& request, std::string_view name, std::st
   const auto api = FindApi(name, version);
   if (!api) {
     return std::unexpected(NotFound("API not found: " + std::string(name) + " " + std::string(version) +
-                                    "; this server has ml v1, storage v1, logging v2 and tpu v1"));
+                                    ". This server has ml v1, storage v1, logging v2 and tpu v1"));
   }
   TY_TRY(const std::string origin, OriginOf(request));
   return Response::Json(RewriteAddresses(Document(*api), origin));

@@ -80,12 +80,12 @@ http::Handler HandlerOf(const Route& row, std::span<const Source> sources) {
 }
 
 Call::Reply RefuseToReplica(Request&) {
-  return ReplyOf(std::unexpected(Error{
-      Code::kPermissionDenied,
-      "A program in a replica may not do this: it has buckets, the metadata server, logs, studies, and "
-      "jobs to read. Jobs are created, changed and cancelled from outside, at the server's own address: "
-      "eval \"$(trainyard env)\".",
-      ""}));
+  return ReplyOf(
+      std::unexpected(Error{Code::kPermissionDenied,
+                            "Programs in replicas may not do this. They can use buckets, the metadata "
+                            "server, logs and studies, and can read jobs. To create, change or cancel jobs, "
+                            "use the server's own address from outside: eval \"$(trainyard env)\".",
+                            ""}));
 }
 
 constexpr std::array<std::string_view, 4> kJsonStorage{"/storage/", "/upload/storage/",

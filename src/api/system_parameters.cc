@@ -93,7 +93,7 @@ Status CheckAlt(const std::string& value, const MethodForm& method) {
 Status ReadFields(const std::string& value, const MethodForm& method, AnswerForm& form) {
   if (value.empty()) return {};
   if (method.answer == nullptr)
-    return std::unexpected(InvalidArgument("fields", "Events have no parts: leave out 'fields'"));
+    return std::unexpected(InvalidArgument("fields", "A stream of events does not support 'fields'"));
   TY_TRY(wire::FieldSelector selector, wire::FieldSelector::Parse(value));
   TY_RETURN_IF_ERROR(selector.Resolve(*method.answer()));
   form.fields = std::move(selector);
@@ -119,7 +119,7 @@ Status ReadParameter(std::string& name, const std::string& value, const MethodFo
   if (system == "quotaUser") return CheckQuotaUser(value);
   if (system == "callback") {
     if (value.empty()) return {};
-    return std::unexpected(InvalidArgument("callback", "JSONP is not served: leave out 'callback'"));
+    return std::unexpected(InvalidArgument("callback", "JSONP is not supported. Remove 'callback'"));
   }
   if (std::ranges::find(kIgnored, system) != kIgnored.end()) return {};
   std::string camel = CamelCase(name);
@@ -164,7 +164,7 @@ Status CheckDoubled(const Request& request) {
     const bool is_list = std::ranges::find(kRepeated, one->first) != kRepeated.end();
     if (again == request.query.end() || is_list) continue;
     return std::unexpected(
-        InvalidArgument(one->first, "The query has '" + one->first + "' twice, with two values"));
+        InvalidArgument(one->first, "The query has two different values for '" + one->first + "'"));
   }
   return {};
 }

@@ -59,10 +59,10 @@ void SayWhatItIsMadeOf(const store::DataDirectory& data, const std::string& form
   const auto from = backup::ReadRestoredFrom(data.Path(""));
   if (!from) return;
   Diagnose(DiagnosticLevel::kInfo,
-           "this data directory is restored from a backup of " + from->data_directory() + " with " +
+           "this data directory was restored from a backup of " + from->data_directory() + " with " +
                std::to_string(from->unfinished_jobs()) +
-               " unfinished jobs: replicas of theirs that ran begin again as a further attempt" +
-               (former.empty() ? "" : ", once nothing of the job lives in " + former + " any more"));
+               " unfinished jobs; replicas that were running start again with a new attempt" +
+               (former.empty() ? "" : ", once no process of the job runs in " + former + " any more"));
 }
 
 /// Users' programs get the descriptor limit that the server started with: some cannot use descriptors beyond

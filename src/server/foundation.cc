@@ -27,10 +27,10 @@ http::ConnectionBudget::Limits ConnectionLimits() {
   const http::DescriptorPlan plan = http::PlanDescriptors(descriptors);
   if (descriptors < kDescriptorsWanted) {
     Diagnose(DiagnosticLevel::kWarning,
-             "this process may have " + std::to_string(descriptors) +
+             "the limit of open files is low: this process may have " + std::to_string(descriptors) +
                  " descriptors (ulimit -Hn): enough for " + std::to_string(plan.clients) +
                  " clients at once and " + std::to_string(plan.supervisors) +
-                 " replicas. Idle clients are disconnected when there are more; raise the hard limit to " +
+                 " replicas. If there are more, idle clients are disconnected. Raise the hard limit to " +
                  std::to_string(kDescriptorsWanted));
   }
   return {.connections_max = plan.clients, .known_peer_max = plan.clients / 4 * 3};

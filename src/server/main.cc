@@ -69,7 +69,7 @@ asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& sig
                                    const Ending& ending) {
   int number = co_await signals.async_wait(asio::use_awaitable);
   Diagnose(DiagnosticLevel::kInfo,
-           std::string("stopping on ") + strsignal(number) + "; running replicas live on");
+           std::string("stopping on ") + strsignal(number) + "; running replicas continue");
   systemd::ServiceNotices::Stopping();
   listeners.Stop();
   signals.async_wait([&loop, &ending](boost::system::error_code error, int) {

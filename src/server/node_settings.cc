@@ -84,8 +84,8 @@ Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
   for (const std::string_view name : front::kTlsHosts) told.add_host_names(std::string(name));
   if (::access("/etc/hosts", F_OK) != 0) {
     Diagnose(DiagnosticLevel::kWarning,
-             "this machine has no /etc/hosts: replicas find neither each other nor Google's names; make one "
-             "with the line '127.0.0.1 localhost'");
+             "this machine has no /etc/hosts, so replicas cannot find each other or Google's names. Create "
+             "it with the line '127.0.0.1 localhost'");
   }
   if (sockets.front) engine::DescribeFront(*sockets.front, told);
   if (const Status made = sockets.has_namespaces ? engine::EnsureGcsFolder() : Status()) {
@@ -105,12 +105,13 @@ Status CheckJobUsers(const ServeOptions& options, const store::DataDirectory& da
     return std::unexpected(FailedPrecondition("--job-users: " + why));
   };
   if (::geteuid() != 0)
-    return refused("only root may give jobs other users. Leave it out: jobs run as this server's account");
+    return refused(
+        "only root can run jobs as other users. Without this option, jobs run as the server's account");
   std::vector<std::string> folders = {data.Path(""), data.environments_dir()};
   for (const auto& [name, folder] : options.bucket_dirs) folders.push_back(folder);
   for (const std::string& folder : folders) {
     const Status shown = engine::CheckJobUsers(*users, folder);
-    if (!shown) return refused(shown.error().message + ". Leave it out, or use another place");
+    if (!shown) return refused(shown.error().message + ". Remove the option, or use another directory");
   }
   return {};
 }

@@ -38,9 +38,9 @@ Result<Stores> OpenStores(Foundation& foundation) {
   for (const std::string& line : backup::WhatIsGone(options.data_dir))
     Diagnose(DiagnosticLevel::kError, line);
   TY_RETURN_IF_ERROR(
-      backup::SetAsideIfDamaged(data.logs_db(), "The lines of all jobs up to now are not shown."));
+      backup::SetAsideIfDamaged(data.logs_db(), "The log lines of earlier jobs are not shown."));
   TY_RETURN_IF_ERROR(
-      backup::SetAsideIfDamaged(data.Path("metrics.db"), "The figures of all jobs up to now are not shown."));
+      backup::SetAsideIfDamaged(data.Path("metrics.db"), "The metrics of earlier jobs are not shown."));
   const backup::KnownJobs known = backup::LookForJobs(options.data_dir, options.backup_dir);
   TY_RETURN_IF_ERROR(backup::CheckJobsFile(options.data_dir, known));
   TY_RETURN_IF_ERROR(backup::CheckReadable(options.data_dir, known));

@@ -244,7 +244,7 @@ def test_what_cannot_be_is_refused_at_start(flags, reason, tmp_path):
 
 
 @pytest.mark.parametrize("less, reason", [
-    (["--reuid", "64322", "--regid", "64322", "--clear-groups"], "only root may give jobs other users"),
+    (["--reuid", "64322", "--regid", "64322", "--clear-groups"], "only root can run jobs as other users"),
     (["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"], "with the ids of a job: open_tree"),
 ])
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv")

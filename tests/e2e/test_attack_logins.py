@@ -46,7 +46,7 @@ def test_one_login_fails_in_a_batch(team):
     parts = "".join(PART.format(fields=fields) for fields in ["", bad, bad, "", own]) + "--b--"
     answer = team.request("POST", "/batch/ml/v1", data=parts, headers={"Content-Type": "multipart/mixed; boundary=b"})
     assert re.findall(r"HTTP/1\.1 (\d+)", answer.text) == ["200", "401", "401", "200", "401"], answer.text
-    assert answer.text.count("are not tried after it") == 2
+    assert answer.text.count("are not processed after that") == 2
 
 
 def bind(server, role, member):

@@ -75,7 +75,7 @@ def test_a_connection_that_nobody_owns_is_nobodys(server):
             assert status(orphan(address, head(path, host))) == 403, (address, path)
     assert server.request("GET", JOBS).ok
     refused = orphan(place(server.url), head(JOBS, "localhost"))
-    assert status(refused) == 403 and "the system does not say" in refused, refused
+    assert status(refused) == 403 and "the system does not know" in refused, refused
 
 
 def test_no_connection_of_the_network_makes_an_administrator(team):

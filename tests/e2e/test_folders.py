@@ -106,7 +106,7 @@ def test_the_whole_bucket_and_nothing(bucket):
 
 
 @pytest.mark.parametrize("method, verb, params, message", [
-    ("DELETE", "", {}, "Must be given"),
+    ("DELETE", "", {}, "This parameter is required"),
     ("GET", ":summarize", {"prefix": "run"}, 'Must end in "/"'),
     ("GET", ":download", {"prefix": "", "format": "rar"}, "Must be zip or tar"),
     ("GET", ":summarize", {"prefix": "n" * 2000 + "/"}, "Must not be longer than 1024 bytes"),

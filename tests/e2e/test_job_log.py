@@ -118,7 +118,7 @@ def test_a_download_is_whole(logs):
 
 @pytest.mark.parametrize("verb, query, field, message", [
     ("read", {"first": "-1"}, "first", "Must be the number of a line: 0 or more"),
-    ("read", {"first": "1", "before": "2"}, "before", "Not together with first: a window begins at one place"),
+    ("read", {"first": "1", "before": "2"}, "before", "This cannot be combined with first: a window has only one start"),
     ("read", {"severity": "BAD"}, "severity", "Must be one of DEFAULT, DEBUG, INFO"),
     ("search", {}, "query", "Must not be empty"),
     ("search", {"query": "(", "regex": "true"}, "query", "missing ): ("),

@@ -97,10 +97,10 @@ def serve(data, address):
 def test_a_used_port_says_who_has_it(server, tmp_path):
     data, user = tmp_path / "second", "root" if os.geteuid() == 0 else subprocess.check_output(["id", "-un"], text=True).strip()
     place = server.url.removeprefix("http://")
-    other = f"trainyard serve --listen 127.0.0.1:0 --data {data} (0: any port that is free)"
+    other = f"trainyard serve --listen 127.0.0.1:0 --data {data} (0: any free port)"
     assert serve(data, place) == [
         f"trainyard serve: {place} is in use by the Trainyard server of the data directory {server.data} (process {server.process.pid}, "
-        f'user {user}). To use that one: eval "$(trainyard env --data {server.data})". To run another beside it: {other}']
+        f'user {user}). To use it: eval "$(trainyard env --data {server.data})". To run a second server: {other}']
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = serve(data, f"127.0.0.1:{port}")

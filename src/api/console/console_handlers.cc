@@ -106,7 +106,7 @@ Result<Response> Get(Request& request) {
   }
   if (LooksLikeFile(path) && path != kPage)
     return std::unexpected(
-        NotFound("The console of this version has no file " + path + ": reload the page."));
+        NotFound("This version of the console has no file " + path + ". Reload the page."));
   return ServePage(request);
 }
 
@@ -124,7 +124,7 @@ Result<Response> GoToPage(Request&) { return GoToConsole(); }
 
 Result<Response> GoWhereGoogleWouldShowIt(Request& request) {
   const std::optional<std::string> path = ConsolePathOf(request);
-  if (!path) return std::unexpected(NotFound("There is no such page here; the console is at /ui/."));
+  if (!path) return std::unexpected(NotFound("This page does not exist. The console is at /ui/."));
   return GoToConsole(*path);
 }
 
@@ -136,7 +136,7 @@ awaitable<Result<Response>> GoToJobOrObject(const http::Router& router, Request&
   // With its slash escaped the object's name is one segment, which only matches the objects' route.
   request.path = std::string(kFolder) + "%2F" + request.path.substr(kFolder.size() + 1);
   const Result<const http::Handler*> object = router.Find(request);
-  if (!object) co_return std::unexpected(NotFound("There is no such page here; the console is at /ui/."));
+  if (!object) co_return std::unexpected(NotFound("This page does not exist. The console is at /ui/."));
   co_return co_await (**object)(request);
 }
 

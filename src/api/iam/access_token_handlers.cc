@@ -40,7 +40,7 @@ Result<std::optional<std::chrono::seconds>> LifeOf(const std::string& text) {
   const char* end = text.data() + text.size() - 1;
   const auto [at, error] = std::from_chars(text.data(), end, seconds);
   if (error != std::errc() || at != end || *end != 's')
-    return Invalid("lifetime", "Write a life as whole seconds, such as 28800s");
+    return Invalid("lifetime", "The lifetime must be in whole seconds, such as 28800s");
   return std::chrono::seconds(seconds);
 }
 
@@ -54,16 +54,17 @@ bool IsOfInstallation(std::string_view role) {
 
 Status CheckRoles(const v1::CreateTokenRequest& wanted) {
   if (wanted.roles_size() > kRolesMax || wanted.projects_size() > kProjectsMax)
-    return Invalid("roles", "Too many at once: 20 roles and 100 projects at most");
+    return Invalid("roles", "A request can name at most 20 roles and 100 projects");
   if (wanted.roles().empty() && !wanted.projects().empty())
-    return Invalid("roles", "Projects without a role: say which role to bind there");
+    return Invalid("roles", "The request names projects but no role. Name the role to bind on them");
   for (const std::string& role : wanted.roles()) {
     if (iam::FindRole(role) == nullptr)
-      return Invalid("roles", "Role " + role + " does not exist; see trainyard auth token create --help");
+      return Invalid("roles",
+                     "Role " + role + " does not exist. trainyard auth token create --help lists the roles");
     if (wanted.projects().empty() && !IsOfInstallation(role))
-      return Invalid("projects", "Role " + role + " is a project's: say on which projects to bind it");
+      return Invalid("projects", "Role " + role + " can only be bound on projects. Name the projects");
     if (!wanted.projects().empty() && role == iam::kInstallationAdmin)
-      return Invalid("roles", "Role " + role + " is bound on the installation only: name no projects");
+      return Invalid("roles", "Role " + role + " can only be bound on the installation. Remove the projects");
   }
   return {};
 }
@@ -182,10 +183,9 @@ constexpr seconds kLifeMax{3'600};  // Source: iamcredentials v1, generateAccess
 
 Status CheckDelegates(const google::protobuf::RepeatedPtrField<std::string>& delegates) {
   if (delegates.empty()) return {};
-  return std::unexpected(InvalidArgument(
-      "delegates",
-      "Chains of delegates are not followed: bind roles/iam.serviceAccountTokenCreator on the "
-      "account itself to who asks"));
+  return std::unexpected(InvalidArgument("delegates",
+                                         "Delegates are not supported. Grant the caller "
+                                         "roles/iam.serviceAccountTokenCreator on the account itself"));
 }
 
 Result<seconds> LifeOf(const v1::GenerateAccessTokenRequest& wanted) {

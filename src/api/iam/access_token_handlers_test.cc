@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"principal": "user:a@x.org", "roles": ["roles/trainyard.admin"], "projects": ["p"]})",
             "on the installation only"},
         Row{"projects_without_role", R"({"principal": "user:a@x.org", "projects": ["p"]})",
-            "Projects without a role"},
+            "names projects but no role"},
         Row{"life_in_hours", R"({"principal": "user:a@x.org", "lifetime": "8h"})", "whole seconds"},
         Row{"no_life", R"({"principal": "user:a@x.org", "lifetime": "0s"})", "from 1 s"}),
     [](const auto& row) { return row.param.name; });

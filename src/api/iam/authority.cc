@@ -46,8 +46,8 @@ Result<iam::Login> IdentityAuthority::ByCookie(const http::Request& request, con
   const std::string_view shown = request.headers.Get(access::kConsoleField);
   if (!access::IsPlainRead(request) && !control::IsSame(shown, sources_.tokens.SessionSecret(token)))
     return std::unexpected(
-        iam::BadToken("A session's cookie changes nothing by itself: the request lacks the session's secret "
-                      "in the field " +
+        iam::BadToken("A session's cookie alone cannot make changes. The request must also send the "
+                      "session's secret in the field " +
                       std::string(access::kConsoleField) + "."));
   Result<iam::Login> login = sources_.identities.CheckSession(token);
   if (!login) return std::unexpected(iam::BadToken(login.error()));
@@ -80,9 +80,10 @@ awaitable<Result<iam::Login>> IdentityAuthority::IfItsAttemptHolds(Result<iam::L
   if (!login) co_return login;
   const bool holds = co_await AttemptHolds(*login);
   if (holds) co_return login;
-  co_return std::unexpected(iam::BadToken("The attempt " + login->attempt_id +
-                                          ", whose program made this credential, has ended, or is not " +
-                                          login->attempt_principal + " any more."));
+  co_return std::unexpected(
+      iam::BadToken("The attempt " + login->attempt_id +
+                    ", whose program created this credential, has ended or no longer runs as " +
+                    login->attempt_principal + "."));
 }
 
 awaitable<Result<iam::Login>> IdentityAuthority::ByAttempt(std::string attempt_id) const {
@@ -91,8 +92,9 @@ awaitable<Result<iam::Login>> IdentityAuthority::ByAttempt(std::string attempt_i
   const std::string& email = instance->service_account;
   const Result<identity::v1::ServiceAccount> account = sources_.identities.FindServiceAccount(email);
   if (account && account->disabled())
-    co_return std::unexpected(iam::BadToken(iam::Unauthenticated(
-        "Service account " + email + ", as which the job runs, is disabled.", iam::kAccountStateInvalid)));
+    co_return std::unexpected(iam::BadToken(
+        iam::Unauthenticated("Service account " + email + " is disabled. The job runs as this account.",
+                             iam::kAccountStateInvalid)));
   // If the account was deleted, the principal has no rights except those of any logged-in caller, even if a
   // new account has its name.
   std::string principal =
@@ -185,9 +187,9 @@ awaitable<Result<std::string>> IssueToAdministrator(control::TokenService& token
   const bool is_from_machine = co_await asking.IsFromMachine(request);
   if (is_from_machine) co_return co_await tokens.Issue(control::kAdministration);
   co_return std::unexpected(iam::Unauthenticated(
-      "With authentication this server's metadata server gives no token to a user of the network. The "
-      "administrator's token is in DATA/admin-token, and is given by DATA/run/admin.sock to the server's "
-      "account and root; with others' tokens programs log in as 'trainyard env' says.",
+      "If login is required, the metadata server gives tokens only to root and the server's account, through "
+      "DATA/run/admin.sock. Other users' programs log in with a token of their own, as 'trainyard env' "
+      "explains. The administrator's token is in DATA/admin-token.",
       iam::kCredentialsMissing));
 }
 
@@ -212,9 +214,9 @@ awaitable<Attempt> AskingAttempts::FindByPlace(const http::Request& request) {
   const std::optional<std::string> named = control::AttemptOfHost(sources_.settings.keys, request.host);
   if (found && named && *found != *named) {
     co_return std::unexpected(Error{Code::kPermissionDenied,
-                                    "This name of the metadata server is for the attempt " + *named +
-                                        ", and a program of " + *found +
-                                        " asks. Ask under the name in this replica's GCE_METADATA_HOST.",
+                                    "This name of the metadata server belongs to the attempt " + *named +
+                                        ", but the request comes from a program of " + *found +
+                                        ". Use the name in this replica's GCE_METADATA_HOST.",
                                     ""});
   }
   co_return found;
@@ -247,8 +249,8 @@ awaitable<Attempt> AskingAttempts::FindByConnection(http::Peer* peer) {
   turn.Want();
   const bool has_turn = co_await turn.WaitFor(sources_.turn_wait_max);
   if (!has_turn) {
-    co_return std::unexpected(
-        Unavailable("Too many programs ask at once which replica they belong to: ask again"));
+    co_return std::unexpected(Unavailable(
+        "Too many requests are waiting for the replica that sent them to be identified. Try again"));
   }
   auto look = [folder = sources_.attempts_dir, end] { return replica::FindAttemptOf(folder, end); };
   std::optional<std::string> found = co_await OnPool(sources_.pool, std::move(look));

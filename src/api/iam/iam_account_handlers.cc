@@ -108,12 +108,12 @@ Status CheckKind(const v1::CreateServiceAccountKeyRequest& wanted) {
   const std::string& type = wanted.private_key_type();
   if (!type.empty() && type != "TYPE_UNSPECIFIED" && type != kKeyFile) {
     return std::unexpected(InvalidArgument(
-        "private_key_type", "Keys are given out as " + std::string(kKeyFile) + ", not as " + type));
+        "private_key_type", "The private key type must be " + std::string(kKeyFile) + ", not " + type));
   }
   const std::string& algorithm = wanted.key_algorithm();
   if (!algorithm.empty() && algorithm != "KEY_ALG_UNSPECIFIED" && algorithm != "KEY_ALG_RSA_2048")
     return std::unexpected(
-        InvalidArgument("key_algorithm", "Keys are made as KEY_ALG_RSA_2048, not as " + algorithm));
+        InvalidArgument("key_algorithm", "The key algorithm must be KEY_ALG_RSA_2048, not " + algorithm));
   return {};
 }
 

@@ -102,9 +102,8 @@ struct KnownService {
 /// Sorted by name.
 constexpr std::array kServices{
     KnownService{"cloudresourcemanager.googleapis.com", "Cloud Resource Manager API"},
-    KnownService{"compute.googleapis.com", "Compute Engine API (no method of it is served here)"},
-    KnownService{"containerregistry.googleapis.com",
-                 "Container Registry API (no method of it is served here)"},
+    KnownService{"compute.googleapis.com", "Compute Engine API (not available on this server)"},
+    KnownService{"containerregistry.googleapis.com", "Container Registry API (not available on this server)"},
     KnownService{"iam.googleapis.com", "Identity and Access Management (IAM) API"},
     KnownService{"iamcredentials.googleapis.com", "IAM Service Account Credentials API"},
     KnownService{"logging.googleapis.com", "Cloud Logging API"},
@@ -125,7 +124,7 @@ Result<v1::Service> ServiceOf(Identities& identities, const std::string& project
   if (known == kServices.end()) {
     return std::unexpected(
         NotFound("Not found or permission denied for service(s): " + wire::ReplaceMalformed(name) +
-                 ". This server has those that `gcloud services list` shows."));
+                 ". `gcloud services list` shows the services of this server."));
   }
   v1::Service service;
   const std::string parent = "projects/" + std::to_string(identities.ShownNumber(project));

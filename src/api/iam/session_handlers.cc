@@ -154,8 +154,9 @@ awaitable<Result<Response>> LogOut(Sessions& parts, Request& request) {
   TY_CO_TRY(const std::string token, access::SessionToken(request));
   if (parts.auth && !token.empty()) {
     if (!control::IsSame(request.headers.Get(access::kConsoleField), parts.secret_of(token)))
-      co_return std::unexpected(InvalidArgument("", "The request lacks the session's secret in the field " +
-                                                        std::string(access::kConsoleField) + "."));
+      co_return std::unexpected(
+          InvalidArgument("", "The request must send the session's secret in the field " +
+                                  std::string(access::kConsoleField) + "."));
     const Result<Login> login = parts.identities.CheckSession(token);
     if (login) {
       TY_CO_RETURN_IF_ERROR(co_await parts.identities.RevokeToken(login->token_id));

@@ -113,7 +113,7 @@ awaitable<Result<Response>> ExchangeFor(TokenEndpoint& endpoint, std::string sub
   seconds life = kTokenLife;
   if (login->expires)
     life = std::min(life, std::chrono::floor<seconds>(*login->expires - endpoint.clock.Now()));
-  if (life < seconds(1)) co_return OauthRefusal("invalid_grant", "The credential ends within a second.");
+  if (life < seconds(1)) co_return OauthRefusal("invalid_grant", "The credential expires within a second.");
   Identities::NewToken wanted{.principal = login->principal,
                               .life = life,
                               .description = is_exchange ? "POST /v1/token" : "POST /token",
@@ -151,7 +151,7 @@ awaitable<Result<Response>> GrantToken(TokenEndpoint& endpoint, Request& request
   if (type.empty()) co_return OauthRefusal("invalid_request", "grant_type is missing.");
   if (type == "refresh_token") co_return co_await Refresh(endpoint, *std::move(form), request);
   co_return OauthRefusal("unsupported_grant_type",
-                         "This server knows the grants jwt-bearer, refresh_token and token-exchange.");
+                         "This server supports the grants jwt-bearer, refresh_token and token-exchange.");
 }
 
 /// The data that a client may get about a token that it has. Source: RFC 7662; gcloud reads `username`.

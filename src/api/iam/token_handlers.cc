@@ -120,7 +120,8 @@ std::unexpected<GrantError> Refuse(const char* error, std::string description) {
 }
 
 std::unexpected<GrantError> BadAssertion(const std::string& why) {
-  return Refuse("invalid_grant", "The assertion is not a JWT that a key file's account signs: " + why + ".");
+  return Refuse("invalid_grant",
+                "The assertion is not a JWT signed with a service account's key: " + why + ".");
 }
 
 /// The JSON object in one part of a JWT (base64url without padding).
@@ -166,7 +167,7 @@ Outcome CheckAssertion(std::string_view assertion, SysTime now) {
   const std::size_t second = first == std::string_view::npos ? first : assertion.find('.', first + 1);
   if (second == std::string_view::npos || assertion.find('.', second + 1) != std::string_view::npos ||
       second + 1 == assertion.size())
-    return BadAssertion("it has not three parts");
+    return BadAssertion("it does not have three parts");
   const auto header = PartObject(assertion.substr(0, first));
   const auto claims = PartObject(assertion.substr(first + 1, second - first - 1));
   if (!header || !claims) return BadAssertion("a part is not a JSON object in base64url");
@@ -175,7 +176,7 @@ Outcome CheckAssertion(std::string_view assertion, SysTime now) {
   if (Text(*claims, "aud").empty()) return BadAssertion("aud is missing");
   if (claims->contains("target_audience"))
     return Refuse("invalid_grant",
-                  "Identity tokens are not given out here, only access tokens: ask with a scope.");
+                  "This server issues access tokens only, no identity tokens. Request a token with a scope.");
   if (!claims->contains("scope")) return BadAssertion("scope is missing");
   return CheckTimes(*claims,
                     std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
@@ -203,7 +204,7 @@ std::expected<GrantType, GrantError> ReadGrant(std::string_view text, SysTime no
   if (type == "urn:ietf:params:oauth:grant-type:token-exchange")
     return Require(*form, GrantType::kTokenExchange, {"subject_token", "subject_token_type"});
   return Refuse("unsupported_grant_type",
-                "This server knows the grants jwt-bearer, refresh_token and token-exchange.");
+                "This server supports the grants jwt-bearer, refresh_token and token-exchange.");
 }
 
 }  // namespace trainyard::api

@@ -72,7 +72,7 @@ std::span<const Route> LoggingRoutes() { return kRows; }
 
 namespace {
 
-constexpr std::string_view kFallenBehind = ": fallen behind; going on from the store\n";
+constexpr std::string_view kFallenBehind = ": the client is slow; continuing from the store\n";
 
 Result<TailLogEntriesRequest> ReadQuery(const Request& request) {
   TailLogEntriesRequest tail;

@@ -165,7 +165,7 @@ TEST_F(LoggingHandlersTail, SaysWhenAClientHasFallenBehind) {
   EXPECT_EQ(ParseEvent(Next()).texts.size(), 100U);
   Store({.first_line = 600, .texts = logs::NumberedTexts("u", 1200)});  // while the client was not reading
   std::string text = Next();
-  constexpr std::string_view kBehind = ": fallen behind; going on from the store\n";
+  constexpr std::string_view kBehind = ": the client is slow; continuing from the store\n";
   ASSERT_THAT(text, StartsWith(std::string(kBehind)));
   EXPECT_EQ(ParseEvent(std::string_view(text).substr(kBehind.size())).texts.size(), 500U);
   EXPECT_EQ(ParseEvent(Next()).texts.size(), 500U);

@@ -52,7 +52,7 @@ ml::v1::Location LocationOf(std::string_view project, const cluster::Region& reg
 
 Error NoSuchLocation(const Request& request) {
   return NotFound("The location " + wire::ReplaceMalformed(request.Parameter("location")) +
-                  " is not one that training runs in.");
+                  " is not available for training.");
 }
 
 Result<int> PageSize(const Request& request) {
@@ -65,7 +65,7 @@ Error WrongToken() { return InvalidArgument("page_token", "The page token is not
 
 Error NoSuchOperation(const Request& request) {
   return NotFound("The operation " + wire::ReplaceMalformed(request.Parameter("operation")) +
-                  " cannot be found: training methods make none.");
+                  " was not found. Methods for training create no operations.");
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ namespace {
 
 constexpr std::string_view kEveryLocation = "-";
 constexpr std::string_view kDescription =
-    "Chips of the replica's own machine, which have no network endpoint: TPUClusterResolver('local')";
+    "Chips of the replica's own machine. They have no network endpoint: use TPUClusterResolver('local')";
 
 /// A project is named by its id or its number.
 bool IsProjectOf(const Instance& instance, std::string_view project) {

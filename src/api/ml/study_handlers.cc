@@ -31,7 +31,7 @@ Status CheckLocation(const Request& request) {
   const std::string& location = request.Parameter("location");
   if (cluster::FindRegion(location) != nullptr) return {};
   return std::unexpected(
-      NotFound("The location " + wire::ReplaceMalformed(location) + " is not one that training runs in."));
+      NotFound("The location " + wire::ReplaceMalformed(location) + " is not available for training."));
 }
 
 Result<StudyName> StudyOf(const Request& request) {

@@ -51,7 +51,7 @@ json::value Expected() {
   return json::parse(R"json({
       "name": "projects/p/locations/us-central1-b/nodes/cmle-training-0-tpu",
       "description":
-        "Chips of the replica's own machine, which have no network endpoint: TPUClusterResolver('local')",
+        "Chips of the replica's own machine. They have no network endpoint: use TPUClusterResolver('local')",
       "acceleratorType": "v2-8", "state": "READY", "health": "HEALTHY", "networkEndpoints": [],
       "apiVersion": "V1", "tensorflowVersion": "2.2"})json");
 }

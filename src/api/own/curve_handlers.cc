@@ -41,7 +41,7 @@ Result<JobCurves::SummaryName> SummaryOf(const Request& request) {
                                          .run = std::string(request.Query("run")),
                                          .tag = std::string(request.Query("tag"))}};
   if (name.series.tag.empty())
-    return std::unexpected(InvalidArgument("tag", "Say which tag, as the list of summaries has it."));
+    return std::unexpected(InvalidArgument("tag", "A tag is required. Use one from the list of summaries."));
   const std::string_view step = request.Query("step");
   const auto parsed = std::from_chars(step.data(), step.data() + step.size(), name.step);
   if (step.empty() || parsed.ec != std::errc() || parsed.ptr != step.data() + step.size())

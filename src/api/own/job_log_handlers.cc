@@ -158,7 +158,7 @@ Status CheckOnePlace(const Request& request) {
     if (!request.HasQuery(place)) continue;
     if (!seen.empty()) {
       return std::unexpected(InvalidArgument(
-          place, "Not together with " + std::string(seen) + ": a window begins at one place"));
+          place, "This cannot be combined with " + std::string(seen) + ": a window has only one start"));
     }
     seen = place;
   }

@@ -148,7 +148,7 @@ awaitable<Result<Response>> BeginBackup(Administration& administration, Request&
   TY_CO_TRY(auto wanted, co_await ReadMessage<control::v1::BackupRequest>(request, kSmallBodyBytesMax));
   if (!wanted.directory().starts_with('/')) {
     co_return std::unexpected(InvalidArgument(
-        "directory", "'" + wanted.directory() + "' is no absolute path on the server's machine"));
+        "directory", "'" + wanted.directory() + "' is not an absolute path on the server's machine"));
   }
   const bool from_machine = co_await administration.IsFromMachine(request);
   co_return Answer(administration.BeginBackup(std::move(wanted), from_machine));

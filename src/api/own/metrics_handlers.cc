@@ -76,17 +76,18 @@ void PrintJobs(const control::Figures& figures, PrometheusText& text) {
   text.Add(static_cast<double>(figures.created));
   text.Family("trainyard_jobs_ended_total", "counter", "Jobs that ended since the server started, by state.");
   PrintStates({Job::SUCCEEDED, Job::FAILED, Job::CANCELLED}, figures.ended, text);
-  text.Family("trainyard_queue_length", "gauge", "Jobs that wait for room.");
+  text.Family("trainyard_queue_length", "gauge", "Jobs that wait for resources.");
   text.Add(static_cast<double>(figures.unfinished.at(static_cast<std::size_t>(ml::v1::Job::QUEUED))));
-  text.Family("trainyard_supervisors", "gauge", "Supervisors of replicas that live.");
+  text.Family("trainyard_supervisors", "gauge", "Running supervisors of replicas.");
   text.Add(static_cast<double>(figures.supervisors));
-  text.Family("trainyard_log_lines_total", "counter", "Lines of replicas taken since the server started.");
+  text.Family("trainyard_log_lines_total", "counter",
+              "Log lines received from replicas since the server started.");
   text.Add(static_cast<double>(figures.log_lines));
   text.Family("trainyard_log_bytes_total", "counter",
-              "Bytes of replicas' lines taken since the server started.");
+              "Bytes of log lines received from replicas since the server started.");
   text.Add(static_cast<double>(figures.log_bytes));
   text.Family("trainyard_log_bytes_dropped_total", "counter",
-              "Bytes that replicas wrote and the log does not keep, since the server started.");
+              "Bytes of log lines that were discarded since the server started.");
   text.Add(static_cast<double>(figures.log_bytes_dropped));
 }
 
@@ -100,10 +101,10 @@ void PrintConnections(const http::ConnectionBudget& connections, PrometheusText&
   text.Family("trainyard_http_connections", "gauge", "Clients' connections.");
   text.Add(static_cast<double>(connections.size()));
   text.Family("trainyard_http_connections_closed_total", "counter",
-              "Connections without a request in flight that were closed to make room for others.");
+              "Idle connections that were closed so that new ones could be accepted.");
   text.Add(static_cast<double>(connections.closed()));
   text.Family("trainyard_http_connections_refused_total", "counter",
-              "Connections turned away because all others had a request in flight.");
+              "Connections refused because all others had a request in flight.");
   text.Add(static_cast<double>(connections.refused()));
 }
 
@@ -111,17 +112,18 @@ void PrintLoop(const LoopWatch& loop, PrometheusText& text) {
   const auto seconds = [](LoopWatch::Duration duration) {
     return std::chrono::duration<double>(duration).count();
   };
-  text.Family("trainyard_loop_turn_longest_seconds", "gauge", "The longest turn of the loop so far.");
+  text.Family("trainyard_loop_turn_longest_seconds", "gauge",
+              "The longest time that one task kept the event loop busy.");
   text.Add(seconds(loop.longest()));
   text.Family("trainyard_loop_stalls_total", "counter",
-              "Turns of the loop that were too long, by what they were doing.");
+              "How often a task kept the event loop busy for too long, by task.");
   for (const auto& [cause, stalls] : loop.stalls())
     text.Add({{"cause", cause}}, static_cast<double>(stalls.count));
 }
 
 void PrintLimits(const engine::MachineLimits& known, PrometheusText& text) {
   text.Family("trainyard_limit_works", "gauge",
-              "1: this machine can limit that use of a replica; 0: it cannot (docs/your-machine.md).");
+              "1: this machine can limit a replica's use of it; 0: it cannot (docs/your-machine.md).");
   for (const engine::MachineLimits::Limit& limit : known.limits)
     text.Add({{"of", limit.what}}, limit.works ? 1 : 0);
 }
@@ -157,7 +159,7 @@ struct ReplicaFamily {
 };
 
 constexpr std::array kReplicaFamilies{
-    ReplicaFamily{"trainyard_replica_cpu_seconds_total", "counter", "CPU time of the present attempt.",
+    ReplicaFamily{"trainyard_replica_cpu_seconds_total", "counter", "CPU time of the current attempt.",
                   [](const replica::v1::Usage& usage) { return usage.cpu_seconds(); }},
     ReplicaFamily{"trainyard_replica_cpus", "gauge", "CPUs that the replica may use.",
                   [](const replica::v1::Usage& usage) { return usage.cpus(); }},
@@ -167,16 +169,18 @@ constexpr std::array kReplicaFamilies{
         "trainyard_replica_memory_total_bytes", "gauge", "Memory that the replica may use.",
         [](const replica::v1::Usage& usage) { return static_cast<double>(usage.memory_total_bytes()); }},
     ReplicaFamily{
-        "trainyard_replica_network_received_bytes_total", "counter", "Where it has a network of its own.",
+        "trainyard_replica_network_received_bytes_total", "counter",
+        "Bytes received, if the replica has an isolated network.",
         [](const replica::v1::Usage& usage) { return static_cast<double>(usage.received_bytes()); }},
     ReplicaFamily{"trainyard_replica_network_sent_bytes_total", "counter",
-                  "Where it has a network of its own.",
+                  "Bytes sent, if the replica has an isolated network.",
                   [](const replica::v1::Usage& usage) { return static_cast<double>(usage.sent_bytes()); }},
     ReplicaFamily{
-        "trainyard_replica_disk_read_bytes_total", "counter", "Read from disks by the present attempt.",
+        "trainyard_replica_disk_read_bytes_total", "counter", "Bytes read from disks by the current attempt.",
         [](const replica::v1::Usage& usage) { return static_cast<double>(usage.disk_read_bytes()); }},
     ReplicaFamily{
-        "trainyard_replica_disk_written_bytes_total", "counter", "Written to disks by the present attempt.",
+        "trainyard_replica_disk_written_bytes_total", "counter",
+        "Bytes written to disks by the current attempt.",
         [](const replica::v1::Usage& usage) { return static_cast<double>(usage.disk_written_bytes()); }},
 };
 
@@ -186,7 +190,7 @@ void PrintReplicas(const std::vector<ReplicaSample>& replicas, PrometheusText& t
     for (const ReplicaSample& replica : replicas)
       text.Add(replica.labels, family.read(replica.latest->now.usage));
   }
-  text.Family("trainyard_replica_cpu_utilization", "gauge", "Share of its CPUs in use, 0 to 1.");
+  text.Family("trainyard_replica_cpu_utilization", "gauge", "Share of the replica's CPUs in use, 0 to 1.");
   for (const ReplicaSample& replica : replicas) {
     const auto& before = replica.latest->before;
     text.Add(replica.labels, metrics::CpuUtilization(before ? &*before : nullptr, replica.latest->now.usage));
@@ -205,11 +209,12 @@ void PrintAccelerators(const std::vector<ReplicaSample>& replicas, PrometheusTex
       }
     }
   };
-  print("trainyard_replica_accelerator_utilization", "Share of the time in use, 0 to 1.",
+  print("trainyard_replica_accelerator_utilization",
+        "Share of the time that the accelerator was in use, 0 to 1.",
         [](const Gpu& gpu) { return gpu.utilization(); });
   print("trainyard_replica_accelerator_memory_bytes", "Memory in use.",
         [](const Gpu& gpu) { return static_cast<double>(gpu.memory_bytes()); });
-  print("trainyard_replica_accelerator_memory_total_bytes", "Memory that there is.",
+  print("trainyard_replica_accelerator_memory_total_bytes", "Total memory of the accelerator.",
         [](const Gpu& gpu) { return static_cast<double>(gpu.memory_total_bytes()); });
 }
 

@@ -57,8 +57,7 @@ bool IsYaml(const Request& request) {
 Result<std::string> JsonOf(const std::string& yaml) {
   TY_TRY(const wire::JsonValue config, wire::ParseYaml(yaml));
   if (config.kind != wire::JsonValue::Kind::kObject)
-    return std::unexpected(
-        InvalidArgument("", "The text must hold a Job: a mapping of field names to values"));
+    return std::unexpected(InvalidArgument("", "The text must be a Job: a mapping of field names to values"));
   TY_TRY(const wire::JsonValue fitted, wire::FitFields(config, *Job::descriptor()));
   return wire::PrintJsonTree(fitted);
 }

@@ -65,7 +65,7 @@ Result<shell::TerminalSize> SizeOf(const Request& request) {
 awaitable<Result<Response>> Upgrade(control::JobService& jobs, engine::AttemptRef attempt, Request& request) {
   const std::string key(request.headers.Get("Sec-WebSocket-Key"));
   if (request.headers.Get("Sec-WebSocket-Version") != kVersion || key.empty())
-    co_return std::unexpected(InvalidArgument("", "The WebSocket handshake is not that of version 13."));
+    co_return std::unexpected(InvalidArgument("", "Only version 13 of the WebSocket protocol is supported."));
   TY_CO_TRY(const shell::TerminalSize size, SizeOf(request));
   TY_CO_TRY(shell::Terminal terminal, co_await jobs.OpenShell(std::move(attempt), size));
   auto opened = std::make_shared<shell::Terminal>(std::move(terminal));  // std::function copies its target
@@ -101,9 +101,8 @@ awaitable<Result<Response>> OpenShell(control::JobService& jobs, Request& reques
 
 awaitable<Result<Response>> GiveShellTicket(Shells& shells, Request& request) {
   if (request.caller == nullptr)
-    co_return std::unexpected(
-        FailedPrecondition("Tickets are for servers with --auth on: here trainingOutput.webAccessUris opens "
-                           "the shell"));
+    co_return std::unexpected(FailedPrecondition(
+        "Shell tickets need --auth on. On this server, trainingOutput.webAccessUris opens the shell"));
   ShellTickets::Shell shell{.job = JobNameOf(request),
                             .task_name = request.Parameter("task"),
                             .principal = request.caller->principal(),
@@ -121,13 +120,13 @@ awaitable<Result<Response>> GiveShellTicket(Shells& shells, Request& request) {
 awaitable<Result<Response>> OpenShellByTicket(Shells& shells, Request& request) {
   if (!WantsWebSocket(request))
     co_return std::unexpected(
-        InvalidArgument("", "A ticket opens a WebSocket: it is kept for that, and was not used."));
+        InvalidArgument("", "A ticket can only open a WebSocket. This request did not use it up."));
   std::optional<ShellTickets::Shell> shell =
       shells.tickets.Take(request.Parameter("ticket"), shells.clock.Now());
   const bool may = shell && co_await shell->still_may();
   if (!may)
     co_return std::unexpected(
-        Error{Code::kUnauthenticated, "The ticket opens no shell: it was used, or its time is over.", ""});
+        Error{Code::kUnauthenticated, "The ticket is not valid: it was used before, or it has expired.", ""});
   TY_CO_TRY(engine::AttemptRef attempt,
             co_await shells.jobs.ShellTarget(std::move(shell->job), std::move(shell->task_name), ""));
   TY_CO_TRY(Response response, co_await Upgrade(shells.jobs, std::move(attempt), request));

@@ -98,11 +98,11 @@ awaitable<Status> CheckZip(storage::Buckets& buckets, const FolderArchive::Folde
   if (summary.more() || summary.objects() > kZipEntriesMax)
     co_return std::unexpected(InvalidArgument(
         "format",
-        "A zip of more than " + std::to_string(kZipEntriesMax) + " objects is not made here; ask for tar"));
+        "A zip can contain at most " + std::to_string(kZipEntriesMax) + " objects. Use tar instead"));
   if (name_bytes > kZipNameBytesMax)
-    co_return std::unexpected(InvalidArgument("format", "A zip whose names have more than " +
+    co_return std::unexpected(InvalidArgument("format", "The names in a zip can have at most " +
                                                             std::to_string(kZipNameBytesMax >> 20) +
-                                                            " MiB is not made here; ask for tar"));
+                                                            " MiB. Use tar instead"));
   co_return Status();
 }
 
@@ -186,9 +186,9 @@ Result<std::string> ReadFolder(const http::Request& request) {
   std::string prefix(request.Query("prefix"));
   const auto wrong = [](const char* why) { return std::unexpected(InvalidArgument("prefix", why)); };
   if (!request.HasQuery("prefix"))
-    return wrong("Must be given: a folder, such as \"run_1/\", or \"\" for the bucket");
+    return wrong("This parameter is required: a folder, such as \"run_1/\", or \"\" for the whole bucket");
   if (!prefix.empty() && !prefix.ends_with('/'))
-    return wrong("Must end in \"/\", or be empty for the bucket");
+    return wrong("Must end in \"/\", or be empty for the whole bucket");
   if (prefix.size() > kPrefixBytesMax) return wrong("Must not be longer than 1024 bytes");
   if (!wire::IsUtf8(prefix)) return wrong("Must be UTF-8");
   return prefix;

@@ -23,8 +23,9 @@ TEST(ReadFolder, SaysWhatIsWrong) {
     EXPECT_EQ(folder.error().field, "prefix");
     return folder.error().message;
   };
-  EXPECT_EQ(message(Folder({})), "Must be given: a folder, such as \"run_1/\", or \"\" for the bucket");
-  EXPECT_EQ(message(Folder({{"prefix", "a"}})), "Must end in \"/\", or be empty for the bucket");
+  EXPECT_EQ(message(Folder({})),
+            "This parameter is required: a folder, such as \"run_1/\", or \"\" for the whole bucket");
+  EXPECT_EQ(message(Folder({{"prefix", "a"}})), "Must end in \"/\", or be empty for the whole bucket");
   EXPECT_EQ(message(Folder({{"prefix", "\xff/"}})), "Must be UTF-8");
   EXPECT_EQ(message(Folder({{"prefix", std::string(1 << 20, 'a') + "/"}})),
             "Must not be longer than 1024 bytes");

@@ -32,8 +32,7 @@ struct Unsupported {
   const char* what;
 };
 constexpr std::string_view kAcls =
-    "Access control lists are not supported by this server: as in a bucket with uniform bucket-level access, "
-    "there are none";
+    "Access control lists are not supported by this server: all buckets have uniform bucket-level access";
 constexpr std::array kUnsupported{
     Unsupported{"/b/{bucket}/acl", kAcls.data()},
     Unsupported{"/b/{bucket}/acl/{entity}", kAcls.data()},
@@ -41,7 +40,8 @@ constexpr std::array kUnsupported{
     Unsupported{"/b/{bucket}/defaultObjectAcl/{entity}", kAcls.data()},
     Unsupported{"/b/{bucket}/o/{object}/acl", kAcls.data()},
     Unsupported{"/b/{bucket}/o/{object}/acl/{entity}", kAcls.data()},
-    Unsupported{"/b/{bucket}/o/{object}/iam", "Objects have no policies of their own here: set the bucket's"},
+    Unsupported{"/b/{bucket}/o/{object}/iam",
+                "Objects have no policy of their own on this server. Set the bucket's policy instead"},
     Unsupported{"/b/{bucket}/notificationConfigs", "Notifications are not supported by this server"},
     Unsupported{"/b/{bucket}/notificationConfigs/{id}", "Notifications are not supported by this server"},
     Unsupported{"/b/{bucket}/o/watch", "Notifications are not supported by this server"},
@@ -56,13 +56,13 @@ constexpr std::array kUnsupported{
     Unsupported{"/b/{bucket}/managedFolders", "Managed folders are not supported by this server"},
     Unsupported{"/b/{bucket}/managedFolders/{rest=**}", "Managed folders are not supported by this server"},
     Unsupported{"/b/{bucket}/lockRetentionPolicy", "Retention is not supported by this server"},
-    Unsupported{"/b/{bucket}/relocate", "Buckets cannot be moved to another place on this server"},
+    Unsupported{"/b/{bucket}/relocate", "Buckets cannot be relocated on this server"},
     Unsupported{"/b/{bucket}/restore",
-                "Soft delete is not supported by this server: what is deleted is gone"},
+                "Soft delete is not supported by this server: deleted data cannot be restored"},
     Unsupported{"/b/{bucket}/o/bulkRestore",
-                "Soft delete is not supported by this server: what is deleted is gone"},
+                "Soft delete is not supported by this server: deleted data cannot be restored"},
     Unsupported{"/b/{bucket}/o/{object}/restore",
-                "Soft delete is not supported by this server: what is deleted is gone"},
+                "Soft delete is not supported by this server: deleted data cannot be restored"},
     Unsupported{"/projects/{project}/hmacKeys", "HMAC keys are not supported by this server"},
     Unsupported{"/projects/{project}/hmacKeys/{id}", "HMAC keys are not supported by this server"},
     Unsupported{"/projects/{project}/serviceAccount",

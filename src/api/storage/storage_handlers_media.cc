@@ -50,7 +50,7 @@ class Gunzip {
       if (!more) break;
     }
     if (filled == 0 && decoder_ != nullptr && !decoder_->done()) {
-      return std::unexpected(Error{Code::kDataLoss, "the gzip object is cut", {}});
+      return std::unexpected(Error{Code::kDataLoss, "the gzip object is truncated", {}});
     }
     out.resize(filled);
     return out;

@@ -127,13 +127,13 @@ Result<UploadRange> RangeOf(const Request& request) {
 
 Status CheckRange(const UploadRange& range, const Uploads::Turn& turn) {
   if (range.total && turn.total && *range.total != *turn.total) {
-    return Refused("The upload was announced with " + std::to_string(*turn.total) + " bytes, not " +
+    return Refused("The upload was started with a length of " + std::to_string(*turn.total) + " bytes, not " +
                    std::to_string(*range.total));
   }
   if (range.first && *range.first > turn.received) {
     // After a 503, clients query where to continue.
-    return std::unexpected(Unavailable("There are " + std::to_string(turn.received) +
-                                       " bytes of the upload here; it goes on there"));
+    return std::unexpected(Unavailable("This server has received " + std::to_string(turn.received) +
+                                       " bytes of the upload. Continue after them"));
   }
   const bool is_final = !range.last || (range.total && *range.last + 1 == *range.total);
   if (range.first && !is_final && (*range.last + 1 - *range.first) % kChunkMultiple != 0) {

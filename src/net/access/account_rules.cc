@@ -19,21 +19,21 @@ bool IsAnswered(std::uint32_t uid, const AllowedAccounts& accounts) noexcept {
 }
 
 Error AccountRefusal(std::optional<std::uint32_t> uid, const AllowedAccounts& accounts) {
-  std::string message = "This server answers only the account that runs it, " + Shown(accounts);
-  if (accounts.own_uid != kRoot) message += ", and root";
-  message += uid ? "; this request is of uid " + std::to_string(*uid)
-                 : "; whose request this is, the system does not say";
+  std::string message = "This server only accepts requests of the account that runs it, " + Shown(accounts);
+  if (accounts.own_uid != kRoot) message += ", and of root";
+  message += uid ? "; this request comes from uid " + std::to_string(*uid)
+                 : "; the system does not know which account sent this request";
   message +=
-      ". Ask as that account, or start the server with --allow-local-users, which lets every account "
-      "of this machine run programs as it, or with authentication (--auth on)";
+      ". Send the request as that account, or start the server with --allow-local-users, which lets every "
+      "account of this machine run programs as it, or with authentication (--auth on)";
   return {Code::kPermissionDenied, std::move(message), ""};
 }
 
 Error ForwardedRefusal() {
   return {Code::kPermissionDenied,
-          "A proxy passed this request on, as its address or a field such as X-Forwarded-For says, and the "
-          "account of the proxy is not that of who asks. Ask the server itself, or start it with "
-          "authentication (--auth on), so that who asks shows a token",
+          "A proxy forwarded this request, as its address or a field such as X-Forwarded-For shows, so the "
+          "sender's account is not known. Send the request directly to the server, or start the server with "
+          "authentication (--auth on), so that senders show a token",
           ""};
 }
 

@@ -27,9 +27,10 @@ TEST(AllowedAccounts, ARefusalSaysWhoAndTheWayOut) {
   const AllowedAccounts accounts{.own_uid = 1000, .own_name = "ada"};
   const Error error = AccountRefusal(65534, accounts);
   EXPECT_EQ(error.code, Code::kPermissionDenied);
-  for (const char* part : {"ada (uid 1000), and root", "uid 65534", "--allow-local-users", "authentication"})
+  for (const char* part :
+       {"ada (uid 1000), and of root", "uid 65534", "--allow-local-users", "authentication"})
     EXPECT_NE(error.message.find(part), std::string::npos) << part << ": " << error.message;
-  EXPECT_NE(AccountRefusal(std::nullopt, accounts).message.find("does not say"), std::string::npos);
+  EXPECT_NE(AccountRefusal(std::nullopt, accounts).message.find("does not know"), std::string::npos);
 }
 
 }  // namespace

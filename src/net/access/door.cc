@@ -146,9 +146,9 @@ awaitable<Status> Door::Check(Request& request, std::string_view route) {
 awaitable<Door::Decision> Door::Decide(const MethodRule& rule, Request& request) {
   Decision decision;
   if (ShowsTokenInQuery(request)) {
-    decision.status = std::unexpected(
-        iam::BadToken("Tokens in the query are refused, because queries end up in logs: send it as "
-                      "'Authorization: Bearer TOKEN'."));
+    decision.status =
+        std::unexpected(iam::BadToken("Tokens in the query are refused, because queries end up in logs. Send "
+                                      "the token as 'Authorization: Bearer TOKEN'."));
     co_return decision;
   }
   Result<iam::Login> login = co_await authority_.WhoAsks(request);

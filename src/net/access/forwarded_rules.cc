@@ -140,7 +140,7 @@ Result<AddressRange> ParseAddressRange(std::string_view text) {
   };
   const std::size_t slash = text.find('/');
   const std::optional<ip::address> address = ParseAddress(text.substr(0, slash));
-  if (!address) return refused("is not ADDRESS or ADDRESS/BITS, as 192.0.2.7 or 2001:db8::/32");
+  if (!address) return refused("is not ADDRESS or ADDRESS/BITS, such as 192.0.2.7 or 2001:db8::/32");
   const int length = address->is_v4() ? 32 : 128;
   AddressRange range{.first = *address, .bits = length};
   if (slash == std::string_view::npos) return range;

@@ -88,9 +88,8 @@ Status CheckBodyType(const BodyFacts& facts) {
   if (facts.path.ends_with(":validate") && EqualsIgnoringCase(type, kYaml)) return {};
   if (EqualsIgnoringCase(type, kJson) || (facts.overrides_get && EqualsIgnoringCase(type, kForm))) return {};
   return std::unexpected(InvalidArgument(
-      "",
-      std::string("The body of this method is JSON and must say so, with Content-Type: application/json; ") +
-          (type.empty() ? "the request has no Content-Type" : "the request has another Content-Type")));
+      "", std::string("This method requires a JSON body with Content-Type: application/json; ") +
+              (type.empty() ? "the request has no Content-Type" : "the request has another Content-Type")));
 }
 
 Status CheckMetadataFlavor(std::string_view path, std::string_view flavor) {
@@ -111,11 +110,11 @@ bool IsPublicPath(std::string_view path) noexcept {
 
 Status CheckPage(const PageFacts& facts) {
   if (!IsForeignPage(facts) || (facts.is_read && IsPublicPath(facts.path))) return {};
-  return std::unexpected(Error{Code::kPermissionDenied,
-                               "A web page of another origin made this request, as its field Origin or "
-                               "Sec-Fetch-Site says, and such pages may not use this server. Send it from a "
-                               "program, without these fields",
-                               ""});
+  return std::unexpected(Error{
+      Code::kPermissionDenied,
+      "This request comes from a web page of another origin, as its field Origin or Sec-Fetch-Site shows. "
+      "Such pages may not use this server. Send the request from a program, without these fields",
+      ""});
 }
 
 Status CheckHost(std::string_view host_field, const AllowedHosts& allowed) {
@@ -123,21 +122,18 @@ Status CheckHost(std::string_view host_field, const AllowedHosts& allowed) {
   if (!name) {
     return std::unexpected(
         Error{Code::kPermissionDenied,
-              "The Host field is missing or malformed. Ask for this server by its address, "
-              "such as localhost",
-              ""});
+              "The Host field is missing or malformed. Use the server's address, such as localhost", ""});
   }
   if (wire::IsLoopbackName(*name) || std::ranges::find(allowed.names, *name) != allowed.names.end())
     return {};
   const auto ends_name = [&](const std::string& suffix) { return name->ends_with(suffix); };
   if (std::ranges::any_of(allowed.suffixes, ends_name)) return {};
-  return std::unexpected(
-      Error{Code::kPermissionDenied,
-            "This server does not answer under the name '" + *name +
-                "', because any web page could give that name its address. Ask for localhost, or "
-                "start the server with --host-name " +
-                *name,
-            ""});
+  return std::unexpected(Error{Code::kPermissionDenied,
+                               "This server does not accept requests for the name '" + *name +
+                                   "', because any web page could point a name at its address. Use "
+                                   "localhost, or start the server with --host-name " +
+                                   *name,
+                               ""});
 }
 
 http::Admit Gate::Admit() const {

@@ -53,7 +53,8 @@ awaitable<Result<std::size_t>> KeptBody::ReadSome(std::span<std::byte> buffer) {
   Result<std::size_t> read = co_await body_->ReadSome(buffer);
   const bool holds = co_await holds_();
   if (holds) co_return read;
-  co_return std::unexpected(iam::BadToken("The credential was revoked before the request's body was there."));
+  co_return std::unexpected(
+      iam::BadToken("The credential was revoked before the request's body had arrived."));
 }
 
 void KeepOnlyWhile(StillMay still_may, http::Response& response) {

@@ -158,7 +158,7 @@ std::optional<OwnedSocket> Find(std::string_view text, const PeerAddress& local,
 
 Result<SocketDiag> SocketDiag::Open() {
   UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-  if (!socket) return std::unexpected(Unavailable("there is no NETLINK_SOCK_DIAG"));
+  if (!socket) return std::unexpected(Unavailable("the kernel has no NETLINK_SOCK_DIAG"));
   SocketDiag diag(std::move(socket));
   TY_TRY(const auto connection, ConnectToSelf());
   const auto found = diag.Find(http::PeerOf(connection[0].get()));
@@ -234,7 +234,8 @@ std::optional<std::uint32_t> PeerUids::SocketOf(const http::Peer& peer) const {
 std::optional<OwnedSocket> PeerUids::Look(const http::Peer& peer) const {
   const Result<std::optional<OwnedSocket>> found = diag_ ? diag_->Find(peer) : FindInProc(peer);
   if (found) return *found;
-  Diagnose(DiagnosticLevel::kWarning, "access: who asks cannot be looked up: " + found.error().message);
+  Diagnose(DiagnosticLevel::kWarning,
+           "access: cannot find out which account sent a request: " + found.error().message);
   return std::nullopt;
 }
 

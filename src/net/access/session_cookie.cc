@@ -40,7 +40,7 @@ Result<std::string> SessionToken(const http::Request& request) {
     if (pair.size() <= name.size() || !pair.starts_with(name) || pair[name.size()] != '=') continue;
     if (token)
       return std::unexpected(iam::BadToken("The request has two cookies " + name +
-                                           ": remove those of this host in the browser, and log in again."));
+                                           ". Remove this host's cookies in the browser and log in again."));
     token = pair.substr(name.size() + 1);
   }
   return token.value_or("");

@@ -29,13 +29,12 @@ constexpr std::array<std::string_view, 5> kServices = {"storage", "upload", "res
 constexpr int kDecodeMax = 4;
 
 std::unexpected<Error> Elsewhere(const std::string& bucket) {
-  return std::unexpected(
-      Error{Code::kPermissionDenied,
-            "gs://" + bucket +
-                " is not one of the real Cloud Storage's buckets that this server may reach "
-                "(--real-bucket); copies between a real bucket and one of this server are up "
-                "to the client, which reads the one and writes the other",
-            {}});
+  return std::unexpected(Error{
+      Code::kPermissionDenied,
+      "gs://" + bucket +
+          " is not a bucket of the real Cloud Storage that this server may use (--real-bucket). To copy "
+          "between a real bucket and one of this server, read the object from one and write it to the other",
+      {}});
 }
 
 std::vector<std::string_view> SplitAt(std::string_view text, std::string_view separators) {
@@ -55,10 +54,9 @@ Status CheckSteps(std::string_view text) {
   for (int round = 0; round < kDecodeMax; ++round) {
     for (const std::string_view part : SplitAt(decoded, "/\\")) {
       if (part == "." || part == "..")
-        return std::unexpected(InvalidArgument(
-            {},
-            "\".\" and \"..\" between slashes are not passed on to the real Cloud Storage: they may mean "
-            "another bucket there"));
+        return std::unexpected(InvalidArgument({},
+                                               "\".\" and \"..\" between slashes are not forwarded to the "
+                                               "real Cloud Storage: they may lead to another bucket there"));
     }
     auto once = http::PercentDecode(decoded);
     // The '%' is part of the name itself: the name is completely decoded.

@@ -83,7 +83,8 @@ Status ChunkDecoder::CountOverhead(char c) {
   const auto byte = static_cast<unsigned char>(c);
   if ((byte < 0x20 && c != '\t') || byte == 0x7f) return Malformed();
   if (++overhead_ > kChunkOverheadMax)
-    return std::unexpected(InvalidArgument("", "too much between the body's chunks"));
+    return std::unexpected(
+        InvalidArgument("", "the extensions and trailers of the body's chunks are too long"));
   return {};
 }
 

@@ -182,7 +182,7 @@ Result<Client::Upgraded> Client::Upgrade(std::string target, std::string protoco
     const std::string status = std::to_string(reader.head().status);
     state_->Drop();
     return std::unexpected(
-        FailedPrecondition("the server does not upgrade the connection: it answered " + status));
+        FailedPrecondition("the server did not upgrade the connection; it answered " + status));
   }
   Upgraded upgraded{state_->socket->Release(), std::move(state_->early)};
   state_->Drop();

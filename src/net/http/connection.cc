@@ -85,7 +85,7 @@ asio::awaitable<std::optional<Connection::HeadResult>> Connection::ReadHead() {
     const auto end = scanner_.Scan(bytes);
     if (!end) co_return std::unexpected(end.error());
     if (end->value_or(bytes.size()) > options.head_bytes_max) {
-      co_return std::unexpected(HeadError{431, "the request's head is larger than the server takes"});
+      co_return std::unexpected(HeadError{431, "the request's head is larger than the server accepts"});
     }
     if (*end) {
       auto head = ParseRequestHead(bytes.substr(0, **end));
@@ -98,7 +98,7 @@ asio::awaitable<std::optional<Connection::HeadResult>> Connection::ReadHead() {
     const Result<std::size_t> got = co_await channel_->Fill(wait_max);
     if (got && *got > 0) continue;
     if (channel_->Buffered().empty()) co_return std::nullopt;
-    if (got) co_return std::unexpected(HeadError{400, "the request ended before its head did"});
+    if (got) co_return std::unexpected(HeadError{400, "the request ended within its head"});
     if (got.error().code != Code::kDeadlineExceeded) co_return std::nullopt;
     co_return std::unexpected(HeadError{408, "the request's head took too long"});
   }
@@ -116,7 +116,7 @@ asio::awaitable<Connection::After> Connection::ServeOne() {
   const auto framing = RequestFraming(**head, rules_);
   if (!framing) co_return co_await Refuse(framing.error());
   if (framing->content_length.value_or(0) > context_.options.body_bytes_max) {
-    co_return co_await Refuse({413, "the body is larger than the server takes"});
+    co_return co_await Refuse({413, "the body is larger than the server accepts"});
   }
   co_return co_await Answer(**std::move(head), *framing);
 }

@@ -25,7 +25,7 @@ std::string_view TakeLine(std::string_view& text) noexcept {
 std::expected<int, HeadError> ParseVersion(std::string_view version) {
   if (version == "HTTP/1.1") return 1;
   if (version == "HTTP/1.0") return 0;
-  if (version.starts_with("HTTP/")) return Refuse(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+  if (version.starts_with("HTTP/")) return Refuse(505, "only HTTP/1.0 and HTTP/1.1 are supported");
   return Refuse(400, "malformed request line");
 }
 
@@ -73,7 +73,7 @@ std::expected<bool, HeadError> IsChunked(const Headers& headers, FramingRules ru
     if (rules == FramingRules::kChunkedWins && EqualsIgnoringCase(value, "identity")) continue;
     if (chunked) return Refuse(400, "a transfer coding after chunked");
     if (!EqualsIgnoringCase(value, "chunked"))
-      return Refuse(501, "the only transfer coding known is chunked");
+      return Refuse(501, "the only supported transfer coding is chunked");
     chunked = true;
   }
   return chunked;
@@ -164,7 +164,7 @@ std::expected<Framing, HeadError> RequestFraming(const RequestHead& head, Framin
   if (const std::string_view expect = head.headers.Get("Expect");
       !expect.empty() && head.minor_version >= 1) {
     if (!EqualsIgnoringCase(expect, "100-continue"))
-      return Refuse(417, "the only expectation known is 100-continue");
+      return Refuse(417, "the only supported expectation is 100-continue");
     framing.expects_continue = framing.chunked || framing.content_length != 0U;
   }
   return framing;

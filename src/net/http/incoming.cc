@@ -44,7 +44,7 @@ std::expected<std::unique_ptr<BodyReader>, HeadError> DecodeBody(const Request& 
   const std::string_view coding = request.headers.Get("Content-Encoding");
   if (coding.empty() || EqualsIgnoringCase(coding, "identity")) return nullptr;
   if (EqualsIgnoringCase(coding, "gzip") || EqualsIgnoringCase(coding, "x-gzip")) return InflateBody(raw);
-  return std::unexpected(HeadError{415, "the only content coding known is gzip"});
+  return std::unexpected(HeadError{415, "the only supported content coding is gzip"});
 }
 
 asio::awaitable<Status> ApplyMethodOverride(Request& request) {
@@ -126,7 +126,7 @@ asio::awaitable<Result<std::size_t>> RequestBody::ReadChunked(std::span<std::byt
 
 Status RequestBody::CheckRate(std::size_t bytes, std::chrono::steady_clock::time_point since) {
   if (rate_.Came(bytes, std::chrono::steady_clock::now() - since)) return {};
-  return std::unexpected(Error{Code::kDeadlineExceeded, "the body comes too slowly", ""});
+  return std::unexpected(Error{Code::kDeadlineExceeded, "the body arrives too slowly", ""});
 }
 
 bool RequestBody::IsWorthDraining(std::uint64_t bytes_max) const noexcept {
@@ -156,8 +156,7 @@ class InflatingBody final : public BodyReader {
       pending_.remove_prefix(step.consumed);
       produced_ += step.produced;
       if (produced_ > kInflateFreeBytes && produced_ / kInflateRatioMax > taken_) {
-        co_return std::unexpected(
-            Error{Code::kOutOfRange, "the body grows too much when it is decompressed", ""});
+        co_return std::unexpected(Error{Code::kOutOfRange, "the decompressed body is too large", ""});
       }
       if (step.produced > 0) co_return step.produced;
       TY_CO_RETURN_IF_ERROR(co_await TakeMore());
@@ -176,7 +175,7 @@ class InflatingBody final : public BodyReader {
     if (got > 0) co_return Status();
     ended_ = true;
     if (taken_ > 0 && !decoder_.done())
-      co_return std::unexpected(InvalidArgument("", "the gzip body is cut"));
+      co_return std::unexpected(InvalidArgument("", "the gzip body is truncated"));
     co_return Status();
   }
 

@@ -32,8 +32,8 @@ namespace asio = boost::asio;
 class BodyReader {
  public:
   virtual ~BodyReader() = default;
-  /// Fills the front of `buffer`; 0 at the end of the body. kUnavailable: the client went away or was too
-  /// slow; kInvalidArgument: the body is cut or malformed.
+  /// Fills the front of `buffer`; 0 at the end of the body. kUnavailable: the client has disconnected or was
+  /// too slow; kInvalidArgument: the body is cut or malformed.
   virtual asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) = 0;
   /// The rest of the body as one string; kOutOfRange (sent as 413) beyond `bytes_max`.
   asio::awaitable<Result<std::string>> ReadAll(std::size_t bytes_max);

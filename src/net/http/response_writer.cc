@@ -85,7 +85,7 @@ asio::awaitable<Result<bool>> WriteAllParts(Stream& stream, bool chunked, Durati
       co_await stream.changed.Wait();
       if (!stream.part && !stream.gone) stream.changed.Reset();
     }
-    if (!stream.part) co_return std::unexpected(Unavailable("the client went away"));
+    if (!stream.part) co_return std::unexpected(Unavailable("the client has disconnected"));
     Result<StreamPart> part = *std::exchange(stream.part, std::nullopt);
     if (!part) co_return false;  // the client notices that the last chunk is missing
     if (part->size() == 0) break;

@@ -67,7 +67,7 @@ std::string NameOf(const std::filesystem::path& path) { return "unix-" + path.fi
 void Tell(const std::string& state, std::span<const int> descriptors = {}) {
   if (const Status told = systemd::Notify(state, descriptors); !told)
     Diagnose(DiagnosticLevel::kWarning,
-             "listening sockets may not be kept over a restart: " + told.error().message);
+             "listening sockets may not survive a restart: " + told.error().message);
 }
 
 }  // namespace

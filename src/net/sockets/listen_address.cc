@@ -40,8 +40,8 @@ Status CheckListenAddress(const std::string& host, bool auth) {
   if (auth || IsLoopback(host)) return {};
   return std::unexpected(FailedPrecondition(
       "refusing to listen on " + host +
-      " without authentication: whoever reaches this server could run programs as its user. Start it with "
-      "--auth on, or listen on 127.0.0.1 and let others in through an SSH tunnel"));
+      " without authentication: anyone who can reach this server could run programs as its user. Start it "
+      "with --auth on, or listen on 127.0.0.1 and give others access through an SSH tunnel"));
 }
 
 std::vector<std::string> MachineNames() {

@@ -146,12 +146,11 @@ Error PortInUse(const std::string& place, const std::optional<PortOwner>& owner,
                 const std::string& data_dir) {
   std::string text = place + " is in use";
   const std::string other_port =
-      "trainyard serve --listen 127.0.0.1:0 --data " + data_dir + " (0: any port that is free)";
+      "trainyard serve --listen 127.0.0.1:0 --data " + data_dir + " (0: any free port)";
   if (owner && !owner->data_dir.empty()) {
     text += " by the Trainyard server of the data directory " + owner->data_dir + " (process " +
-            std::to_string(owner->pid) + ", user " + owner->user +
-            "). To use that one: eval \"$(trainyard env " + "--data " + owner->data_dir +
-            ")\". To run another beside it: ";
+            std::to_string(owner->pid) + ", user " + owner->user + "). To use it: eval \"$(trainyard env " +
+            "--data " + owner->data_dir + ")\". To run a second server: ";
   } else if (owner && owner->pid != 0) {
     text += " by [" + owner->program + "] (process " + std::to_string(owner->pid) + ", user " + owner->user +
             "). Choose another port: ";

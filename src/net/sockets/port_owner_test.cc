@@ -62,7 +62,7 @@ TEST(PortInUse, SaysWhoHasItAndHowToGoOn) {
   const auto said = [](const std::optional<PortOwner>& owner) {
     return PortInUse("127.0.0.1:8470", owner, "/d").message;
   };
-  const std::string other = "trainyard serve --listen 127.0.0.1:0 --data /d (0: any port that is free)";
+  const std::string other = "trainyard serve --listen 127.0.0.1:0 --data /d (0: any free port)";
   EXPECT_EQ(said({}), "127.0.0.1:8470 is in use. Choose another port: " + other);
   EXPECT_EQ(said(PortOwner{.user = "ann"}),
             "127.0.0.1:8470 is in use by a program of the user ann. Choose another port: " + other);
@@ -70,8 +70,7 @@ TEST(PortInUse, SaysWhoHasItAndHowToGoOn) {
             "127.0.0.1:8470 is in use by [nginx -g x] (process 7, user root). Choose another port: " + other);
   EXPECT_EQ(said(PortOwner{.pid = 7, .program = "trainyard serve", .user = "ann", .data_dir = "/home/ann/t"}),
             "127.0.0.1:8470 is in use by the Trainyard server of the data directory /home/ann/t (process 7, "
-            "user ann). To use that one: eval \"$(trainyard env --data /home/ann/t)\". To run another beside "
-            "it: " +
+            "user ann). To use it: eval \"$(trainyard env --data /home/ann/t)\". To run a second server: " +
                 other);
 }
 

@@ -21,9 +21,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using storage_api::StatusAnswer;
 
 // Source: Cloud Storage's page "Batch requests": the total payload must be less than 10 MB.

@@ -14,10 +14,6 @@
 namespace trainyard::api {
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
-
 struct Api {
   std::string_view name;
   std::string_view version;

@@ -12,9 +12,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Response;
-
 constexpr std::size_t kCompressedHereMin = std::size_t{256} << 10;
 // How long clients that reconnect by themselves (EventSource) wait, in milliseconds.
 constexpr std::string_view kGreeting = "retry: 1000\n\n";

@@ -20,8 +20,6 @@ namespace {
 
 using control::RequestQuota;
 using http::Method;
-using http::Request;
-using http::Response;
 using iam::LoggedIn;
 using iam::Public;
 

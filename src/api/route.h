@@ -48,7 +48,7 @@ struct TypeTag {
 
 /// The function that answers a route. It takes the request after at most two sources, which AddRoutes finds.
 struct Call {
-  using Reply = boost::asio::awaitable<Result<http::Response>>;
+  using Reply = awaitable<Result<Response>>;
   Reply (*invoke)(void* first, void* second, http::Request& request) = nullptr;
   const char* first = nullptr;  ///< the source's type: TypeTag::kId; null: none
   const char* second = nullptr;

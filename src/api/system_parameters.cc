@@ -17,10 +17,6 @@
 namespace trainyard::api {
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
-
 constexpr std::size_t kQuotaUserMax = 40;
 
 // Accepted and ignored: they identify the caller, or are for tracing.

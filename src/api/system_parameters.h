@@ -10,6 +10,11 @@ class Descriptor;
 
 namespace trainyard::api {
 
+// The words of every handler.
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+
 /// The form of one method, in addition to the parameters that all methods of Google's APIs take.
 struct MethodForm {
   /// The message from which `fields` selects; null for a stream of events, from which no parts can be

@@ -15,10 +15,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
-
 constexpr int kFound = 302;
 constexpr int kNotModified = 304;
 constexpr std::string_view kPage = "index.html";

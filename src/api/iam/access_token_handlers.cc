@@ -18,9 +18,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using iam::Resource;
 using identity::Identities;
 namespace v1 = identity::v1;

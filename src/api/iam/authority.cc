@@ -23,7 +23,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
 using Standing = access::Authority::Standing;
 using Attempt = AskingAttempts::Attempt;
 

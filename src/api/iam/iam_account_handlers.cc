@@ -14,9 +14,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using identity::Identities;
 namespace v1 = identity::v1;
 using identity::KeyFileServer;

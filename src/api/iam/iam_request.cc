@@ -10,9 +10,6 @@
 namespace trainyard::api {
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using identity::Identities;
 
 using ResourceOf = Result<iam::Resource> (*)(Identities& identities, const Request& request);

@@ -17,9 +17,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using identity::Identities;
 namespace v1 = identity::v1;
 

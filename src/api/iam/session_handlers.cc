@@ -21,9 +21,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using identity::Identities;
 using identity::Login;
 using std::chrono::seconds;

@@ -15,9 +15,6 @@
 namespace trainyard::api {
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using identity::Identities;
 using std::chrono::seconds;
 using Form = OauthForm;

@@ -22,10 +22,7 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
 using control::TokenService;
-using http::Request;
-using http::Response;
 using Outcome = std::expected<GrantType, GrantError>;
 
 constexpr int kBadRequest = 400;

@@ -17,9 +17,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using logging::v2::TailLogEntriesRequest;
 
 std::string PrintPage(logs::LogPage page) {
@@ -108,13 +105,13 @@ http::StreamPart Event(const logs::TailBatch& batch, bool& behind) {
 }
 
 /// One client's tail.
-struct Following {
+struct TailClient {
   std::shared_ptr<logs::Tail> tail;
   std::chrono::milliseconds heartbeat{};
   bool behind = true;
 };
 
-awaitable<Result<std::optional<http::StreamPart>>> NextBatch(std::shared_ptr<Following> client) {
+awaitable<Result<std::optional<http::StreamPart>>> NextBatch(std::shared_ptr<TailClient> client) {
   TY_CO_TRY(const logs::TailBatch batch, co_await client->tail->Next(client->heartbeat));
   if (!batch.response) co_return std::nullopt;
   co_return Event(batch, client->behind);
@@ -124,7 +121,7 @@ awaitable<Result<Response>> Follow(const TailSource& source, TailLogEntriesReque
                                    const Request& asked, std::string cursor) {
   TY_CO_TRY(logs::LogQuery wanted, logs::ParseTailQuery(request));
   TY_CO_RETURN_IF_ERROR(co_await RequireLogs(asked, std::move(wanted)));
-  auto client = std::make_shared<Following>();
+  auto client = std::make_shared<TailClient>();
   client->heartbeat = source.heartbeat;
   TY_CO_TRY(client->tail, co_await source.tails.Start(std::move(request), std::move(cursor)));
   co_return EventStream([client] { return NextBatch(client); });

@@ -17,9 +17,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 namespace json = boost::json;
 
 constexpr std::string_view kAccounts = "instance/service-accounts/";

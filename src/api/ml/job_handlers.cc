@@ -20,10 +20,7 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
 using control::JobService;
-using http::Request;
-using http::Response;
 
 void Show(const WebAccess& web, ml::v1::Job& job) {
   if (!web.is_shown && job.has_training_output()) job.mutable_training_output()->clear_web_access_uris();

@@ -23,9 +23,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using ml::v1::AcceleratorConfig;
 namespace json = boost::json;
 using control::Instance;

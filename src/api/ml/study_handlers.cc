@@ -18,9 +18,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using studies::StudyName;
 using studies::StudyService;
 using studies::StudyStore;

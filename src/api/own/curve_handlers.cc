@@ -21,12 +21,9 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
 using control::InsightThread;
 using control::v1::TuningInsight;
 using curves::JobCurves;
-using http::Request;
-using http::Response;
 
 constexpr std::size_t kQueryBytesMax = 1 << 20;
 

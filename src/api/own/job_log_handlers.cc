@@ -28,9 +28,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using logging::v2::LogEntry;
 
 awaitable<Result<std::int64_t>> UidOf(control::JobService& jobs, wire::JobName name) {

@@ -18,10 +18,7 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
 using http::Method;
-using http::Request;
-using http::Response;
 
 constexpr const char* kABucket = "a bucket";
 

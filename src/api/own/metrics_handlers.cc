@@ -24,9 +24,6 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
 using metrics::PrometheusText;
 
 Result<SysTime> TimeOf(const Request& request, std::string_view field, SysTime otherwise) {

@@ -19,7 +19,6 @@ namespace trainyard::api {
 namespace {
 
 namespace asio = boost::asio;
-using boost::asio::awaitable;
 using std::chrono::milliseconds;
 using SteadyClock = std::chrono::steady_clock;
 

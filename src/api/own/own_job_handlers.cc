@@ -27,13 +27,10 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
 using control::JobService;
 using control::JobTables;
 using control::JobWatches;
 using control::v1::JobCheck;
-using http::Request;
-using http::Response;
 using ml::v1::Job;
 
 constexpr std::string_view kYaml = "application/yaml";
@@ -162,13 +159,13 @@ awaitable<Status> RequireTheirLogs(const Request& request, const JobWatches::Que
 }
 
 /// One client's watch.
-struct Watching {
+struct WatchClient {
   std::shared_ptr<boost::asio::thread_pool> printer;
   std::shared_ptr<control::JobWatch> watch;
   std::chrono::milliseconds heartbeat{};
 };
 
-awaitable<Result<std::optional<http::StreamPart>>> NextChanges(std::shared_ptr<Watching> client) {
+awaitable<Result<std::optional<http::StreamPart>>> NextChanges(std::shared_ptr<WatchClient> client) {
   TY_CO_TRY(std::optional<control::v1::JobChanges> changes, co_await client->watch->Next(client->heartbeat));
   if (!changes) co_return std::nullopt;
   auto print = [told = std::make_shared<const control::v1::JobChanges>(*std::move(changes))] {
@@ -189,7 +186,7 @@ awaitable<Result<Response>> WatchJobs(JobWatchSource& source, Request& request) 
   if (!watch && IsListAgain(watch.error()))
     co_return Response::Json(wire::PrintErrorBody(watch.error(), kGone), kGone);
   if (!watch) co_return std::unexpected(std::move(watch).error());
-  auto client = std::make_shared<Watching>(source.printer, *std::move(watch), source.heartbeat);
+  auto client = std::make_shared<WatchClient>(source.printer, *std::move(watch), source.heartbeat);
   co_return EventStream([client] { return NextChanges(client); });
 }
 

@@ -29,10 +29,6 @@ struct Shells {
 
 namespace {
 
-using boost::asio::awaitable;
-using http::Request;
-using http::Response;
-
 constexpr std::string_view kProtocol = "websocket";
 constexpr std::string_view kVersion = "13";  // RFC 6455
 

@@ -33,15 +33,15 @@ struct FolderArchive::Open {
 namespace {
 
 /// The result of a task on the pool.
-struct Made {
+struct PackedPiece {
   std::string bytes;
   bool is_done = false;  ///< the object was read to its end
 };
 
 /// Blocks.
 template <class Open>
-Result<Made> ReadPiece(Open& open, ArchiveWriter& writer) {
-  Made made;
+Result<PackedPiece> ReadPiece(Open& open, ArchiveWriter& writer) {
+  PackedPiece made;
   std::string read(std::min<std::size_t>(kReadBytes, static_cast<std::size_t>(open.bytes - open.offset)),
                    '\0');
   const std::int64_t stop = std::min(open.bytes, open.offset + kReadAtOnceMax);
@@ -107,7 +107,7 @@ awaitable<Status> FolderArchive::BeginObject() {
 awaitable<Result<bool>> FolderArchive::Advance() {
   if (open_ != nullptr) {
     auto read = [open = open_, writer = writer_] { return ReadPiece(*open, *writer); };
-    TY_CO_TRY(Made made, co_await OnPool(pool_, std::move(read)));
+    TY_CO_TRY(PackedPiece made, co_await OnPool(pool_, std::move(read)));
     if (made.is_done) open_.reset();
     made_ += made.bytes;
     co_return true;

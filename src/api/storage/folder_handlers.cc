@@ -26,11 +26,8 @@ namespace trainyard::api {
 
 namespace {
 
-using boost::asio::awaitable;
 using control::v1::FolderRemoval;
 using control::v1::FolderSummary;
-using http::Request;
-using http::Response;
 using std::chrono::steady_clock;
 
 /// Limits of counting a directory, whichever is reached first.

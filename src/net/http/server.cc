@@ -175,16 +175,16 @@ bool Server::State::Take(Listener& listener, UniqueFd socket, int family, Peer p
 
 asio::awaitable<void> Server::State::Serve(std::shared_ptr<Channel> channel, FramingRules rules,
                                            std::unique_ptr<ConnectionSeat> seat) {
-  struct Listed {
+  struct Registration {
     State& state;
     std::list<Connection*>::iterator position;
-    ~Listed() {
+    ~Registration() {
       state.connections.erase(position);
       if (state.connections.empty()) state.all_gone.Set();
     }
   };
   Connection connection(context, std::move(channel), rules, *seat);
-  const Listed listed{*this, connections.insert(connections.end(), &connection)};
+  const Registration registration{*this, connections.insert(connections.end(), &connection)};
   all_gone.Reset();
   co_await connection.Run();
 }

@@ -7,10 +7,10 @@
 
 #include "base/async/file.h"
 #include "cli/admin/admin_commands.h"
-#include "cli/admin/admin_server.h"
 #include "cli/admin/audit_command.h"
 #include "cli/commands.h"
 #include "cli/gcloud/common_flags.h"
+#include "cli/gcloud/flag_values.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/interrupt.h"
 #include "rules/retention/clock_jumps.h"
@@ -19,6 +19,7 @@
 namespace trainyard::cli {
 namespace {
 
+constexpr const char* kRoot = "/trainyard/v1/admin/";
 constexpr std::chrono::milliseconds kPoll{500};
 constexpr std::size_t kNamedMax = 3;
 
@@ -84,6 +85,12 @@ std::string Describe(const backup::RecoveredDatabase& database) {
   return text + (lost.empty() ? ".\n" : "; something is missing in " + lost + ".\n");
 }
 
+constexpr auto kAuditFlags = WithCommonFlags({
+    {"--denied", "", "Only what was refused."},
+    {"--limit", "N", "At most so many entries. Default: 100.", CheckPositiveInteger},
+    {"--principal", "EMAIL", "Only what this user or service account did, or tried."},
+    {"--since", "AGE", "Only what is not older: 90s, 30m, 12h, 7d. Default: 1d.", CheckAge},
+});
 constexpr auto kAdminFlags = WithCommonFlags({kDataDirFlag});
 constexpr auto kBackupFlags =
     WithCommonFlags({{"--copy-objects", "",
@@ -153,27 +160,58 @@ const Command kCommands[] = {
 
 }  // namespace
 
+std::string AdminDataDir(const Arguments& arguments, const SettingSources& sources) {
+  std::string path = std::filesystem::absolute(arguments.Value("--data").value_or(DefaultDataDir(sources)))
+                         .lexically_normal()
+                         .string();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+Result<AdminServer> AdminServer::Find(const LocalSession& session) {
+  TY_TRY(OutputFormat format, session.Format());
+  TY_TRY(OpenedSession opened, OpenSession(session, "trainyard"));
+  opened.session.format = std::move(format);
+  return AdminServer(std::move(opened));
+}
+
+Result<bool> AdminServer::UseSocket(const std::string& data) {
+  const std::optional<ServerNote> note = ReadServerNote(session().sources, data);
+  const std::string socket = data + "/run/admin.sock";
+  const std::string& server = session().server.value;
+  const bool is_its = note && (note->url == server || note->tls_url == server);
+  if (!is_its || ::access(socket.c_str(), W_OK) != 0) return false;
+  TY_TRY(local_, MakeApiClient({.url = "unix:" + socket, .token = session().token}));
+  return true;
+}
+
+Result<Json> AdminServer::Get(const std::string& path) { return CallJson(client(), {.path = kRoot + path}); }
+
+Result<Json> AdminServer::Post(const std::string& path, const Json& body) {
+  return PostJson(client(), kRoot + path, body);
+}
+
 ExitStatus DrainServer(const LocalSession& session) {
   if (session.arguments.IsOn("--off") && session.arguments.IsOn("--wait"))
     return std::unexpected(UsageError("--wait", "not allowed with argument --off"));
-  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
+  TY_TRY(AdminServer server, AdminServer::Find(session));
   Json body = JsonObject({{"on", JsonBool(!session.arguments.IsOn("--off"))}});
-  TY_TRY(const Json drain, server->Post("drain", body));
+  TY_TRY(const Json drain, server.Post("drain", body));
   session.console.Status(DescribeDrain(drain) + "\n");
-  return session.arguments.IsOn("--wait") ? WaitUntilNothingRuns(*server, session.console) : 0;
+  return session.arguments.IsOn("--wait") ? WaitUntilNothingRuns(server, session.console) : 0;
 }
 
 ExitStatus ShowAdminStatus(const LocalSession& session) {
-  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
-  TY_TRY(const Json status, server->Get("status"));
-  const OutputFormat& format = server->session().format;
+  TY_TRY(AdminServer server, AdminServer::Find(session));
+  TY_TRY(const Json status, server.Get("status"));
+  const OutputFormat& format = server.session().format;
   if (format.kind != OutputFormat::Kind::kDefault) {
     session.console.Out(PrintResource(status, format));
     return 0;
   }
   const std::string waiting = TextAt(status, "waitingJobs");
   const Json* drain = FindMember(status, "drain");
-  session.console.Out("trainyard " + TextAt(status, "version") + " at " + server->session().server.value +
+  session.console.Out("trainyard " + TextAt(status, "version") + " at " + server.session().server.value +
                       "\n" + DescribeDrain(drain == nullptr ? JsonObject() : *drain) + "\n" +
                       DescribeRunning(status) + "; " + (waiting.empty() ? "0" : waiting) + " waiting.\n");
   if (const std::string backup = TextAt(status, "backup.directory"); !backup.empty())
@@ -183,8 +221,8 @@ ExitStatus ShowAdminStatus(const LocalSession& session) {
 }
 
 ExitStatus ReloadServer(const LocalSession& session) {
-  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
-  TY_TRY(const Json reload, server->Post("reload", JsonObject()));
+  TY_TRY(AdminServer server, AdminServer::Find(session));
+  TY_TRY(const Json reload, server.Post("reload", JsonObject()));
   const std::vector<Json>& read = ListAt(reload, "readAgain");
   if (read.empty()) session.console.Status("This server has nothing to read again.\n");
   for (const Json& what : read) session.console.Status("Read again: " + what.text + "\n");

@@ -1,15 +1,14 @@
 #include "cli/admin/audit_command.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/wire/time.h"
+#include "cli/gcloud/flag_values.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
 
@@ -30,17 +29,9 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
-template <class Number>
-bool ReadNumber(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 std::string ResultOf(const Json& entry) {
-  const std::string text = TextAt(entry, "protoPayload.status.code");
-  int code = 0;
-  if (text.empty() || !ReadNumber(text, code) || code == 0) return "OK";
-  return std::string(CodeName(static_cast<Code>(code)));
+  const std::int64_t code = ParseNumber(TextAt(entry, "protoPayload.status.code")).value_or(0);
+  return code == 0 ? "OK" : std::string(CodeName(static_cast<Code>(code)));
 }
 
 Result<std::vector<Json>> FetchEntries(const CommandSession& session, const std::string& filter,
@@ -63,34 +54,7 @@ Result<std::vector<Json>> FetchEntries(const CommandSession& session, const std:
 
 }  // namespace
 
-Result<std::chrono::seconds> ParseAge(std::string_view text) {
-  const auto refused = [text] {
-    return std::unexpected(
-        InvalidArgument("", "'" + std::string(text) + "' is not an age, as 90s, 30m, 12h or 7d"));
-  };
-  constexpr std::int64_t kYears100 = 36'500;
-  std::int64_t number = 0;
-  if (text.size() < 2 || !ReadNumber(text.substr(0, text.size() - 1), number) || number <= 0)
-    return refused();
-  std::chrono::seconds unit{};
-  switch (text.back()) {
-    case 's': unit = std::chrono::seconds(1); break;
-    case 'm': unit = std::chrono::minutes(1); break;
-    case 'h': unit = std::chrono::hours(1); break;
-    case 'd': unit = std::chrono::days(1); break;
-    default: return refused();
-  }
-  if (number > std::chrono::days(kYears100) / unit) return refused();
-  return unit * number;
-}
-
-Status CheckAge(std::string_view text) {
-  const Result<std::chrono::seconds> age = ParseAge(text);
-  if (!age) return std::unexpected(age.error());
-  return {};
-}
-
-std::string AuditFilter(const AuditWanted& wanted) {
+std::string AuditFilter(const AuditQuery& wanted) {
   std::string filter =
       R"(logName:"cloudaudit.googleapis.com" AND timestamp>=)" + Quoted(wire::PrintTime(wanted.since));
   if (wanted.principal) {
@@ -120,13 +84,16 @@ std::vector<std::string> AuditCells(const Json& entry) {
 ExitStatus ShowAuditLog(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   std::int64_t limit = kLimitDefault;
-  if (const auto flag = arguments.Value("--limit"))
-    if (!ReadNumber(std::string_view(*flag), limit))
+  if (const auto flag = arguments.Value("--limit")) {
+    const std::optional<std::int64_t> number = ParseNumber(*flag);
+    if (!number)
       return std::unexpected(InvalidArgument("--limit", "'" + *flag + "' is not a number of entries"));
-  TY_TRY(const std::chrono::seconds age, ParseAge(arguments.Value("--since").value_or(kSinceDefault)));
-  const AuditWanted wanted{.since = std::chrono::system_clock::now() - age,
-                           .principal = arguments.Value("--principal"),
-                           .denied = arguments.IsOn("--denied")};
+    limit = *number;
+  }
+  const AuditQuery wanted{.since = std::chrono::system_clock::now() -
+                                   *ParseDuration(arguments.Value("--since").value_or(kSinceDefault)),
+                          .principal = arguments.Value("--principal"),
+                          .denied = arguments.IsOn("--denied")};
   TY_TRY(const std::vector<Json> entries,
          FetchEntries(session, AuditFilter(wanted), static_cast<std::size_t>(limit)));
   if (entries.empty() && session.format.kind == OutputFormat::Kind::kDefault) {

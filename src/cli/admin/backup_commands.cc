@@ -8,7 +8,6 @@
 #include "base/wire/time.h"
 #include "base/wire/visible_text.h"
 #include "cli/admin/admin_commands.h"
-#include "cli/admin/admin_server.h"
 #include "cli/interrupt.h"
 #include "programs/image/cache.h"
 #include "stores/backup/restore_backup.h"
@@ -120,14 +119,14 @@ void SayWhatHappensNext(const backup::RestoreReport& report, const std::string& 
 }  // namespace
 
 ExitStatus BackUp(const LocalSession& session) {
-  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(session));
-  TY_TRY(const bool is_here, server->UseSocket(AdminDataDir(session.arguments, session.sources)));
+  TY_TRY(AdminServer server, AdminServer::Find(session));
+  TY_TRY(const bool is_here, server.UseSocket(AdminDataDir(session.arguments, session.sources)));
   const std::string path = AbsolutePath(session.arguments.positionals.front());
   Json body = JsonObject({{"directory", JsonString(is_here ? WithoutLinks(path) : path)},
                           {"withBucketDirs", JsonBool(session.arguments.IsOn("--with-bucket-dirs"))},
                           {"copyObjects", JsonBool(session.arguments.IsOn("--copy-objects"))}});
-  TY_RETURN_IF_ERROR(server->Post("backup", body));
-  return WaitForBackup(*server, session.console);
+  TY_RETURN_IF_ERROR(server.Post("backup", body));
+  return WaitForBackup(server, session.console);
 }
 
 ExitStatus RestoreFromBackup(const LocalSession& session) {

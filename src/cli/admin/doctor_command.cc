@@ -8,7 +8,6 @@
 #include "base/process/variables.h"
 #include "base/wire/json.h"
 #include "cli/admin/admin_commands.h"
-#include "cli/admin/admin_server.h"
 #include "cli/gcloud/output_format.h"
 #include "trainyard/control/v1/admin.pb.h"
 
@@ -82,10 +81,10 @@ void PrintRows(const Doctor& doctor, const Console& console) {
 }
 
 /// Nothing: no server has the data directory now.
-std::unique_ptr<AdminServer> FindServer(const LocalSession& session, const std::optional<ServerNote>& note) {
-  if (!note || !std::filesystem::exists("/proc/" + std::to_string(note->pid))) return nullptr;
-  Result<std::unique_ptr<AdminServer>> server = AdminServer::Find(session);
-  return server ? *std::move(server) : nullptr;
+std::optional<AdminServer> FindServer(const LocalSession& session, const std::optional<ServerNote>& note) {
+  if (!note || !std::filesystem::exists("/proc/" + std::to_string(note->pid))) return std::nullopt;
+  Result<AdminServer> server = AdminServer::Find(session);
+  return server ? std::optional(*std::move(server)) : std::nullopt;
 }
 
 }  // namespace
@@ -96,10 +95,10 @@ ExitStatus ExamineMachine(const LocalSession& session) {
   const std::optional<ServerNote> note = ReadServerNote(session.sources, data);
   Arguments named = session.arguments;
   named.flags["--data"] = {data};
-  const std::unique_ptr<AdminServer> server = FindServer({named, session.sources, session.console}, note);
-  const std::string url = server == nullptr ? std::string() : note->url;
-  TY_TRY(Doctor doctor, Examine(data, url, server == nullptr ? std::string() : note->lacking));
-  if (server != nullptr) AddServer(url, *server, doctor);
+  std::optional<AdminServer> server = FindServer({named, session.sources, session.console}, note);
+  const std::string url = server ? note->url : std::string();
+  TY_TRY(Doctor doctor, Examine(data, url, server ? note->lacking : std::string()));
+  if (server) AddServer(url, *server, doctor);
   if (format.kind == OutputFormat::Kind::kDefault) {
     PrintRows(doctor, session.console);
   } else {

@@ -11,10 +11,10 @@
 #include "base/text/percent.h"
 #include "cli/auth/access_token.h"
 #include "cli/auth/kept_logins.h"
-#include "cli/auth/life_text.h"
 #include "cli/command_session.h"
 #include "cli/commands.h"
 #include "cli/gcloud/common_flags.h"
+#include "cli/gcloud/flag_values.h"
 
 namespace trainyard::cli {
 namespace {
@@ -122,14 +122,9 @@ ExitStatus PrintAccessToken(const LocalSession& session) {
 
 constexpr std::string_view kRoles = "roles/";
 
-std::vector<std::string> ValuesOf(const Arguments& arguments, std::string_view flag) {
-  const auto found = arguments.flags.find(flag);
-  return found == arguments.flags.end() ? std::vector<std::string>() : found->second;
-}
-
 /// "ml.developer" is roles/ml.developer.
 std::vector<std::string> RolesOf(const Arguments& arguments) {
-  std::vector<std::string> roles = ValuesOf(arguments, "--role");
+  std::vector<std::string> roles = arguments.Values("--role");
   for (std::string& role : roles) {
     if (!role.starts_with(kRoles)) role.insert(0, kRoles);
   }
@@ -139,9 +134,9 @@ std::vector<std::string> RolesOf(const Arguments& arguments) {
 Result<ApiRequest> CreationOf(const Arguments& arguments) {
   Json body = JsonObject({{"principal", JsonString(arguments.Value("--principal").value_or(""))},
                           {"roles", JsonArray(RolesOf(arguments))},
-                          {"projects", JsonArray(ValuesOf(arguments, "--project"))}});
+                          {"projects", JsonArray(arguments.Values("--project"))}});
   if (const auto text = arguments.Value("--life")) {
-    const auto life = ParseLife(*text);
+    const auto life = ParseDuration(*text);
     if (!life)
       return std::unexpected(UsageError("--life", "Must be a number with s, m, h or d; received: " + *text));
     SetMember(body, "lifetime", JsonString(std::to_string(life->count()) + "s"));

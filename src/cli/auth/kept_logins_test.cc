@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "base/async/testing/temporary_folder.h"
-#include "cli/auth/life_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -57,17 +56,6 @@ TEST(KeptLogins, AFileOfAnotherFormIsNone) {
     sources.read_file = [text](const std::string&) { return std::optional<std::string>(text); };
     EXPECT_EQ(ReadLogins(sources), KeptLogins{}) << text;
   }
-}
-
-TEST(LifeText, HasAUnit) {
-  using std::chrono::seconds;
-  EXPECT_EQ(ParseLife("90s"), seconds(90));
-  EXPECT_EQ(ParseLife("30m"), seconds(1'800));
-  EXPECT_EQ(ParseLife("8h"), seconds(28'800));
-  EXPECT_EQ(ParseLife("90d"), seconds(7'776'000));
-  for (const char* text :
-       {"", "h", "8", "8 h", "-1h", "0s", "1.5h", "8w", "99999999999d", "99999999999999999999s"})
-    EXPECT_EQ(ParseLife(text), std::nullopt) << text;
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "base/async/file.h"
 #include "cli/clients/client_commands.h"
-#include "cli/clients/client_credentials.h"
 #include "cli/clients/client_login.h"
 #include "cli/clients/running_server.h"
 #include "net/front/boto_file.h"

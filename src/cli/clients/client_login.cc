@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/tls/certificate.h"
 #include "cli/auth/access_token.h"
 #include "cli/auth/kept_logins.h"
 #include "cli/clients/client_environment.h"
@@ -21,6 +22,22 @@ Status WriteIfOther(const SettingSources& sources, const std::string& path, cons
   return WriteFileAtomically(path, text, kOwnersFile);
 }
 
+/// Made once: making one takes a tenth of a second.
+Result<std::string> Key(const FoundServer& found, const SettingSources& sources) {
+  const std::string path = found.data_dir + "/run/client-key.pem";
+  if (std::optional<std::string> kept = sources.read_file(path); kept && tls::ParsePrivateKey(*kept))
+    return *std::move(kept);
+  TY_TRY(const tls::PrivateKey key, tls::MakeSigningKey());
+  TY_TRY(std::string text, tls::PrintPrivateKey(key));
+  TY_RETURN_IF_ERROR(WriteFileAtomically(path, text, kOwnersFile));
+  return text;
+}
+
+std::string UniverseOf(const FoundServer& found, Universe universe) {
+  if (universe == Universe::kGoogles) return "googleapis.com";
+  return "localhost" + found.tls_url.substr(found.tls_url.rfind(':'));
+}
+
 /// One for each server: shells with the settings of two would send the one's token to the other.
 std::filesystem::path FolderOf(const std::string& server, const SettingSources& sources) {
   std::string name = server;
@@ -33,15 +50,12 @@ std::filesystem::path FolderOf(const std::string& server, const SettingSources& 
 
 /// The universe is the server's own where it has names with TLS, as the variables say it.
 std::string ExternalAccount(const FoundServer& found, const std::string& token_file, Universe universe) {
-  Json json = JsonObject();
-  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::string>>{
-           {"type", "external_account"},
-           {"audience", "//iam.googleapis.com/trainyard"},
-           {"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"},
-           {"token_url", found.url + "/v1/token"},
-           {"token_info_url", found.url + "/v1/introspect"},
-           {"credential_source.file", token_file}})
-    SetMember(json, name, JsonString(value));
+  Json json = JsonObject({{"type", JsonString("external_account")},
+                          {"audience", JsonString("//iam.googleapis.com/trainyard")},
+                          {"subject_token_type", JsonString("urn:ietf:params:oauth:token-type:jwt")},
+                          {"token_url", JsonString(found.url + "/v1/token")},
+                          {"token_info_url", JsonString(found.url + "/v1/introspect")}});
+  SetMember(json, "credential_source.file", JsonString(token_file));
   if (universe == Universe::kServers && !OwnUniverse(found.url, found.tls_url).empty())
     SetMember(json, "universe_domain", JsonString(OwnUniverse(found.url, found.tls_url)));
   return PrintIndented(json) + "\n";
@@ -54,6 +68,32 @@ std::string WhereToGetOne(const FoundServer& found) {
 }
 
 }  // namespace
+
+std::optional<std::string> DefaultCredentialsFile(const SettingSources& sources) {
+  std::string path = GcloudFolder(sources) + "/application_default_credentials.json";
+  if (!sources.read_file(path)) return std::nullopt;
+  return path;
+}
+
+Result<std::string> StandInCredentials(const FoundServer& found, const SettingSources& sources,
+                                       Universe universe) {
+  if (!DefaultCredentialsFile(sources)) return std::string();
+  TY_TRY(const std::string key, Key(found, sources));
+  Json json = JsonObject({{"type", JsonString("service_account")},
+                          {"project_id", JsonString(found.project)},
+                          {"private_key_id", JsonString("trainyard")},
+                          {"private_key", JsonString(key)},
+                          {"client_email", JsonString("trainyard@localhost")},
+                          {"client_id", JsonString("0")},
+                          {"auth_uri", JsonString("https://accounts.google.com/o/oauth2/auth")},
+                          {"token_uri", JsonString("https://oauth2.googleapis.com/token")}});
+  SetMember(json, "universe_domain", JsonString(UniverseOf(found, universe)));
+  const std::string text = PrintIndented(json) + "\n";
+  std::string path = found.data_dir + (universe == Universe::kGoogles ? "/run/with-credentials.json"
+                                                                      : "/run/client-credentials.json");
+  TY_RETURN_IF_ERROR(WriteIfOther(sources, path, text));
+  return path;
+}
 
 Result<ClientLogin> MakeClientLogin(const FoundServer& found, const Arguments& arguments,
                                     const SettingSources& sources, Universe universe) {

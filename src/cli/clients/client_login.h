@@ -1,14 +1,29 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "cli/client_settings.h"
-#include "cli/clients/client_credentials.h"
 #include "cli/clients/running_server.h"
 #include "cli/gcloud/arguments.h"
 
 namespace trainyard::cli {
+
+/// The file of "application default credentials" that gcloud made; nothing: there is none.
+[[nodiscard]] std::optional<std::string> DefaultCredentialsFile(const SettingSources& sources);
+
+/// The environment that the file tells clients they run in.
+enum class Universe {
+  kGoogles,  ///< Google's names mean the server
+  kServers,  ///< the server's own names: localhost:PORT
+};
+
+/// A key of no account, which leads clients' libraries of any age to the server: DATA/run/with-credentials
+/// .json or client-credentials.json, made if need be, with mode 0600. Empty where the user has no default
+/// credentials that it would have to replace. `found` has a note. Errors: the data directory's.
+[[nodiscard]] Result<std::string> StandInCredentials(const FoundServer& found, const SettingSources& sources,
+                                                     Universe universe);
 
 /// Files with which clients that are not ours log in to a server. All empty: it asks nobody who they are.
 struct ClientLogin {

@@ -9,7 +9,6 @@
 #include "base/wire/host_name.h"
 #include "cli/client_settings.h"
 #include "cli/clients/client_commands.h"
-#include "cli/clients/client_credentials.h"
 #include "cli/clients/client_environment.h"
 #include "cli/clients/client_login.h"
 #include "cli/clients/running_server.h"

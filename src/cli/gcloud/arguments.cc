@@ -213,9 +213,14 @@ std::vector<std::string_view> ChoicesOf(std::string_view metavar) {
 }
 
 std::optional<std::string> Arguments::Value(std::string_view flag) const {
-  auto found = flags.find(flag);
-  if (found == flags.end()) return std::nullopt;
-  return found->second.back();
+  const std::vector<std::string>& values = Values(flag);
+  return values.empty() ? std::nullopt : std::optional(values.back());
+}
+
+const std::vector<std::string>& Arguments::Values(std::string_view flag) const {
+  static const std::vector<std::string> kNone;
+  const auto found = flags.find(flag);
+  return found == flags.end() ? kNone : found->second;
 }
 
 Result<Arguments> ParseArguments(const CommandSpec& command, std::string_view program,

@@ -21,6 +21,8 @@ struct Arguments {
   [[nodiscard]] bool Has(std::string_view flag) const { return flags.contains(flag); }
   /// The last value.
   [[nodiscard]] std::optional<std::string> Value(std::string_view flag) const;
+  /// All values; empty if it was not given.
+  [[nodiscard]] const std::vector<std::string>& Values(std::string_view flag) const;
   [[nodiscard]] bool IsOn(std::string_view flag) const { return Value(flag) == "true"; }
 };
 

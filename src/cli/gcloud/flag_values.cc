@@ -62,11 +62,9 @@ bool IsLabelKey(std::string_view text) {
 }
 
 Status CheckCount(std::string_view text) {
-  std::int64_t count = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size())
-    return Wrong("Value must be an integer; received: " + std::string(text));
-  if (count <= 0) return Wrong("The count of the accelerator must be greater than 0.");
+  const std::optional<std::int64_t> count = ParseNumber(text);
+  if (!count) return Wrong("Value must be an integer; received: " + std::string(text));
+  if (*count <= 0) return Wrong("The count of the accelerator must be greater than 0.");
   return {};
 }
 
@@ -112,22 +110,18 @@ Status CheckList(std::string_view value) {
 }
 
 Status CheckPositiveInteger(std::string_view value) {
-  std::int64_t number = 0;
-  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (value == "unlimited") return {};
-  if (error != std::errc() || end != value.data() + value.size())
-    return Wrong("Value must be an integer; received: " + std::string(value));
-  if (number < 1) return Wrong("Value must be greater than or equal to 1; received: " + std::string(value));
+  const std::optional<std::int64_t> number = ParseNumber(value);
+  if (!number) return Wrong("Value must be an integer; received: " + std::string(value));
+  if (*number < 1) return Wrong("Value must be greater than or equal to 1; received: " + std::string(value));
   return {};
 }
 
 Status CheckReplicaCount(std::string_view value) {
   constexpr int kCountMax = 65535;
-  int number = 0;
-  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size())
-    return Wrong("invalid int value: '" + std::string(value) + "'");
-  if (number < 0 || number > kCountMax)
+  const std::optional<std::int64_t> number = ParseNumber(value);
+  if (!number) return Wrong("invalid int value: '" + std::string(value) + "'");
+  if (*number < 0 || *number > kCountMax)
     return Wrong("Value must be from 0 to " + std::to_string(kCountMax) +
                  "; received: " + std::string(value));
   return {};
@@ -140,12 +134,33 @@ Status CheckGpuCount(std::string_view value) {
 
 Status CheckWorkerCount(std::string_view value) {
   constexpr std::int64_t kWorkersMax = cluster::kReplicasMax - 1;
-  std::int64_t number = 0;
-  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error == std::errc() && end == value.data() + value.size() && number >= 1 && number <= kWorkersMax)
-    return {};
+  const std::optional<std::int64_t> number = ParseNumber(value);
+  if (number && *number >= 1 && *number <= kWorkersMax) return {};
   return Wrong("Value must be from 1 to " + std::to_string(kWorkersMax) +
                "; received: " + std::string(value));
+}
+
+std::optional<std::int64_t> ParseNumber(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::chrono::seconds> ParseDuration(std::string_view text) {
+  constexpr std::int64_t kSecondsMax = std::int64_t{100} * 366 * 24 * 3'600;
+  static constexpr std::pair<char, std::int64_t> kUnits[] = {
+      {'s', 1}, {'m', 60}, {'h', 3'600}, {'d', 86'400}};
+  const auto* unit =
+      std::ranges::find(kUnits, text.empty() ? '\0' : text.back(), &std::pair<char, std::int64_t>::first);
+  if (unit == std::end(kUnits)) return std::nullopt;
+  const std::optional<std::int64_t> number = ParseNumber(text.substr(0, text.size() - 1));
+  if (!number || *number <= 0 || *number > kSecondsMax / unit->second) return std::nullopt;
+  return std::chrono::seconds(*number * unit->second);
+}
+
+Status CheckAge(std::string_view text) {
+  if (ParseDuration(text)) return {};
+  return Wrong("'" + std::string(text) + "' is not an age, as 90s, 30m, 12h or 7d");
 }
 
 Status CheckBoolean(std::string_view value) {

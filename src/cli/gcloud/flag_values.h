@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +35,12 @@ namespace trainyard::cli {
 [[nodiscard]] Status CheckScaleTier(std::string_view value);
 /// "type=nvidia-tesla-t4,count=2".
 [[nodiscard]] Status CheckAccelerator(std::string_view value);
+
+/// A whole number, and nothing after it.
+[[nodiscard]] std::optional<std::int64_t> ParseNumber(std::string_view text);
+/// "3600s", "30m", "8h", "90d": whole numbers above 0. Nothing: another text, or more than a century.
+[[nodiscard]] std::optional<std::chrono::seconds> ParseDuration(std::string_view text);
+[[nodiscard]] Status CheckAge(std::string_view text);
 
 /// gs://bucket/object, gs://bucket/ or gs://bucket.
 [[nodiscard]] Status CheckJobDir(std::string_view value);

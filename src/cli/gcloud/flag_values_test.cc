@@ -87,5 +87,19 @@ TEST(SplitPairs, KeepsLaterEquals) {
   EXPECT_FALSE(SplitPairs("a,b=c").has_value());
 }
 
+TEST(ParseDuration, ReadsANumberAndAUnit) {
+  using std::chrono::seconds;
+  EXPECT_EQ(ParseDuration("90s"), seconds(90));
+  EXPECT_EQ(ParseDuration("30m"), seconds(1'800));
+  EXPECT_EQ(ParseDuration("8h"), seconds(28'800));
+  EXPECT_EQ(ParseDuration("7d"), seconds(604'800));
+  EXPECT_EQ(ParseDuration("90d"), seconds(7'776'000));
+  for (const char* text : {"", "h", "1", "8 h", "1h ", "-1h", "0s", "0h", "1.5h", "1w", "999999d",
+                           "99999999999d", "99999999999999999999s"}) {
+    EXPECT_EQ(ParseDuration(text), std::nullopt) << text;
+    EXPECT_FALSE(CheckAge(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::cli

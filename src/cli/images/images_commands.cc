@@ -166,8 +166,7 @@ ImagesFolder FindImagesFolder(const Arguments& arguments, const SettingSources& 
 
 image::Sources SourcesOf(const ImagesFolder& folder, const Arguments& arguments) {
   image::Sources sources{.images_dir = folder.images, .registries_dir = folder.registries};
-  if (const auto found = arguments.flags.find("--insecure-registry"); found != arguments.flags.end())
-    sources.insecure = found->second;
+  sources.insecure = arguments.Values("--insecure-registry");
   return sources;
 }
 

@@ -5,7 +5,6 @@
 #include "cli/gcloud/flag_values.h"
 #include "cli/jobs/job_commands.h"
 #include "cli/jobs/stream_logs.h"
-#include "cli/jobs/submit_flags.h"
 
 namespace trainyard::cli {
 namespace {
@@ -35,6 +34,62 @@ constexpr auto kUpdateFlags =
 
 constexpr std::string_view kLabelsExclusive[] = {"--clear-labels", "--remove-labels"};
 constexpr FlagGroup kUpdateGroups[] = {{FlagGroup::Rule::kExclusive, kLabelsExclusive}};
+
+/// All of gcloud's, alpha and beta included.
+constexpr auto kSubmitFlags = WithCommonFlags({
+    {"--async", "", "(DEPRECATED) Do not wait for the job. The default; --stream-logs waits."},
+    {"--config", "CONFIG", "YAML or JSON file with a Job resource; flags override its fields."},
+    {"--enable-web-access", "", "Allow interactive shells in the replicas."},
+    {"--job-dir", "JOB_DIR",
+     "gs:// path for the job's output, passed to the program as --job-dir. Packages are "
+     "uploaded below it if --staging-bucket is not given.",
+     CheckJobDir},
+    {"--kms-key", "KMS_KEY", "Key that protects the job, or its full name."},
+    {"--kms-keyring", "KMS_KEYRING", "Key ring of the key."},
+    {"--kms-location", "KMS_LOCATION", "Location of the key."},
+    {"--kms-project", "KMS_PROJECT", "Project of the key."},
+    Repeated({"--labels", "KEY=VALUE,...", "Labels of the job.", CheckLabels}),
+    {"--master-accelerator", "type=TYPE,count=COUNT", "Accelerators of the master.", CheckAccelerator},
+    {"--master-image-uri", "IMAGE", "Container image of the master; not together with --runtime-version."},
+    {"--master-machine-type", "TYPE", "Machine type of the master; needed with --scale-tier=custom."},
+    {"--module-name", "MODULE", "Python module to run."},
+    Beta({"--network", "NETWORK", "projects/P/global/networks/N to which the job is peered."}),
+    {"--package-path", "PATH",
+     "Directory of a Python package. It is built with the setup.py next to it, or with a "
+     "generated one."},
+    {"--packages", "PACKAGE,...", "Archives to install: local files, which are uploaded, or gs:// paths.",
+     CheckList},
+    {"--parameter-server-accelerator", "type=TYPE,count=COUNT", "Accelerators of each parameter server.",
+     CheckAccelerator},
+    {"--parameter-server-count", "COUNT", "Number of parameter servers.", CheckPositiveInteger},
+    {"--parameter-server-image-uri", "IMAGE",
+     "Container image of the parameter servers. Default: the master's."},
+    {"--parameter-server-machine-type", "TYPE", "Machine type of the parameter servers."},
+    {"--python-version", "VERSION", "Python version that the runtime version must have."},
+    {"--region", "REGION", "Region of the job. Default: CLOUDSDK_COMPUTE_REGION or gcloud's compute/region."},
+    {"--runtime-version", "VERSION", "Runtime version that the program needs."},
+    {"--scale-tier", "basic|basic-gpu|basic-tpu|custom|premium-1|standard-1", "The replicas of the job.",
+     CheckScaleTier},
+    {"--service-account", "ACCOUNT", "Service account that the program runs as.", CheckServiceAccount},
+    {"--staging-bucket", "BUCKET", "gs:// bucket that packages are uploaded to.", CheckStagingBucket},
+    {"--stream-logs", "", "Show the job's log until it ends. Ctrl-C ends only this command."},
+    Beta({"--tpu-tf-version", "VERSION", "TensorFlow version of the TPU workers."}),
+    {"--use-chief-in-tf-config", "true|false", "Call the master \"chief\" in TF_CONFIG.", CheckBoolean},
+    {"--worker-accelerator", "type=TYPE,count=COUNT", "Accelerators of each worker.", CheckAccelerator},
+    {"--worker-count", "COUNT", "Number of workers.", CheckPositiveInteger},
+    {"--worker-image-uri", "IMAGE", "Container image of the workers. Default: the master's."},
+    {"--worker-machine-type", "TYPE", "Machine type of the workers."},
+});
+
+constexpr std::string_view kSync[] = {"--async", "--stream-logs"};
+constexpr std::string_view kKms[] = {"--kms-key", "--kms-keyring", "--kms-location", "--kms-project"};
+constexpr std::string_view kParameterServers[] = {"--parameter-server-count",
+                                                  "--parameter-server-machine-type"};
+constexpr std::string_view kWorkers[] = {"--worker-count", "--worker-machine-type"};
+constexpr FlagGroup kSubmitGroups[] = {{FlagGroup::Rule::kExclusive, kSync},
+                                       {FlagGroup::Rule::kFirstNeeded, kKms},
+                                       {FlagGroup::Rule::kAllOrNone, kParameterServers},
+                                       {FlagGroup::Rule::kAllOrNone, kWorkers}};
 
 const Command kCommands[] = {
     {.spec = {.path = "jobs cancel",
@@ -90,8 +145,8 @@ const Command kCommands[] = {
               .summary = "Submit a training job.",
               .positional = "JOB",
               .passthrough = true,
-              .flags = SubmitTrainingFlags(),
-              .groups = SubmitTrainingGroups(),
+              .flags = kSubmitFlags,
+              .groups = kSubmitGroups,
               .examples = "jobs submit training census_1 --region=us-central1 --package-path=trainer "
                           "--module-name=trainer.task --job-dir=gs://bucket/census_1 -- --epochs=5\n"
                           "jobs submit training census_2 --region=us-central1 "

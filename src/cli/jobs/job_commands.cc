@@ -48,17 +48,13 @@ void PrintStatus(const CommandSession& session, const JobReference& job, const J
 
 Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {
   LabelsUpdate update{.clear = arguments.IsOn("--clear-labels")};
-  if (auto flag = arguments.flags.find("--update-labels"); flag != arguments.flags.end()) {
-    for (const std::string& value : flag->second) {
-      TY_TRY(auto pairs, SplitPairs(value));
-      for (auto& [key, text] : pairs) update.set[key] = text;
-    }
+  for (const std::string& value : arguments.Values("--update-labels")) {
+    TY_TRY(auto pairs, SplitPairs(value));
+    for (auto& [key, text] : pairs) update.set[key] = text;
   }
-  if (auto flag = arguments.flags.find("--remove-labels"); flag != arguments.flags.end()) {
-    for (const std::string& value : flag->second) {
-      TY_TRY(std::vector<std::string> keys, SplitList(value));
-      update.remove.insert(update.remove.end(), keys.begin(), keys.end());
-    }
+  for (const std::string& value : arguments.Values("--remove-labels")) {
+    TY_TRY(std::vector<std::string> keys, SplitList(value));
+    update.remove.insert(update.remove.end(), keys.begin(), keys.end());
   }
   return update;
 }

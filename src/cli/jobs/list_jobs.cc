@@ -11,7 +11,7 @@
 namespace trainyard::cli {
 namespace {
 
-struct Wanted {
+struct JobQuery {
   std::optional<ListFilter> filter;
   std::size_t limit = SIZE_MAX;
   std::vector<std::string> sort_by;
@@ -22,28 +22,28 @@ std::size_t Count(const std::optional<std::string>& flag) {
   return static_cast<std::size_t>(std::strtoull(flag->c_str(), nullptr, 10));
 }
 
-Result<Wanted> ReadWanted(const Arguments& arguments) {
-  Wanted wanted{.limit = Count(arguments.Value("--limit"))};
+Result<JobQuery> ReadQuery(const Arguments& arguments) {
+  JobQuery query{.limit = Count(arguments.Value("--limit"))};
   if (auto expression = arguments.Value("--filter")) {
-    TY_TRY(wanted.filter, ListFilter::Parse(*expression));
+    TY_TRY(query.filter, ListFilter::Parse(*expression));
   }
   if (auto fields = arguments.Value("--sort-by")) {
-    TY_TRY(wanted.sort_by, SplitList(*fields));
+    TY_TRY(query.sort_by, SplitList(*fields));
   }
-  return wanted;
+  return query;
 }
 
 /// Fetches pages until there are enough jobs; sorting needs all pages.
-Result<std::vector<Json>> FetchJobs(const CommandSession& session, const Wanted& wanted) {
+Result<std::vector<Json>> FetchJobs(const CommandSession& session, const JobQuery& query) {
   std::vector<Json> jobs;
   const ApiRequest request{.path = JobsPath(session.project.value), .query = {{"pageSize", "100"}}};
   TY_RETURN_IF_ERROR(ForEachPage(session.client, request, [&](const Json& page) {
     for (const Json& job : ListAt(page, "jobs"))
-      if (!wanted.filter || wanted.filter->Matches(job)) jobs.push_back(job);
-    return jobs.size() < wanted.limit || !wanted.sort_by.empty();
+      if (!query.filter || query.filter->Matches(job)) jobs.push_back(job);
+    return jobs.size() < query.limit || !query.sort_by.empty();
   }));
-  SortBy(jobs, wanted.sort_by);
-  if (jobs.size() > wanted.limit) jobs.resize(wanted.limit);
+  SortBy(jobs, query.sort_by);
+  if (jobs.size() > query.limit) jobs.resize(query.limit);
   return jobs;
 }
 
@@ -62,8 +62,8 @@ void PrintJobs(const Console& console, const std::vector<Json>& jobs, std::size_
 }  // namespace
 
 ExitStatus ListJobs(const CommandSession& session) {
-  TY_TRY(Wanted wanted, ReadWanted(session.arguments));
-  TY_TRY(std::vector<Json> jobs, FetchJobs(session, wanted));
+  TY_TRY(JobQuery query, ReadQuery(session.arguments));
+  TY_TRY(std::vector<Json> jobs, FetchJobs(session, query));
   if (session.arguments.IsOn("--uri")) {
     std::string url = session.server.value;
     while (url.ends_with('/')) url.pop_back();

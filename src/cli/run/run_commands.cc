@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <optional>
 #include <span>
@@ -28,7 +27,7 @@
 namespace trainyard::cli {
 namespace {
 
-/// The value of one secret, as above.
+/// The value of one secret: that of the caller's own variable of this name, or what is typed.
 Result<RunVariable> ReadSecret(const CommandSession& session, const std::string& name) {
   if (name.find('=') != std::string::npos)
     return std::unexpected(
@@ -48,23 +47,17 @@ Result<RunVariable> ReadSecret(const CommandSession& session, const std::string&
   return RunVariable{name, *std::move(value), true};
 }
 
-/// The variables of --env and --secret. A secret's value is that of the caller's own variable of this name,
-/// or is asked for on the terminal: it is in no command line. kInvalidArgument: a flag that is not
-/// NAME=VALUE; a secret without a value and without a terminal.
+/// The variables of --env and --secret, whose values are in no command line. kInvalidArgument: a flag that is
+/// not NAME=VALUE; a secret without a value and without a terminal.
 Result<std::vector<RunVariable>> ReadRunVariables(const CommandSession& session) {
   std::vector<RunVariable> variables;
-  const auto& flags = session.arguments.flags;
-  if (const auto given = flags.find("--env"); given != flags.end()) {
-    for (const std::string& text : given->second) {
-      TY_TRY(RunVariable variable, ParseVariable(text));
-      variables.push_back(std::move(variable));
-    }
+  for (const std::string& text : session.arguments.Values("--env")) {
+    TY_TRY(RunVariable variable, ParseVariable(text));
+    variables.push_back(std::move(variable));
   }
-  if (const auto given = flags.find("--secret"); given != flags.end()) {
-    for (const std::string& name : given->second) {
-      TY_TRY(RunVariable variable, ReadSecret(session, name));
-      variables.push_back(std::move(variable));
-    }
+  for (const std::string& name : session.arguments.Values("--secret")) {
+    TY_TRY(RunVariable variable, ReadSecret(session, name));
+    variables.push_back(std::move(variable));
   }
   return variables;
 }
@@ -72,10 +65,7 @@ Result<std::vector<RunVariable>> ReadRunVariables(const CommandSession& session)
 constexpr const char* kRegionDefault = "us-central1";
 
 int NumberOf(const Arguments& arguments, std::string_view flag) {
-  const std::string text = arguments.Value(flag).value_or("0");
-  int number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+  return static_cast<int>(ParseNumber(arguments.Value(flag).value_or("0")).value_or(0));
 }
 
 /// What every run asks for, whatever it runs.

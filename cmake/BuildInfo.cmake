@@ -1,4 +1,4 @@
-# trainyard_build_info(TARGET): adds a source file to the target that says what is built (src/cli/help/build_info.h). Each build looks at the
+# trainyard_build_info(TARGET): adds a source file to the target that says what is built (src/cli/help/print_version.h). Each build looks at the
 # commit again, and writes the file only if it says something else: a commit costs one file and the links.
 #
 # Also the script of that look: cmake -DSOURCE=DIR -DOUT=FILE -DVERSION=V -DBUILD_TYPE=T -P BuildInfo.cmake
@@ -19,7 +19,7 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     set(commit unknown)  # sources without a repository
   endif()
   file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT [=[
-#include "cli/help/build_info.h"
+#include "cli/help/print_version.h"
 
 namespace trainyard::cli {
 

@@ -13,7 +13,6 @@
 #include "cli/command_session.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/help/completion.h"
-#include "cli/help/man_page.h"
 #include "cli/help/usage.h"
 #include "cli/nearest_name.h"
 

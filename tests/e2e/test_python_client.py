@@ -234,7 +234,7 @@ def test_secrets_reach_the_program_and_nothing_else(server, client, monkeypatch,
 
 
 def test_the_runtime_version_is_that_of_the_imports(make_server, tmp_path):
-    """As `trainyard run` chooses it (src/cli/run/imports.cc). Jobs that wait for a GPU show it without being run."""
+    """As `trainyard run` chooses it (src/cli/run/program_package.cc). Jobs that wait for a GPU show it without being run."""
     client = trainyard.connect(make_server("--accelerators", "none").url, "p")
     (tmp_path / "train.py").write_text("import numpy\nimport beside\n")
     (tmp_path / "beside.py").write_text("import torch.nn as nn\n")

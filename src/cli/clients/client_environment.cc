@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/async/file.h"
-#include "cli/clients/client_commands.h"
 #include "cli/clients/client_login.h"
 #include "cli/clients/running_server.h"
 #include "net/front/boto_file.h"

@@ -63,4 +63,7 @@ using VariableList = std::vector<std::pair<std::string, std::optional<std::strin
 /// Lines for sh that take back what those lines did, by the variables that they left. Pure.
 [[nodiscard]] std::string PrintUnset(const SettingSources& sources);
 
+/// `env`: prints variables that lead clients to a server. Needs no CommandSession: it asks the server itself.
+[[nodiscard]] ExitStatus PrintClientEnvironment(const LocalSession& session);
+
 }  // namespace trainyard::cli

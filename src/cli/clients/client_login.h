@@ -10,6 +10,9 @@
 
 namespace trainyard::cli {
 
+// Google's credentials on a user's own machine: client libraries take them before they ask any metadata
+// server, refuse to use them for another universe, or send them to whom they are not for.
+
 /// The file of "application default credentials" that gcloud made; nothing: there is none.
 [[nodiscard]] std::optional<std::string> DefaultCredentialsFile(const SettingSources& sources);
 

@@ -8,10 +8,10 @@
 #include "base/process/variables.h"
 #include "base/wire/host_name.h"
 #include "cli/client_settings.h"
-#include "cli/clients/client_commands.h"
 #include "cli/clients/client_environment.h"
 #include "cli/clients/client_login.h"
 #include "cli/clients/running_server.h"
+#include "cli/commands.h"
 #include "cli/gcloud/common_flags.h"
 #include "net/front/google_names.h"
 #include "programs/runtimes/google_channels.h"
@@ -154,6 +154,26 @@ Result<OwnFiles> MakeOwnFiles(const FoundServer& found, const Arguments& argumen
   return own;
 }
 
+/// `with`: runs any program with Google's names meaning a server (docs/adr/0031-with.md).
+ExitStatus RunWith(const LocalSession& session) {
+  if (!session.arguments.passthrough || session.arguments.passthrough->empty())
+    return std::unexpected(UsageError("COMMAND", "Must be specified: trainyard with -- COMMAND [ARGS]"));
+  TY_TRY(const FoundServer found, FindRunningServer(session.arguments, session.sources));
+  TY_RETURN_IF_ERROR(CheckFront(found));
+  const std::string& address = found.note->workstation.address;
+  if (session.sources.variable(kWithin) == address)
+    return replica::RunLedCommand({.argv = *session.arguments.passthrough, .environment = OwnVariables()});
+  const ClientSetting project = ProjectOf(found, session.arguments, session.sources);
+  TY_TRY(const OwnFiles own, MakeOwnFiles(found, session.arguments, session.sources, project.value));
+  GoogleView view = MakeGoogleView(*found.note, found.data_dir, project.value, own, session.sources);
+  view.variables[kWithin] = address;
+  TY_TRY(const replica::OwnView entered, replica::EnterOwnView({.binds = view.binds}, view.hosts));
+  return replica::RunLedCommand({.argv = *session.arguments.passthrough,
+                                 .environment = OwnVariables(view.variables),
+                                 .doors = std::move(view.doors),
+                                 .gains_nothing = entered == replica::OwnView::kUserNamespace});
+}
+
 constexpr auto kEnvFlags = WithCommonFlags(
     {kDataDirFlag,
      {"--shell", "SHELL", "Shell to print the settings for: sh."},
@@ -175,25 +195,6 @@ const Command kCommands[] = {
 };
 
 }  // namespace
-
-ExitStatus RunWith(const LocalSession& session) {
-  if (!session.arguments.passthrough || session.arguments.passthrough->empty())
-    return std::unexpected(UsageError("COMMAND", "Must be specified: trainyard with -- COMMAND [ARGS]"));
-  TY_TRY(const FoundServer found, FindRunningServer(session.arguments, session.sources));
-  TY_RETURN_IF_ERROR(CheckFront(found));
-  const std::string& address = found.note->workstation.address;
-  if (session.sources.variable(kWithin) == address)
-    return replica::RunLedCommand({.argv = *session.arguments.passthrough, .environment = OwnVariables()});
-  const ClientSetting project = ProjectOf(found, session.arguments, session.sources);
-  TY_TRY(const OwnFiles own, MakeOwnFiles(found, session.arguments, session.sources, project.value));
-  GoogleView view = MakeGoogleView(*found.note, found.data_dir, project.value, own, session.sources);
-  view.variables[kWithin] = address;
-  TY_TRY(const replica::OwnView entered, replica::EnterOwnView({.binds = view.binds}, view.hosts));
-  return replica::RunLedCommand({.argv = *session.arguments.passthrough,
-                                 .environment = OwnVariables(view.variables),
-                                 .doors = std::move(view.doors),
-                                 .gains_nothing = entered == replica::OwnView::kUserNamespace});
-}
 
 std::span<const Command> ClientCommands() { return kCommands; }
 

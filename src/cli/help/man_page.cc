@@ -1,10 +1,9 @@
-#include "cli/help/man_page.h"
+#include "cli/help/usage.h"
 
 #include <algorithm>
 #include <string_view>
 
 #include "cli/gcloud/common_flags.h"
-#include "cli/help/usage.h"
 #include "cli/version.h"
 
 namespace trainyard::cli {

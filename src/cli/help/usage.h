@@ -28,4 +28,7 @@ namespace trainyard::cli {
 /// "jobs list [optional flags]", after the program's name.
 [[nodiscard]] std::string Synopsis(const CommandSpec& command);
 
+/// The manual page of all commands, trainyard(1), in the man macros of groff and mandoc. Pure: any thread.
+[[nodiscard]] std::string PrintManPage(const std::vector<configuration::Key>& serve_flags);
+
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-#include "cli/run/imports.h"
+#include "cli/run/program_package.h"
 
 #include <gtest/gtest.h>
 

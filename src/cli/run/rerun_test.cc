@@ -1,4 +1,4 @@
-#include "cli/run/rerun.h"
+#include "cli/run/run_request.h"
 
 #include <gtest/gtest.h>
 

@@ -18,7 +18,6 @@
 #include "cli/jobs/staging.h"
 #include "cli/run/follow_job.h"
 #include "cli/run/program_package.h"
-#include "cli/run/rerun.h"
 #include "cli/run/run_request.h"
 #include "cli/scratch_directory.h"
 #include "cli/storage/upload.h"

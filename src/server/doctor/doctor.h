@@ -4,7 +4,7 @@ namespace trainyard::server {
 
 /// `trainyard machine-report DATA [SERVER_URL [LACKING]]`, internal: prints what `trainyard admin doctor`
 /// shows of this machine as JSON (control/v1/admin.proto, Doctor). It runs as a separate process:
-/// doctor_probes.h says why. Returns the exit status.
+/// the probes fork, and one moves the process to another cgroup. Returns the exit status.
 int ReportMachine(int argc, char** argv);
 
 }  // namespace trainyard::server

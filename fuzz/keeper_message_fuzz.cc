@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "replica/keeper/keeper_message.h"
-#include "replica/keeper/supervisor_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace keeper = trainyard::keeper;

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/wire/visible_text.h"
+#include "base/wire/utf8.h"
 #include "cli/gcloud/table.h"
 
 namespace trainyard::cli {

@@ -11,7 +11,7 @@
 #include <ctime>
 #include <string>
 
-#include "base/wire/visible_text.h"
+#include "base/wire/utf8.h"
 
 namespace trainyard {
 

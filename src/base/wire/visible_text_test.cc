@@ -1,4 +1,4 @@
-#include "base/wire/visible_text.h"
+#include "base/wire/utf8.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/wire/time.h"
-#include "base/wire/visible_text.h"
+#include "base/wire/utf8.h"
 #include "cli/admin/admin_commands.h"
 #include "cli/interrupt.h"
 #include "programs/image/cache.h"

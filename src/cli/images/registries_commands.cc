@@ -16,7 +16,6 @@
 #include "cli/terminal_input.h"
 #include "programs/image/cache.h"
 #include "programs/image/credentials.h"
-#include "programs/image/own_folder.h"
 #include "programs/image/reference.h"
 #include "programs/image/skopeo.h"
 

@@ -10,7 +10,6 @@
 
 #include "base/async/task_group.h"
 #include "base/async/unique_fd.h"
-#include "engine/agent/control_stream.h"
 #include "engine/agent/uplink.h"
 #include "engine/attempt_host.h"
 #include "replica/shell/session.h"

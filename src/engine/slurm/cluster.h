@@ -13,7 +13,6 @@
 #include "base/result.h"
 #include "base/tls/tls_identity.h"
 #include "engine/remote/agent_session.h"
-#include "engine/remote/agents_address.h"
 #include "engine/remote/agents_listener.h"
 #include "engine/remote/outside_door.h"
 #include "engine/remote/remote_attempt_host.h"

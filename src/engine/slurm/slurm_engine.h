@@ -2,6 +2,10 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <boost/multi_index/identity.hpp>
+#include <boost/multi_index/ranked_index.hpp>
+#include <boost/multi_index_container.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +15,7 @@
 
 #include "base/async/event.h"
 #include "base/async/task_group.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/remote/agent_session.h"
@@ -20,13 +25,32 @@
 #include "engine/slurm/slurm_client.h"
 #include "engine/slurm/slurm_nodes.h"
 #include "engine/slurm/slurm_slots.h"
-#include "engine/slurm/waiting_line.h"
 #include "rules/slurm/batch_script.h"
 #include "rules/slurm/component.h"
 #include "rules/slurm/gangs.h"
 #include "rules/slurm/node_list.h"
 
 namespace trainyard::engine {
+
+/// Reservations without a grant, in the order of their jobs. Each operation takes logarithmic time, since
+/// each job's state names its position, even if 100,000 jobs wait. A value; one thread.
+class WaitingLine {
+ public:
+  /// Does nothing if it is already there.
+  void Add(const ReservationKey& key) { keys_.insert(key); }
+  /// Does nothing if it is not there.
+  void Remove(const ReservationKey& key) { keys_.erase(key); }
+  /// The position, from 1. The reservation must be there.
+  [[nodiscard]] std::int64_t PositionOf(const ReservationKey& key) const {
+    const auto found = keys_.find(key);
+    TY_CHECK(found != keys_.end());
+    return static_cast<std::int64_t>(keys_.rank(found)) + 1;
+  }
+
+ private:
+  using ByKey = boost::multi_index::ranked_unique<boost::multi_index::identity<ReservationKey>>;
+  boost::multi_index_container<ReservationKey, boost::multi_index::indexed_by<ByKey>> keys_;
+};
 
 /// Gets resources from Slurm: each gang becomes a Slurm job, whose one step runs an agent per slot.
 /// slurm::Gangs decides what to do; this class does it. Loop thread only. docs/adr/0057-slurm.md.

@@ -1,4 +1,4 @@
-#include "engine/slurm/waiting_line.h"
+#include "engine/slurm/slurm_engine.h"
 
 #include <gtest/gtest.h>
 

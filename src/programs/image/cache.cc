@@ -1,6 +1,7 @@
 #include "programs/image/cache.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -10,11 +11,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <map>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/async/remove_tree.h"
 #include "base/wire/json_members.h"
 #include "programs/image/manifest.h"
 #include "programs/image/reference.h"
@@ -279,6 +282,16 @@ std::string PrintBytes(std::int64_t bytes) {
   std::snprintf(text.data(), text.size(), value < 10 && unit > 1 ? "%.1f %s" : "%.0f %s", value,
                 kUnits[unit]);
   return text.data();
+}
+
+Result<OwnFolder> OwnFolder::Make(const CacheLayout& layout, std::string_view prefix) {
+  std::string name = (layout.Pulls() / prefix).string() + "XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) return std::unexpected(ErrnoError(errno, "mkdir " + name));
+  return OwnFolder(name);
+}
+
+OwnFolder::~OwnFolder() {
+  if (!path_.empty()) static_cast<void>(RemoveTree(path_));
 }
 
 }  // namespace trainyard::image

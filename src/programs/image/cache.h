@@ -138,4 +138,20 @@ struct Note {
 /// "412 MB", "1.3 GB".
 [[nodiscard]] std::string PrintBytes(std::int64_t bytes);
 
+/// A directory for the temporary files of one call, below the pulls. The destructor removes it, and
+/// CollectImages if the process was killed. One thread.
+class OwnFolder {
+ public:
+  /// Its name begins with `prefix`.
+  [[nodiscard]] static Result<OwnFolder> Make(const CacheLayout& layout, std::string_view prefix = "call-");
+  OwnFolder(OwnFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  OwnFolder& operator=(OwnFolder&&) = delete;
+  ~OwnFolder();
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit OwnFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
 }  // namespace trainyard::image

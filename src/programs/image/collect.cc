@@ -21,7 +21,6 @@
 #include "programs/environment/build_lock.h"
 #include "programs/image/cache.h"
 #include "programs/image/layer_folder.h"
-#include "programs/image/own_folder.h"
 #include "programs/image/reference.h"
 
 namespace trainyard::image {

@@ -9,7 +9,6 @@
 #include "programs/image/collect.h"
 #include "programs/image/image_use.h"
 #include "programs/image/load.h"
-#include "programs/image/own_folder.h"
 #include "programs/image/reference.h"
 #include "programs/image/skopeo.h"
 

@@ -8,7 +8,6 @@
 #include "programs/image/cache.h"
 #include "programs/image/image.h"
 #include "programs/image/manifest.h"
-#include "programs/image/own_folder.h"
 #include "programs/image/reference.h"
 #include "programs/image/skopeo.h"
 #include "rules/jobs/image_reference.h"

@@ -28,7 +28,7 @@
 #include "base/systemd/notify_socket.h"
 #include "base/systemd/service_variables.h"
 #include "base/systemd/unit_place.h"
-#include "replica/keeper/supervisor_rules.h"
+#include "replica/keeper/keeper_message.h"
 
 namespace trainyard::keeper {
 

@@ -39,7 +39,7 @@ struct KeeperOptions {
   /// Only processes of that systemd unit may connect, such as "trainyard.service"; empty: all processes, also
   /// those without a unit.
   std::string server_unit{};
-  /// Maps a request to what is really started; null: AsSupervisor (supervisor_rules.h). For tests.
+  /// Maps a request to what is really started; null: AsSupervisor (keeper_message.h). For tests.
   std::function<Result<StartRequest>(StartRequest)> admit{};
   std::chrono::milliseconds client_silence_max = kClientSilenceMax;
 };

@@ -1,4 +1,4 @@
-#include "replica/keeper/supervisor_rules.h"
+#include "replica/keeper/keeper_message.h"
 
 #include <gmock/gmock.h>
 

@@ -13,7 +13,6 @@
 #include "base/wire/json.h"
 #include "base/wire/time.h"
 #include "base/wire/utf8.h"
-#include "base/wire/visible_text.h"
 #include "rules/iam/resource.h"
 #include "rules/iam/service_name.h"
 

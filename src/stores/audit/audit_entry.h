@@ -28,7 +28,7 @@ inline constexpr std::size_t kNameBytesMax = 1'024;  ///< of a resource, a metho
 inline constexpr std::string_view kCut = "...";
 
 /// Cuts the texts to their limits and makes control characters (line ends and tabs too) and invalid UTF-8
-/// visible (base/wire/visible_text.h), so that one request takes bounded space in memory and on disk and is
+/// visible (base/wire/utf8.h), so that one request takes bounded space in memory and on disk and is
 /// shown as one line.
 [[nodiscard]] access::AuditLine Tidied(access::AuditLine line);
 /// Drops what Tidied would drop, and no more: for the thread that makes the decision, which has no time for

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/async/task_group.h"
-#include "engine/agent/control_stream.h"
+#include "engine/agent/uplink.h"
 #include "net/mux/session.h"
 #include "trainyard/agent/v1/agent.pb.h"
 

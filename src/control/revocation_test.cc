@@ -160,15 +160,14 @@ TEST_F(EndsInTheCluster, LinesThatWereLostWithANodeAreNamedHoweverTheJobEnds) {
   replica::v1::ExitRecord lost;
   lost.set_cause(replica::v1::ExitRecord::LOST);
   lost.set_log_lost(true);
-  lost.set_message("its node is lost, and with it what it wrote after its line 3");
+  lost.set_message("its node is lost, and with it the output after line 3");
   replicas_->End("1-worker-replica-0-1", lost);
   ASSERT_TRUE(RunUntil([this] { return Record("j").replicas(1).attempt() == 2; }));
   replicas_->End("1-master-replica-0-1", Exit(0));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
-  EXPECT_EQ(
-      Get("j").error_message(),
-      "The log of the job is not complete. The replica worker 0, attempt 1: its node is lost, and with it "
-      "what it wrote after its line 3.");
+  EXPECT_EQ(Get("j").error_message(),
+            "The log of the job is not complete. The replica worker 0, attempt 1: its node is lost, and with "
+            "it the output after line 3.");
 }
 
 TEST_F(EndsInTheCluster, AReplicaThatItsMachineEndedFirstChangesNothing) {

@@ -38,7 +38,7 @@ struct Revocation {
 };
 
 /// The reason shown for a gang that has not been considered yet: one sentence.
-inline constexpr const char* kLookingForRoom = "The service is looking for room for the job.";
+inline constexpr const char* kLookingForRoom = "The service is looking for resources for the job.";
 
 /// The request is not granted yet.
 struct Pending {

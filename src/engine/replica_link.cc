@@ -83,7 +83,7 @@ class FrameSource {
         co_return std::unexpected(InvalidArgument("", "not a frame"));
       }
       TY_CO_TRY(const std::size_t size, co_await stream_.ReadSome(buffer_));
-      if (size == 0) co_return std::unexpected(Unavailable("the supervisor is gone"));
+      if (size == 0) co_return std::unexpected(Unavailable("the supervisor has ended"));
       frames_.Feed({reinterpret_cast<const char*>(buffer_.data()), size});
     }
   }

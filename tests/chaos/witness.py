@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 LINE = re.compile(r"w ([0-9a-f]{8}) (\d{7})$")
 # What the service says where lines are missing. It has to be said in the log of that replica, or in the service's.
-GAP = re.compile(r"not in this log|may be missing|are missing|is lost|are lost|could not be read|damaged|what it wrote after")
+GAP = re.compile(r"not in this log|may be missing|are missing|is lost|are lost|could not be read|damaged|the output after")
 STARTS_THAT_EXCUSE = 6  # a replica is restarted five times
 STDERR_EVERY = 16  # the program writes each 16th line to stderr: order holds within a stream
 

@@ -61,7 +61,7 @@ def test_a_ticket_opens_nothing_before_the_job_runs_nor_on_another_node(server, 
     cluster.says(("RUNNING", "node1"))
     thief = cluster.start_agent("node2", tmp_path / "thief")
     wait_for(lambda: thief.poll() is not None or is_over(server) or None, lambda: said_by(tmp_path / "thief"))
-    assert "Slurm has given the job other nodes than node2." in said_by(tmp_path / "thief")
+    assert "Slurm has allocated other nodes to the job than node2." in said_by(tmp_path / "thief")
     runs_where_it_belongs(server, cluster, tmp_path)
 
 

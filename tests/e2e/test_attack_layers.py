@@ -60,7 +60,7 @@ def test_a_package_that_was_replaced_is_not_installed_in_anothers_place(make_ser
     assert server.trainyard("admin", "drain", "--off", "--data", str(server.data)).returncode == 0
     job = server.wait("attack")
     assert job["state"] == "FAILED", server.texts("attack")
-    assert "create the job anew" in job["errorMessage"], job
+    assert "submit the job again" in job["errorMessage"], job
     submit(server, "team", wheel(ours), "another")
     assert server.wait("team")["state"] == "SUCCEEDED"
     texts = server.texts("team")

@@ -184,7 +184,7 @@ def test_a_layer_of_nothing_is_refused(tmp_path, images, name, make):
                           text=True, timeout=DEADLINE_S, env={**os.environ, "HOME": str(tmp_path)})
     assert done.returncode == 1, done
     figures = re.search(r"a layer of ([\d.]+ [kM]?B|\d+ bytes) unpacks to ([\d.]+ GB) or more, which is over 1\.1 GB and more than "
-                        r"100 times its size: it is refused; .*\(layer (sha256:[0-9a-f]{64})\)", done.stderr)
+                        r"100 times its size: it is rejected; .*\(layer (sha256:[0-9a-f]{64})\)", done.stderr)
     assert figures and figures[3] == layer["digest"], done.stderr
     assert f"bomb-{name}" in done.stderr, "the image is named"
     left = [path for path in (data / "images").rglob("*") if path.name.startswith(("nothing", "hole", "f1"))]
@@ -213,7 +213,7 @@ def test_a_log_has_a_limit_and_the_program_goes_on(make_server, upload, flag):
     texts = server.texts("chatty")
     kept = [text for text in texts if text.startswith("line ")]
     assert kept == [f"line {number:07d}" for number in range(len(kept))], "what is kept is the beginning, without holes"
-    begins = [text for text in texts if "From here on this replica's output is not kept" in text]
+    begins = [text for text in texts if "From here on, this replica's output is not stored" in text]
     assert len(begins) == 1 and flag in begins[0] and "0.001 GB" in begins[0], begins
     sums = [re.search(r"^(\d+) lines of this replica's output, (\d+) bytes, are not in this log: .*" + flag, text) for text in texts]
     figures = [found for found in sums if found]

@@ -206,5 +206,5 @@ def test_a_machine_without_user_namespaces_names_the_setting(users_server):
               f'--ambient-caps=-all "{program}" with --data "{users_server.data}" -- true')
     done = users_server.owner("unshare", "--user", "--map-root-user", "sh", "-c", inside)
     assert done.returncode == 1
-    assert done.stderr == ("ERROR: (trainyard.with) this machine lets us make no user namespaces (unshare: No space left on device); "
+    assert done.stderr == ("ERROR: (trainyard.with) this machine does not allow user namespaces (unshare: No space left on device); "
                            "as root: sysctl user.max_user_namespaces=10000\n")

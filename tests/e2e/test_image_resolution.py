@@ -192,7 +192,7 @@ def test_what_runs_containers_is_said_at_the_start(new_server, make_server, tmp_
     assert "containers: run by " in server.stderr()
     assert (server.data / "images").stat().st_mode & 0o777 == 0o700
     off = make_server("--container-engine", "off")
-    assert "containers: none. Its operator has switched them off (--container-engine off)." in off.stderr()
+    assert "containers: none. Its operator has disabled containers (--container-engine off)." in off.stderr()
     for flags, words in ((["--container-runtime", tmp_path / "none"], f"cannot run containers: {tmp_path}/none is not installed"),
                          (["--container-engine", "api", "--engine-socket", tmp_path / "none"], f"there is no socket {tmp_path}/none"),
                          (["--container-engine", "api", "--network", "isolated"], "--network isolated needs --container-engine oci"),

@@ -394,7 +394,7 @@ def test_a_python_comes_from_an_image_and_a_running_server_notices(tmp_path, ima
         assert server.wait("before")["state"] == "SUCCEEDED"
         assert server.texts("before", "service")[4] == (
             "runtime version 3.1 asks for Python 3.7, which this machine does not have; running with runtime version 4.1 "
-            "(Python 3.11) instead. To have it here: trainyard runtimes install 3.1 --from-image python:3.7-slim"), server.texts("before", "service")
+            "(Python 3.11) instead. To install it here: trainyard runtimes install 3.1 --from-image python:3.7-slim"), server.texts("before", "service")
         refused = server.trainyard("runtimes", "install", "3.1", "--from-image", registry.push(images["busybox"]), "--data", data)
         assert refused.returncode == 1 and refused.stderr.strip().endswith("has no Python 3.7. It has none."), refused.stderr
         done = server.trainyard("runtimes", "install", "3.1", "--from-image", reference, "--data", data)
@@ -441,12 +441,12 @@ def test_a_version_without_a_pip_that_can_be_had_is_built_and_says_so(tmp_path):
     define(tmp_path, "mine", ["demo-one==1.0"], locked=True)
     done = command(tmp_path, "install", "mine", tool={"PATH": f"{uv.parent}:/usr/sbin:/usr/bin:/sbin:/bin"})
     assert done.returncode == 0, done.stderr
-    assert "It has no pip, so jobs that bring packages cannot use it" in done.stdout + done.stderr, (done.stdout, done.stderr)
+    assert "It has no pip, so jobs with packages cannot use it" in done.stdout + done.stderr, (done.stdout, done.stderr)
     assert state(tmp_path, "mine", {})["folder"]
 
 
 @pytest.mark.parametrize("version, said", [
-    ("1.4", "1.4 needs Python 2.7 or 3.5, for which no tool of today installs packages. Jobs that name it run with runtime version 2.15 "
+    ("1.4", "1.4 needs Python 2.7 or 3.5, for which current tools install no packages. Jobs that name it run with runtime version 2.15 "
             "(Python 3.11)."),
     ("2.4", "uv: No download found for request: cpython-3.7. Take it from a container image: trainyard runtimes install 2.4 --from-image "
             "python:3.7-slim")])

@@ -90,7 +90,7 @@ def test_two_projects_share_one_gpu_by_what_they_used(make_server, submit):
     wait_for_reason(server, "b", "b_1", "Waiting for 1 NVIDIA_TESLA_T4: 1 of 1 are in use by hog.")
     reason = wait_for_reason(server, "a", "a_1", "First comes project b")["reason"]
     # Of which it used more depends on how many CPUs this machine has.
-    assert re.fullmatch(r"Waiting for its turn: 1 job before it, b_1 is next\. First comes project b: it used 0 % of the recent "
+    assert re.fullmatch(r"Waiting for its turn: 1 job before it, b_1 is next\. Next is project b: it used 0 % of the recent "
                         r"[GC]PU time, yours 100 %\.", reason), reason
     positions = {one["jobId"]: one["position"] for one in usage(server)["jobs"] if "position" in one}
     assert positions == {"b_1": "1", "a_1": "2", "b_2": "3", "a_2": "4"}, "those who came later go first"

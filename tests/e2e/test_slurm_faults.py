@@ -190,7 +190,7 @@ def test_lines_that_died_with_their_node_are_named(make_slurm, make_slurm_server
     server.cancel("job")
     job = server.wait("job")
     assert job["state"] == "CANCELLED"
-    assert "The log of the job is not complete. The replica master 0, attempt 1: its node is lost, and with it what it wrote after its line" \
+    assert "The log of the job is not complete. The replica master 0, attempt 1: its node is lost, and with it the output after line" \
         in job["errorMessage"]
 
 

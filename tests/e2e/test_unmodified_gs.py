@@ -269,4 +269,4 @@ def test_without_any_way_the_job_says_what_works(make_server, tmp_path, probe, m
     lines = [text for text in server.texts("less") if text.startswith("gs:// works here")]
     assert len(lines) == 1 and "not for TensorFlow, gsutil" in lines[0] and "its log says why" in lines[0]
     said = [line for line in server.stderr().splitlines() if "will not work in replicas" in line]
-    assert len(said) == 1 and "TensorFlow's gs:// and gsutil" in said[0] and "seccomp listener of its own" in said[0]
+    assert len(said) == 1 and "TensorFlow's gs:// and gsutil" in said[0] and "under a seccomp listener" in said[0]

@@ -71,8 +71,8 @@ class SlurmWorld {
     cluster_ = *std::move(cluster);
     is_started_ = false;
   }
-  /// Until Slurm has no job of what was released, each reservation that fits has its room and agents that
-  /// answer, and each other one knows what it waits for.
+  /// Until Slurm has no job of what was released, each reservation that fits has its resources and agents
+  /// that answer, and each other one knows what it waits for.
   void Settle(const WantedRoom& wanted) {
     if (!std::exchange(is_started_, true))
       TY_CHECK(cluster_->Start([](const auto&, auto stream) { stream->Reset(); }, connections_));

@@ -80,7 +80,7 @@ boost::asio::awaitable<engine::AttemptHost::Remains> CollectRemains(const Collab
   } else {
     remains.exit.set_cause(replica::v1::ExitRecord::LOST);
     remains.exit.set_message("What the supervisor left cannot be read: " + collected.error().message);
-    remains.lacks = "What this replica wrote last cannot be read: " + collected.error().message + ".";
+    remains.lacks = "The last output of this replica cannot be read: " + collected.error().message + ".";
   }
   const SysTime now = outside.clock.Now();
   if (!remains.exit.has_end_time()) *remains.exit.mutable_end_time() = wire::ToProto(now);

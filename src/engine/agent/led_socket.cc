@@ -111,7 +111,7 @@ asio::awaitable<void> LedSocket::Lead(UniqueFd connection) {
   const std::optional<std::string> path = co_await PathOf(connection.get());
   if (!path) {
     Diagnose(DiagnosticLevel::kWarning,
-             "closed a connection to " + way_.path + " of a process that has no business there");
+             "closed a connection to " + way_.path + ": its process is not allowed to use it");
     co_return;
   }
   std::shared_ptr<mux::Stream> stream = co_await uplink_.Open(*path, kServerWaitMax);

@@ -100,7 +100,7 @@ Result<NodeFacts> Parse(std::string_view frames) {
     if (complete) *text = content;
   }
   if (complete) return facts;
-  return std::unexpected(Internal("the process that looks at this node ended before it had said all"));
+  return std::unexpected(Internal("the process that inspects this node ended before it reported everything"));
 }
 
 std::string ReadAll(int descriptor) {

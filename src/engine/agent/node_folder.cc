@@ -41,7 +41,7 @@ Result<UniqueFd> TakeSlotLock(const std::string& slot) {
     struct stat held{};
     if (::fstat(file->get(), &held) == 0 && held.st_nlink > 0) return file;
   }
-  return std::unexpected(Unavailable(slot + " is removed again and again"));
+  return std::unexpected(Unavailable(slot + " is removed repeatedly by another process"));
 }
 
 /// DIR may be in a directory to which all accounts can write, such as /var/tmp.
@@ -101,7 +101,8 @@ void NodeFolder::RemoveOldSlots() const {
     const Result<UniqueFd> lock = OpenFile(slot + "/lock", O_RDWR);
     if (!lock || ::flock(lock->get(), LOCK_EX | LOCK_NB) != 0 || !IsDead(slot)) continue;
     if (const Status removed = RemoveSlot(slot); !removed)
-      Diagnose(DiagnosticLevel::kWarning, "what an earlier agent left stays: " + removed.error().message);
+      Diagnose(DiagnosticLevel::kWarning,
+               "cannot remove files of an earlier agent: " + removed.error().message);
   }
 }
 

@@ -96,7 +96,7 @@ Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const std::str
   }
   if (!HasWayOut(ReadFile("/proc/net/route").value_or(""), ReadFile("/proc/net/ipv6_route").value_or(""))) {
     TY_TRY(sockets.outside, http::ListenOnTcp(kLoopback, 0));
-    Diagnose(DiagnosticLevel::kInfo, "this node has no default route: builds fetch by way of the server");
+    Diagnose(DiagnosticLevel::kInfo, "this node has no default route: builds download through the server");
   }
   return sockets;
 }

@@ -117,7 +117,7 @@ int Watcher::Reap() {
     if (WIFEXITED(status)) exited = WEXITSTATUS(status);
     if (WIFSIGNALED(status))
       Diagnose(DiagnosticLevel::kError, "the agent's worker was ended by signal " +
-                                            std::to_string(WTERMSIG(status)) + "; another one will begin");
+                                            std::to_string(WTERMSIG(status)) + "; starting another one");
   }
   return exited;
 }

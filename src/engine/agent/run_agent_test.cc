@@ -90,7 +90,7 @@ TEST_F(AgentTest, OneThatIsRefusedEnds) {
   });
   StartAgent();
   EXPECT_EQ(WaitForAgent(), ExitStatus{.code = kExitRefused});
-  EXPECT_EQ(Complaints(), "trainyard agent: the server refuses this agent: another agent has the slot\n");
+  EXPECT_EQ(Complaints(), "trainyard agent: the server rejects this agent: another agent has the slot\n");
 }
 
 TEST_F(AgentTest, AServerOfAnotherFingerprintIsToldNothing) {

@@ -43,7 +43,7 @@ EndPlan PlanEnd(EndCause cause, SysTime now, std::optional<SysTime> until, const
     case EndCause::kRelease: break;
   }
   return {.is_told = false,
-          .reason = reason.empty() ? "the server gives the slot back" : reason,
+          .reason = reason.empty() ? "the server releases the slot" : reason,
           .deadline = limit};
 }
 
@@ -137,8 +137,8 @@ asio::awaitable<void> SlotEnd::HandOver() {
     const milliseconds wait_max = is_connected ? std::min<milliseconds>(rest, kHandOverMax) : rest;
     if (co_await changed_.WaitFor(wait_max)) continue;
     if (is_connected || Rest() == milliseconds(0)) {
-      Diagnose(DiagnosticLevel::kWarning,
-               "the server has not taken what " + std::to_string(attempts->size()) + " ended attempts left");
+      Diagnose(DiagnosticLevel::kWarning, "the server has not collected the results of " +
+                                              std::to_string(attempts->size()) + " ended attempts");
       co_return;
     }
   }

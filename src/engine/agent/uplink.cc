@@ -37,7 +37,7 @@ milliseconds Jittered(milliseconds pause) {
 asio::awaitable<void> RunSession(mux::Session& session) {
   const mux::Ending ending = co_await session.Run();
   if (ending == mux::Ending::kSilent)
-    Diagnose(DiagnosticLevel::kWarning, "the server says nothing: its network may be cut");
+    Diagnose(DiagnosticLevel::kWarning, "the server sends nothing: the network connection may be broken");
 }
 
 Result<UniqueFd> ConnectTo(const Uplink::Server& server) {
@@ -161,7 +161,8 @@ asio::awaitable<Result<Uplink::Connected>> Uplink::Connect() {
   const Status shaken = co_await connected.transport->Handshake();
   deadline.Clear();
   if (!shaken) {
-    const Error why = Unavailable("no TLS with the server's own certificate: " + shaken.error().message);
+    const Error why =
+        Unavailable("no TLS connection with the server's own certificate: " + shaken.error().message);
     co_return std::unexpected(why);
   }
   co_return connected;
@@ -216,7 +217,7 @@ asio::awaitable<Uplink::Outcome> Uplink::Listen(mux::Session& session,
   if (!frame->has_welcome())
     co_return Outcome{.reason = "the server's first answer is neither a welcome nor a refusal"};
   co_await observer_.OnWelcome(std::move(*frame->mutable_welcome()));
-  Diagnose(DiagnosticLevel::kInfo, "the server has welcomed this agent");
+  Diagnose(DiagnosticLevel::kInfo, "the server has accepted this agent");
   session_ = &session;
   control_ = control;
   welcomed_.Set();

@@ -175,7 +175,7 @@ void Worker::Lead(NodeSockets sockets) {
 
 asio::awaitable<void> Worker::Connect() {
   const std::string reason = co_await uplink_.Run();
-  const std::string line = "the server refuses this agent: " + reason;
+  const std::string line = "the server rejects this agent: " + reason;
   Diagnose(DiagnosticLevel::kError, line);
   const std::string shown = "trainyard agent: " + line + "\n";
   std::ignore = WriteAll(identity_.complain, shown);
@@ -273,7 +273,7 @@ asio::awaitable<void> Worker::OnWelcome(v1::ToAgent::Welcome welcome) {
   if (front) {
     settings_.google_front = *std::move(front);
   } else {
-    Diagnose(DiagnosticLevel::kError, "replicas will not have Google's names: " + front.error().message);
+    Diagnose(DiagnosticLevel::kError, "replicas cannot use Google's host names: " + front.error().message);
   }
 }
 

@@ -30,18 +30,16 @@ namespace fs = std::filesystem;
 using replica::AttemptDir;
 
 const std::string kLostMessage =
-    "the replica's supervisor ended without a record: it was killed, or the machine was started again";
+    "the replica's supervisor ended without an exit record: it was killed, or the machine was restarted";
 
 /// Data in a pipe is lost when its reader is killed (supervisor::kPipeBytes).
 const std::string kUnreadMessage =
-    "The supervisor of this replica was killed or lost: up to 256 KiB of what its program wrote last to each "
-    "of "
-    "stdout and stderr may be missing.";
+    "The supervisor of this replica was killed or lost: up to 256 KiB of the program's last output to each "
+    "of stdout and stderr may be missing.";
 
 const std::string kRemovedMessage =
-    "The directory of this replica's attempt was removed or replaced while it ran: what the replica had "
-    "written "
-    "and was not stored yet is lost.";
+    "The directory of this replica's attempt was removed or replaced while it ran: output that was not "
+    "stored yet is lost.";
 
 /// The longest wait for the removal of a container's files, which may be as many as an image has.
 constexpr std::chrono::minutes kRemoveWaitMax{30};
@@ -133,7 +131,7 @@ static std::string LastWords(const AttemptDir& dir) {
   constexpr std::size_t kLastWordsMax = 1000;
   const Result<std::string> log = ReadFile(dir.SupervisorLog());
   if (!log || log->empty()) return {};
-  return ". Its last words: " + log->substr(log->size() - std::min(log->size(), kLastWordsMax));
+  return ". Its last output: " + log->substr(log->size() - std::min(log->size(), kLastWordsMax));
 }
 
 static std::string WhyLost(const AttemptDir& dir, bool there) {
@@ -175,7 +173,7 @@ Result<AttemptHost::Remains> CollectRemains(const AttemptDir& dir, std::int64_t 
   } else if (chunks.error().code == Code::kUnavailable) {
     return std::unexpected(std::move(chunks).error());
   } else {  // its end is known all the same
-    remains.lacks = "What this replica wrote last cannot be read: " + chunks.error().message + ".";
+    remains.lacks = "The last output of this replica cannot be read: " + chunks.error().message + ".";
   }
   return remains;
 }

@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kAnswerMax{5};
 constexpr std::size_t kVersionBytesMax = 4096;
 constexpr std::string_view kRuntimes[] = {"crun", "runc"};
 constexpr const char* kInstall =
-    "Install crun or runc (Debian: apt install crun), which the next job finds, or start the server with the "
+    "Install crun or runc (Debian: apt install crun), which the next job uses, or start the server with the "
     "socket of a Docker or podman service (--engine-socket).";
 
 /// Returns a path unchanged and searches PATH for a name. Empty: it does not exist.
@@ -109,7 +109,7 @@ Result<ContainerSupport> ProbeDaemon(const std::string& socket) {
   if (!answer)
     return std::unexpected(Unavailable("no engine answers at " + socket + ": " + answer.error().message));
   if (answer->status != 200)
-    return std::unexpected(Unavailable("what answers at " + socket + " is no Docker or podman service"));
+    return std::unexpected(Unavailable("the service at " + socket + " is not Docker or podman"));
   return ContainerSupport{
       .kind = Manifest::CONTAINER_DAEMON, .address = socket, .shown = "the service at " + socket};
 }
@@ -134,23 +134,23 @@ std::unexpected<Error> Unusable(const Error& why) {
 Result<ContainerSupport> FindContainerSupport(const ContainerChoice& choice, Manifest::Network network,
                                               bool job_users) {
   if (choice.way == Way::kOff)
-    return ContainerSupport{.lacking = "Its operator has switched them off (--container-engine off)."};
+    return ContainerSupport{.lacking = "Its operator has disabled containers (--container-engine off)."};
   const bool asked_for_socket = choice.way == Way::kApi || !choice.engine_socket.empty();
   const bool asked_for_runtime = choice.way == Way::kOci || !choice.runtime.empty();
   const bool isolated = network == Manifest::ISOLATED;
   if (job_users && (asked_for_socket || asked_for_runtime))
     return std::unexpected(
-        FailedPrecondition("--job-users is for Python packages only: containers would run as root. Leave "
-                           "it out, or the flags that ask for an engine of containers"));
+        FailedPrecondition("--job-users is for Python packages only: containers would run as root. Remove "
+                           "it, or the flags that request a container engine"));
   if (job_users)
-    return ContainerSupport{.lacking =
-                                "Its operator gave jobs users of their own (--job-users), which "
-                                "containers cannot have."};
+    return ContainerSupport{
+        .lacking =
+            "Its operator runs jobs as separate users (--job-users), which containers do not support."};
   if (asked_for_socket && !asked_for_runtime) {
     if (isolated)
       return std::unexpected(
-          FailedPrecondition("--network isolated needs --container-engine oci: an engine gives its "
-                             "containers networks of its own"));
+          FailedPrecondition("--network isolated needs --container-engine oci: a container engine puts "
+                             "containers into networks of its own"));
     Result<ContainerSupport> found = FindDaemon(choice);
     if (!found) return Unusable(found.error());
     return found;

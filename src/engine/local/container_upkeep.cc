@@ -18,16 +18,16 @@ void RemoveContainers(const ContainerUpkeep::Options& options) {
   if (options.daemon_socket.empty()) return;
   const Status removed = replica::RemoveLeftContainers(options.daemon_socket, options.attempts_dir, IsHeld);
   if (!removed)
-    Diagnose(DiagnosticLevel::kWarning, "left containers are not removed yet: " + removed.error().message);
+    Diagnose(DiagnosticLevel::kWarning, "cannot remove leftover containers yet: " + removed.error().message);
 }
 
 void RemoveImages(const ContainerUpkeep::Options& options) {
   const Result<image::Collected> collected = image::CollectImages(options.images_dir, options.limits);
   if (!collected) {
-    Diagnose(DiagnosticLevel::kWarning, "images are not cleared away: " + collected.error().message);
+    Diagnose(DiagnosticLevel::kWarning, "cannot remove unused images: " + collected.error().message);
   } else if (!collected->images.empty()) {
     Diagnose(DiagnosticLevel::kInfo, "removed " + std::to_string(collected->images.size()) +
-                                         " images that have not run for longest, " +
+                                         " least recently used images, " +
                                          std::to_string(collected->bytes / 1'000'000) + " MB");
   }
 }

@@ -135,7 +135,7 @@ Result<FrontSockets> BindFront(const FrontPlace& place, const ListenOn& listen,
   } else {
     Diagnose(DiagnosticLevel::kWarning, "there is no metadata server under Google's names at " +
                                             sockets.address + ": " + plain.error().message +
-                                            "; who asks there gets the token that all share");
+                                            "; a request there gets the token that all replicas share");
   }
   return sockets;
 }
@@ -154,10 +154,9 @@ Status WriteGoogleFrontFiles(const GoogleFrontFiles& files) {
   const Status written = WriteFiles(files);
   if (written) return {};
   Diagnose(DiagnosticLevel::kWarning,
-           "what replicas need to reach the buckets under Google's names cannot be "
-           "written: " +
+           "cannot write the files that replicas need to reach the buckets under Google's host names: " +
                written.error().message +
-               "; no replica starts until it can, which is tried before each start");
+               "; no replica starts until this succeeds, which is tried again before each start");
   lacking.With([&files](auto& value) { value = files; });
   return {};
 }
@@ -166,10 +165,9 @@ Status CompleteGoogleFrontFiles() {
   const std::optional<GoogleFrontFiles> files = lacking.With([](const auto& value) { return value; });
   if (!files) return {};
   if (const Status written = WriteFiles(*files); !written)
-    return std::unexpected(
-        Unavailable("what replicas need to reach the buckets under Google's names cannot be "
-                    "written: " +
-                    written.error().message));
+    return std::unexpected(Unavailable(
+        "cannot write the files that replicas need to reach the buckets under Google's host names: " +
+        written.error().message));
   lacking.With([](auto& value) { value.reset(); });
   return {};
 }

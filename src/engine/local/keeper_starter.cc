@@ -71,8 +71,9 @@ class KeeperCall {
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
       return std::unexpected(DoesNotAnswer(socket));
     if (peer.uid == 0 || peer.uid == geteuid()) return {};
-    return std::unexpected(Unavailable("who listens at " + socket + " is user " + std::to_string(peer.uid) +
-                                       ", not root or this account: it is not asked"));
+    return std::unexpected(Unavailable("the process that listens at " + socket + " belongs to user " +
+                                       std::to_string(peer.uid) +
+                                       ", not to root or this account: it is not used"));
   }
   static Error DoesNotAnswer(const std::string& socket) {
     return Unavailable("the keeper at " + socket + " does not answer: is trainyard-jobs.service running?");

@@ -98,9 +98,9 @@ bool HasLivingAttempts(const std::string& former_dir) {
 }
 
 std::string FormerAttemptReason(const std::string& former_dir, const std::string& former_id) {
-  return "this data directory is made of a backup, and the job still runs on this machine under the data "
-         "directory of that backup (" +
-         former_dir + "/" + former_id + "): cancel it there, or wait for its end";
+  return "this data directory was restored from a backup, and the job still runs on this machine from the "
+         "original data directory (" +
+         former_dir + "/" + former_id + "): cancel it there, or wait until it ends";
 }
 
 }  // namespace trainyard::engine

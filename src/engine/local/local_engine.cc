@@ -223,7 +223,7 @@ void LocalEngine::WaitForPorts(std::int64_t uid) {
   blocked_[uid] = {"Waiting for a free port: there is no free port between " +
                        std::to_string(placement::kLeasePortFirst) + " and " +
                        std::to_string(placement::kLeasePortLast) + ".",
-                   "It starts when another job or program gives one back."};
+                   "It starts when another job or program releases one."};
   if (std::exchange(waiting_for_ports_, true)) return;
   auto timer = std::make_shared<boost::asio::steady_timer>(loop_, kPortPause);
   timer->async_wait([this, timer, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {

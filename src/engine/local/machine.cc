@@ -31,7 +31,8 @@ Status CheckCapacity(placement::Capacity::Mode capacity, const MachineLimits& li
 MachineLimits AskKeeper(const std::string& socket, const std::string& attempts_dir) {
   auto limits = LimitsOfKeeper(socket, attempts_dir);
   if (limits) return *std::move(limits);
-  Diagnose(DiagnosticLevel::kWarning, limits.error().message + " Jobs are taken, and start when it does");
+  Diagnose(DiagnosticLevel::kWarning,
+           limits.error().message + " Jobs are accepted, and start when it answers");
   return {};
 }
 

@@ -88,8 +88,9 @@ Prepared InSystemd(const CgroupView& view, const std::string& installation,
     if (replica::IsDelegated(unit) && replica::CanDivide(unit))
       return {replica::DivideGroup(unit, installation), ""};
   }
-  return {replica::NoLimits(false, "systemd gives this server no scope: " + moved.error().message),
-          AskRoot()};
+  return {
+      replica::NoLimits(false, "systemd did not create a scope for this server: " + moved.error().message),
+      AskRoot()};
 }
 
 Prepared Prepare(const CgroupView& view, const std::string& installation,

@@ -62,7 +62,7 @@ void ProjectShares::Explain(const placement::Gang& gang, const std::string& befo
   if (before == gang.project) return;
   const std::string name = options_.naming.Project(before, gang.project);
   if (queue.IsOverdue(before)) {
-    wait.reason += " First comes " + name + ", which has waited for more than " +
+    wait.reason += " Next is " + name + ", which has waited for more than " +
                    std::to_string(placement::kPatience.count()) + " days.";
     return;
   }
@@ -70,7 +70,7 @@ void ProjectShares::Explain(const placement::Gang& gang, const std::string& befo
   const double weight = WeightOf(before);
   const double own_weight = WeightOf(gang.project);
   const bool less = used.first / weight <= used.second / own_weight;
-  wait.reason += less ? " First comes " + name + ": it used " : " Projects take turns: " + name + " used ";
+  wait.reason += less ? " Next is " + name + ": it used " : " Projects take turns: " + name + " used ";
   wait.reason += PartText(used.first, weight, own_weight) + " of the recent " + std::string(used.resource) +
                  ", yours " + PartText(used.second, own_weight, weight) + ".";
 }

@@ -85,10 +85,9 @@ TEST_F(SharesTest, WhoUsedLessIsNextAndTheReasonSaysSo) {
   EXPECT_THAT(order_, ElementsAre(1));
   clock_.now += std::chrono::minutes(10);
   EXPECT_THAT(Reason(4), HasSubstr("are in use by j1."));
-  EXPECT_EQ(
-      Reason(2),
-      "Waiting for its turn: 1 job before it, j4 is next. First comes project b: it used 0 % of the recent "
-      "CPU time, yours 100 %.");
+  EXPECT_EQ(Reason(2),
+            "Waiting for its turn: 1 job before it, j4 is next. Next is project b: it used 0 % of the recent "
+            "CPU time, yours 100 %.");
   EXPECT_EQ(Reason(5), "Waiting for its turn: 2 jobs before it, j4 is next.") << "its own project's";
   EndAfter(std::chrono::seconds(0));
   EXPECT_THAT(order_, ElementsAre(1, 4));
@@ -115,7 +114,7 @@ TEST_F(SharesTest, OthersNamesCanBeKeptFromReasons) {
   Reserve(4, "b");
   Settle();
   EXPECT_THAT(Reason(4), HasSubstr("are in use by a job of another project."));
-  EXPECT_THAT(Reason(2), HasSubstr("a job of another project is next. First comes another project: it used"));
+  EXPECT_THAT(Reason(2), HasSubstr("a job of another project is next. Next is another project: it used"));
 }
 
 TEST_F(SharesTest, UseIsToldOfAndGoesOnInTheNextServer) {

@@ -61,7 +61,7 @@ Result<std::string> FindHost(const std::string& kept, std::span<const slurm::Nod
   if (std::string found = OwnAddressTowards(hosts); !found.empty()) return found;
   if (!kept.empty()) return kept;
   return std::unexpected(
-      FailedPrecondition("the address at which the cluster's nodes reach this server is not known: name it "
+      FailedPrecondition("the address at which the cluster's nodes reach this server is not known: set it "
                          "with --agent-listen HOST:PORT"));
 }
 

@@ -96,7 +96,7 @@ asio::awaitable<Result<tcp::socket>> Connect(OutsideTarget target, bool is_named
   const asio::any_io_executor loop = co_await asio::this_coro::executor;
   tcp::resolver resolver(loop);
   const auto [unknown, found] = co_await resolver.async_resolve(target.host, target.port, kQuiet);
-  if (unknown) co_return std::unexpected(Unavailable("its name is not known: " + unknown.message()));
+  if (unknown) co_return std::unexpected(Unavailable("its name cannot be resolved: " + unknown.message()));
   Error reason = Unavailable("it has no address");
   for (const auto& entry : found) {
     const asio::ip::address address = entry.endpoint().address();
@@ -178,11 +178,12 @@ asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream, const Na
   Result<tcp::socket> socket = co_await Connect(*std::move(target), named.contains(place));
   if (!socket) {
     Diagnose(DiagnosticLevel::kWarning,
-             "a build on a node asked for " + place + ", which is not reached: " + socket.error().message);
+             "a build on a node asked for " + place +
+                 ", to which the server does not connect: " + socket.error().message);
     const bool is_refused = socket.error().code == Code::kPermissionDenied;
     co_return co_await Refuse(*stream, is_refused ? "403 Forbidden" : "502 Bad Gateway");
   }
-  Diagnose(DiagnosticLevel::kDebug, "a build on a node fetches from " + place);
+  Diagnose(DiagnosticLevel::kDebug, "a build on a node downloads from " + place);
   const Status answered = co_await stream->Write("HTTP/1.1 200 Connection established\r\n\r\n");
   if (!answered) co_return;
   seat->SetPhase(http::ConnectionPhase::kStream);

@@ -31,8 +31,8 @@ AttemptHost::Remains LostWithItsNode(std::int64_t from_line) {
   AttemptHost::Remains remains;
   remains.exit.set_cause(ExitRecord::LOST);
   remains.exit.set_log_lost(true);
-  remains.exit.set_message("its node is lost, and with it what it wrote after its line " +
-                           std::to_string(from_line) + ", the last one that had reached the server");
+  remains.exit.set_message("its node is lost, and with it the output after line " +
+                           std::to_string(from_line) + ", the last line that reached the server");
   *remains.exit.mutable_end_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
   return remains;
 }
@@ -203,7 +203,7 @@ asio::awaitable<Result<shell::Terminal>> RemoteAttemptHost::OpenShell(AttemptRef
                                                                       shell::TerminalSize size) {
   const std::shared_ptr<Agent> agent = Of(attempt.agent);
   const std::shared_ptr<AgentLink> link = agent->link;
-  if (!link) co_return std::unexpected(Unavailable("the agent of the replica is away"));
+  if (!link) co_return std::unexpected(Unavailable("the replica's agent is not connected"));
   if (CountAwaited(attempt.agent) >= kAwaitedTerminalsMax)
     co_return std::unexpected(
         Error{Code::kResourceExhausted,

@@ -65,7 +65,7 @@ Status CheckDefaultPartition(const slurm::EngineOptions& options, std::span<cons
       std::ranges::any_of(nodes, &slurm::Node::default_partition))
     return {};
   return std::unexpected(FailedPrecondition(
-      "slurmrestd does not say which partition is the default: name one with --slurm-partition"));
+      "slurmrestd does not say which partition is the default: set one with --slurm-partition"));
 }
 
 constexpr const char* kSettingsFolder = "runtimes.d";

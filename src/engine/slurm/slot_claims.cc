@@ -75,15 +75,16 @@ asio::awaitable<Status> SlotClaims::CheckRuns(Submission submission, std::string
                                               std::function<bool()> is_current) {
   const auto deadline = steady_clock::now() + kClaimMax;
   for (;;) {
-    if (!is_current()) co_return Refuse("The room was given back.");
+    if (!is_current()) co_return Refuse("The job's resources were released.");
     if (!origin.is_there()) co_return std::unexpected(Unavailable(kGone));
     switch (claims_.ClaimOf(submission, node)) {
       case Claim::kRight: co_return Status();
-      case Claim::kElsewhere: co_return Refuse("Slurm has given the job other nodes than " + node + ".");
+      case Claim::kElsewhere:
+        co_return Refuse("Slurm has allocated other nodes to the job than " + node + ".");
       case Claim::kEarly: break;
     }
     if (steady_clock::now() >= deadline)
-      co_return std::unexpected(Unavailable("Slurm does not say yet that the job runs"));
+      co_return std::unexpected(Unavailable("Slurm does not report yet that the job runs"));
     AskFor(submission);
     co_await listed_.WaitFor(kClaimPause);
   }

@@ -200,7 +200,7 @@ void SlurmEngine::Do(const slurm::CancelJobs& action) { cancels_.Add(action); }
 void SlurmEngine::Do(const slurm::VoidTicket& action) {
   slots_->VoidTicket(action.submission);
   claims_.Forget(action.submission.gang);
-  host_.Release(slurm::AgentPrefix(action.submission), "The room of the job was given back.");
+  host_.Release(slurm::AgentPrefix(action.submission), "The job's resources were released.");
 }
 
 void SlurmEngine::Do(const slurm::GiveRoom& action) {
@@ -210,7 +210,7 @@ void SlurmEngine::Do(const slurm::GiveRoom& action) {
   reservation->grant =
       MakeGrant(slots_->installation(), *submitted, reservation->request, reservation->notes);
   waiting_.Remove(reservation->request.key);
-  Diagnose(DiagnosticLevel::kInfo, NameOf(action.submission.gang) + " has its room");
+  Diagnose(DiagnosticLevel::kInfo, NameOf(action.submission.gang) + " has its resources");
   const ReservationKey key = reservation->request.key;
   TellSoon(key, [key, grant = *reservation->grant](const EngineEvents& events) {
     if (events.on_grant) events.on_grant(key, grant);
@@ -274,12 +274,12 @@ asio::awaitable<void> SlurmEngine::SubmitOne(Submission submission) {
   };
   co_await nodes_.Look(asking_);
   Reservation* reservation = Find(submission.gang);
-  if (reservation == nullptr) co_return fail(slurm::Failure::kLater, "the job does not want it any more");
+  if (reservation == nullptr) co_return fail(slurm::Failure::kLater, "the job no longer needs it");
   slurm::GangRequest request = slurm::RequestOf(reservation->request.gang, options_.settings, nodes_.nodes());
   if (!request.lack.empty()) co_return fail(slurm::Failure::kNever, request.lack + " " + request.remedy);
   reservation->notes = request.notes;
   Result<std::string> ticket = co_await slots_->Issue(submission, slurm::ReplicasOfSlots(request));
-  if (!ticket) co_return fail(slurm::Failure::kLater, "it cannot be written down: " + ticket.error().message);
+  if (!ticket) co_return fail(slurm::Failure::kLater, "it cannot be recorded: " + ticket.error().message);
   slurm::BatchJob batch = BatchOf(submission, request, *std::move(ticket));
   const int components = static_cast<int>(request.components.size());
   auto submit = [&client = *options_.client, batch = std::move(batch), request = std::move(request)] {
@@ -318,7 +318,7 @@ asio::awaitable<void> SlurmEngine::AskOne(slurm::AskList action) {
 /// a free slot, by the node it connects from.
 asio::awaitable<Result<std::string>> SlurmEngine::TakeSlot(agent::v1::FromAgent::Hello hello,
                                                            AgentOrigin origin) {
-  if (!started_) co_return std::unexpected(Unavailable("the server is about to begin"));
+  if (!started_) co_return std::unexpected(Unavailable("the server is starting"));
   TY_CO_TRY(const SlurmSlots::Asked asked, slots_->Look(hello));
   if (!asked.is_holder) {
     auto is_current = [this, submission = asked.slot.submission] { return gangs_.IsCurrent(submission); };
@@ -327,7 +327,7 @@ asio::awaitable<Result<std::string>> SlurmEngine::TakeSlot(agent::v1::FromAgent:
   }
   TY_CO_TRY(const SlurmSlots::Taken taken, co_await slots_->Take(std::move(hello)));
   if (gangs_.IsCurrent(taken.submission)) co_return slurm::AgentName(taken.submission, taken.slot);
-  co_return std::unexpected(Error{Code::kPermissionDenied, "The room was given back.", {}});
+  co_return std::unexpected(Error{Code::kPermissionDenied, "The job's resources were released.", {}});
 }
 
 namespace {

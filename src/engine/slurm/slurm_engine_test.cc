@@ -161,7 +161,7 @@ TEST_F(SlurmEngineTest, NoSlotIsGivenOnANodeThatIsNotTheJobs) {
   const auto taken = loop_.Run(Come("node2", make_address("192.0.2.2")));
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code, Code::kPermissionDenied);
-  EXPECT_EQ(taken.error().message, "Slurm has given the job other nodes than node2.");
+  EXPECT_EQ(taken.error().message, "Slurm has allocated other nodes to the job than node2.");
 }
 
 TEST_F(SlurmEngineTest, NoSlotIsGivenToWhoComesFromAnotherAddressThanTheNodes) {
@@ -184,7 +184,7 @@ TEST_F(SlurmEngineTest, AJobThatOnlyHasTheNamesOfOursOpensNothing) {
   EXPECT_FALSE(taken_) << Said(*taken_);
   Says({Job(JobState::kRunning, "node1"), Job(JobState::kRunning, "node2", kJob + 1)});
   ASSERT_TRUE(loop_.RunUntil([this] { return taken_.has_value(); }));
-  EXPECT_EQ(Said(*taken_), "Slurm has given the job other nodes than node2.");
+  EXPECT_EQ(Said(*taken_), "Slurm has allocated other nodes to the job than node2.");
 }
 
 TEST_F(SlurmEngineTest, WhoHasTheSlotComesBackFromAnywhereAndNobodyElse) {

@@ -72,7 +72,8 @@ asio::awaitable<Result<std::string>> SlurmSlots::Issue(Submission submission, st
 
 Result<SlurmSlots::Asked> SlurmSlots::Look(const agent::v1::FromAgent::Hello& hello) const {
   const auto ticket = tickets_.find(tls::Sha256Hex(hello.ticket()));
-  if (ticket == tickets_.end()) return Refuse("The ticket is void: the room was given back.");
+  if (ticket == tickets_.end())
+    return Refuse("The ticket is not valid any more: the job's resources were released.");
   const Taken slot{.submission = ticket->second, .slot = hello.slot()};
   const Submitted& submitted = submitted_.at(slot.submission.gang);
   if (slot.slot < 0 || slot.slot >= std::ssize(submitted.replicas))

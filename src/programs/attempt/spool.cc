@@ -126,10 +126,10 @@ v1::LogChunk MissingLines(LineRange lines, std::uint64_t next_stamp) {
   const std::int64_t count = std::min(lines.end - lines.begin, kMissingLinesMax);
   const std::int64_t last = lines.begin + count;
   const std::string text =
-      count == 1
-          ? "Line " + std::to_string(last) + " is not in this log: the disk lost it before the server had it."
-          : "Lines " + std::to_string(lines.begin + 1) + " to " + std::to_string(last) +
-                " are not in this log: the disk lost them before the server had them.";
+      count == 1 ? "Line " + std::to_string(last) +
+                       " is not in this log: the disk lost it before the server received it."
+                 : "Lines " + std::to_string(lines.begin + 1) + " to " + std::to_string(last) +
+                       " are not in this log: the disk lost them before the server received them.";
   // The lost lines had stamps, which are odd and increase, so there are enough numbers before the next stamp.
   const std::uint64_t span = 2 * static_cast<std::uint64_t>(lines.end - lines.begin);
   return jobs::ChunkOfLostLines(lines.begin, last, next_stamp - std::min(next_stamp, span), text);

@@ -272,7 +272,7 @@ TEST(MissingLines, AreAsManyAsWereLost) {
   ASSERT_EQ(lines.line_size(), 3);
   EXPECT_EQ(chunk.line_count(), 3);
   EXPECT_EQ(lines.line(0).text(),
-            "Lines 5 to 7 are not in this log: the disk lost them before the server had them.");
+            "Lines 5 to 7 are not in this log: the disk lost them before the server received them.");
   EXPECT_EQ(lines.line(1).text(), "");
   EXPECT_EQ(chunk.first_stamp(), 95U);
   EXPECT_EQ(lines.line(2).stamp(), 99U);

@@ -131,7 +131,7 @@ class Cleaning {
       const std::string text = ReadLink(entry);
       return LeadsNowhereElse(folder_, entry.path.parent_path(), text, rules_.link_targets)
                  ? std::string()
-                 : "it is a link to " + text + ", outside of what is kept";
+                 : "it is a link to " + text + ", outside of the installed packages";
     }
     if (rules_.is_image_layer && S_ISCHR(status.st_mode) && status.st_rdev == ::makedev(0, 0)) return {};
     return "it is a pipe, a socket or a device";
@@ -162,7 +162,7 @@ class Cleaning {
     if (wanted != mode && !is_others && ::fchmodat(entry.folder, entry.name.c_str(), wanted, 0) != 0)
       return std::unexpected(ErrnoError(errno, "chmod " + entry.path.string()));
     if ((mode & (S_ISUID | S_ISGID)) != 0 && !is_folder && !is_others && ++dropped_ <= kContentLinesMax)
-      lines_.push_back("Dropped setuid and setgid of " + entry.path.string() + ".");
+      lines_.push_back("Removed the setuid and setgid bits of " + entry.path.string() + ".");
     return is_folder;
   }
 

@@ -75,9 +75,10 @@ TEST_F(Content, LosesWhatReachesOutside) {
   fs::create_hard_link(folder_.path() / "other", layer_ / "same");
   ASSERT_EQ(::mkfifo((layer_ / "pipe").c_str(), 0666), 0);
   EXPECT_THAT(Clean(),
-              UnorderedElementsAre("Dropped bin/link: it is a link to ../../other, outside of what is kept.",
-                                   "Dropped same: it is a file of another folder as well.",
-                                   "Dropped pipe: it is a pipe, a socket or a device."));
+              UnorderedElementsAre(
+                  "Dropped bin/link: it is a link to ../../other, outside of the installed packages.",
+                  "Dropped same: it is a file of another folder as well.",
+                  "Dropped pipe: it is a pipe, a socket or a device."));
   EXPECT_EQ(ReadText(folder_.path() / "other"), "secret");
   EXPECT_TRUE(fs::exists(layer_ / "bin/tool"));
 }
@@ -86,7 +87,7 @@ TEST_F(Content, CanBeChangedOnlyByUs) {
   WriteText(layer_ / "bin/tool", "x");
   ::chmod((layer_ / "bin/tool").c_str(), 06777);
   ::chmod((layer_ / "bin").c_str(), 01777);
-  EXPECT_THAT(Clean(), ElementsAre("Dropped setuid and setgid of bin/tool."));
+  EXPECT_THAT(Clean(), ElementsAre("Removed the setuid and setgid bits of bin/tool."));
   EXPECT_EQ(Mode(layer_ / "bin/tool"), 0755U);
   EXPECT_EQ(Mode(layer_ / "bin"), 0755U);
 }
@@ -96,7 +97,7 @@ TEST_F(Content, OfAnImageKeepsItsLinksAndWhiteouts) {
   ::chmod((layer_ / "usr/su").c_str(), 04755);
   fs::create_symlink("/etc/alternatives/vi", layer_ / "usr/vi");
   const bool may_make = ::mknod((layer_ / "gone").c_str(), S_IFCHR, 0) == 0;
-  EXPECT_THAT(Clean({.is_image_layer = true}), ElementsAre("Dropped setuid and setgid of usr/su."));
+  EXPECT_THAT(Clean({.is_image_layer = true}), ElementsAre("Removed the setuid and setgid bits of usr/su."));
   EXPECT_TRUE(fs::is_symlink(layer_ / "usr/vi"));
   EXPECT_EQ(fs::is_character_file(layer_ / "gone"), may_make);
 }

@@ -163,8 +163,9 @@ Result<BuildLock> BuildLock::Try(const std::filesystem::path& path, const std::s
 
 Status BuildLock::Confirm() const {
   if (claim_->IsOurs()) return {};
-  return std::unexpected(Unavailable(
-      "another machine that shares the folder builds it, since this one gave no sign of life for a while"));
+  return std::unexpected(
+      Unavailable("another machine that shares the directory builds it now, because this one did not respond "
+                  "for a while"));
 }
 
 Result<RuntimeUse> RuntimeUse::Begin(const std::filesystem::path& environments_dir,

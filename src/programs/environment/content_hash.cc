@@ -63,8 +63,8 @@ Status CheckContent(const EnvironmentRequest::Package& package, const std::strin
     hash.Add(std::string_view(piece).substr(0, static_cast<std::size_t>(count)));
   }
   if (hash.Hex() == package.checksum) return {};
-  return std::unexpected(FailedPrecondition(
-      "the package " + package.uri + " is another than when the job was created: create the job anew"));
+  return std::unexpected(FailedPrecondition("the package " + package.uri +
+                                            " has changed since the job was created: submit the job again"));
 }
 
 }  // namespace trainyard::environment

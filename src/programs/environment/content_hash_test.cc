@@ -42,7 +42,7 @@ TEST(ContentHash, AFileThatWasReplacedIsAnother) {
   std::ofstream(file) << "evil";
   EXPECT_EQ(CheckContent({"gs://b/p.whl", kAbc}, file).error(),
             FailedPrecondition(
-                "the package gs://b/p.whl is another than when the job was created: create the job anew"));
+                "the package gs://b/p.whl has changed since the job was created: submit the job again"));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ constexpr std::size_t kEntriesMax = 4096;
 constexpr std::size_t kStringMax = 4096;
 
 std::unexpected<Error> Bad(std::string_view what) {
-  return std::unexpected(InvalidArgument({}, "not a program that can be taken: " + std::string(what)));
+  return std::unexpected(
+      InvalidArgument({}, "the program cannot be copied from the image: " + std::string(what)));
 }
 
 bool Has(std::string_view file, std::uint64_t offset, std::uint64_t size) {

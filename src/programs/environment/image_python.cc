@@ -273,10 +273,10 @@ Error DoesNotRun(const PythonImage& image, const Copy& copy, const ToolEnd& end)
     const std::string rest = line.substr(at + kNewer.size());
     return FailedPrecondition(which + " needs glibc " + rest.substr(0, rest.find('\'')) +
                               ", and this machine has " + ::gnu_get_libc_version() +
-                              ". Take an image of an older Debian.");
+                              ". Use an image of an older Debian release.");
   }
   return FailedPrecondition(which + " does not run on this machine: " +
-                            (end.tail.empty() ? "it ends without a word" : end.tail.back()));
+                            (end.tail.empty() ? "it exits without a message" : end.tail.back()));
 }
 
 /// Runs the image's program, isolated like packages' code.
@@ -319,7 +319,7 @@ Status TakePythonFromImage(const Layout& layout, const PythonImage& image,
   if (const auto elf = ReadElf(program); elf && elf->loader.find("musl") != std::string::npos)
     return std::unexpected(FailedPrecondition(
         "The Python " + copy.version + " of " + image.name +
-        " is for musl (Alpine). Take an image of Debian, such as python:" + copy.version + "-slim."));
+        " is for musl (Alpine). Use an image of Debian, such as python:" + copy.version + "-slim."));
   const std::size_t digits = image.digest.find(':') + 1;
   copy.target =
       layout.Pythons() / ("image-" + copy.version + "-" + image.digest.substr(digits, kDigestDigits));

@@ -130,18 +130,18 @@ void Replace(const fs::path& file, const std::string& text, const std::string& w
 TEST_F(TakePythonTest, SaysThatItIsForMusl) {
   Replace(Layer() / "usr/local/bin/python3.11", "/lib64/ld-linux-x86-64.so.2",
           std::string("/lib/ld-musl-x86_64.so.1").append(3, '\0'));
-  EXPECT_EQ(Take({"3.11"}).error(),
-            FailedPrecondition(
-                "The Python 3.11 of example:1 is for musl (Alpine). Take an image of Debian, such as "
-                "python:3.11-slim."));
+  EXPECT_EQ(
+      Take({"3.11"}).error(),
+      FailedPrecondition("The Python 3.11 of example:1 is for musl (Alpine). Use an image of Debian, such as "
+                         "python:3.11-slim."));
 }
 
 TEST_F(TakePythonTest, SaysWhichGlibcItNeeds) {
   Replace(Layer() / "usr/local/bin/python3.11", "GLIBC_2.34", "GLIBC_9.34");
-  EXPECT_EQ(
-      Take({"3.11"}).error(),
-      FailedPrecondition("The Python 3.11 of example:1 needs glibc 9.34, and this machine has " +
-                         std::string(::gnu_get_libc_version()) + ". Take an image of an older Debian."));
+  EXPECT_EQ(Take({"3.11"}).error(),
+            FailedPrecondition("The Python 3.11 of example:1 needs glibc 9.34, and this machine has " +
+                               std::string(::gnu_get_libc_version()) +
+                               ". Use an image of an older Debian release."));
 }
 
 TEST_F(TakePythonTest, SaysThatItDoesNotRunAndLeavesNothing) {

@@ -71,7 +71,7 @@ std::string Missing(const RuntimeVersion& runtime, std::string_view wanted,
   const std::vector<std::string> pythons =
       wanted.empty() ? runtime.pythons : std::vector<std::string>{std::string(wanted)};
   const std::vector<std::string> usable = UsablePythons(pythons);
-  if (usable.empty()) return "Python " + JoinOr(pythons) + ", for which no tool of today installs packages";
+  if (usable.empty()) return "Python " + JoinOr(pythons) + ", for which current tools install no packages";
   return "Python " + JoinOr(usable) + ", which this machine does not have";
 }
 
@@ -147,14 +147,13 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
     if (const auto with = ChoosePython(*variant, python, available)) nearest = {variant->version, *with, {}};
   }
   if (!nearest)
-    return std::unexpected(
-        FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
-                               ", and there is no other version that it has the Python for" +
-                               (command.empty() ? "" : ": " + command),
-                           kField));
+    return std::unexpected(FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
+                                                  ", and this machine has the Python for no other version" +
+                                                  (command.empty() ? "" : ": " + command),
+                                              kField));
   nearest->note = "runtime version " + runtime->version + " asks for " + missing + "; running with " +
                   Describe(*Find(nearest->version), nearest->python) + " instead" +
-                  (command.empty() ? "" : ". To have it here: " + command);
+                  (command.empty() ? "" : ". To install it here: " + command);
   return *std::move(nearest);
 }
 

@@ -49,28 +49,28 @@ INSTANTIATE_TEST_SUITE_P(
             Resolution{
                 "2.15", "3.11",
                 "runtime version 1.15 asks for Python 3.7, which this machine does not have; running with "
-                "runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead. To have it here: "
+                "runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead. To install it here: "
                 "trainyard runtimes install 1.15 --from-image python:3.7-slim"}},
         Row{"no_python_of_it_is_of_use", "1.4", "", kNearest, &kDebian12,
             Resolution{
                 "2.15", "3.11",
-                "runtime version 1.4 asks for Python 2.7 or 3.5, for which no tool of today installs "
+                "runtime version 1.4 asks for Python 2.7 or 3.5, for which current tools install no "
                 "packages; running with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead"}},
         Row{"another_python_of_the_same_version", "1.15", "2.7", kNearest, &kWith37,
             Resolution{
                 "1.15", "3.7",
-                "runtime version 1.15 asks for Python 2.7, for which no tool of today installs "
-                "packages; running with runtime version 1.15 (Python 3.7, TensorFlow 1.15.2) instead"}},
+                "runtime version 1.15 asks for Python 2.7, for which current tools install no packages; "
+                "running with runtime version 1.15 (Python 3.7, TensorFlow 1.15.2) instead"}},
         Row{"nearest_without_a_number", "", "3.7", kNearest, &kDebian12,
             Resolution{"2.15", "3.11",
                        "runtime version 2.11 asks for Python 3.7, which this machine does not have; running "
-                       "with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead. To have it here: "
-                       "trainyard runtimes install 2.11 --from-image python:3.7-slim"}},
+                       "with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead. To install it "
+                       "here: trainyard runtimes install 2.11 --from-image python:3.7-slim"}},
         Row{"old_python_is_never_enough", "1.4", "3.5", kNone, &kAncient,
-            std::unexpected(FailedPrecondition(
-                "runtime version 1.4 needs Python 3.5, for which no tool of today installs "
-                "packages; allow another version with --runtime-fallback nearest",
-                "runtime_version"))},
+            std::unexpected(
+                FailedPrecondition("runtime version 1.4 needs Python 3.5, for which current tools install no "
+                                   "packages; allow another version with --runtime-fallback nearest",
+                                   "runtime_version"))},
         Row{"none", "2.11", "3.7", kNone, &kDebian12,
             std::unexpected(FailedPrecondition(
                 "runtime version 2.11 needs Python 3.7, which this machine does not "
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"nothing_can_be_built", "2.1", "", kNearest, &kAncient,
             std::unexpected(
                 FailedPrecondition("runtime version 2.1 needs Python 3.7, which this machine does not "
-                                   "have, and there is no other version that it has the Python for: "
+                                   "have, and this machine has the Python for no other version: "
                                    "trainyard runtimes install 2.1 --from-image python:3.7-slim",
                                    "runtime_version"))},
         Row{"unknown_version", "9.9", "", kNearest, &kDebian12, std::unexpected(NotSupported("9.9", ""))},

@@ -122,9 +122,9 @@ Status EnsurePip(const Build& build, const fs::path& uv) {
   const Status got =
       build.Run("uv", {uv.string(), "pip", "install", "--python", interpreter, "--compile-bytecode", "pip"});
   if (got || got.error().code == Code::kCancelled || got.error().code == Code::kResourceExhausted) return got;
-  build.hooks.info("It has no pip, so jobs that bring packages cannot use it: its list names none, " +
+  build.hooks.info("It has no pip, so jobs with packages cannot use it: its package list has none, " +
                    ExplainFailure("ensurepip", end).message + ", " + got.error().message +
-                   ". Remove it and install it again when there is one.");
+                   ". Remove it, and install it again when pip is available.");
   return {};
 }
 
@@ -215,7 +215,7 @@ Status Fill(const Build& build) {
                obtained.error().code == Code::kResourceExhausted) {
       return std::unexpected(std::move(obtained).error());
     } else {
-      build.hooks.info("Installing with pip, as uv cannot be had: " + obtained.error().message);
+      build.hooks.info("Installing with pip, because uv is not available: " + obtained.error().message);
     }
   }
   TY_RETURN_IF_ERROR(uv ? InstallWithUv(build, *uv) : InstallWithPip(build));

@@ -98,7 +98,7 @@ std::optional<std::string> BrokenDownload(const Lines& lines) {
       if (!Contains(line, sign) || (sign.starts_with("Wheel") && !Contains(line, "is invalid"))) continue;
       const std::string what = Downloaded(lines);
       if (what.empty()) continue;
-      return "The download of " + what + " broke off or is damaged (" + Shorten(line) + "); try again";
+      return "The download of " + what + " is incomplete or damaged (" + Shorten(line) + "); try again";
     }
   return std::nullopt;
 }
@@ -111,8 +111,8 @@ std::optional<std::string> OwnReason(const Lines& lines) {
     if (Contains(line, "No module named ensurepip"))
       return "Python's ensurepip is missing (Debian: install python3-venv)";
     if (line.ends_with("No module named pip") || line.ends_with("No module named 'pip'"))
-      return "the runtime version has no pip: remove it, and install it again with an index of packages in "
-             "reach";
+      return "the runtime version has no pip: remove it, and install it again while a package index can be "
+             "reached";
   }
   const auto is_exception = [](std::string_view line) {
     const std::string_view name = Trim(line).substr(0, Trim(line).find(':'));

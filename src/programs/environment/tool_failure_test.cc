@@ -40,14 +40,14 @@ INSTANTIATE_TEST_SUITE_P(
              "  cause: error reading a body from connection",
              "  cause: end of file before message length reached"},
             Unavailable(
-                "uv: The download of demo-one==1.0 broke off or is damaged (end of file before message "
+                "uv: The download of demo-one==1.0 is incomplete or damaged (end of file before message "
                 "length reached); try again")},
         Row{"pip_download_cut",
             "pip",
             {"Collecting demo-one==1.0",
              "  Downloading http://127.0.0.1:9/files/demo_one-1.0-py3-none-any.whl (201 kB)",
              "ERROR: Wheel 'demo-one' located at /tmp/demo_one-1.0-py3-none-any.whl is invalid."},
-            Unavailable("pip: The download of demo_one-1.0-py3-none-any.whl broke off or is damaged (Wheel "
+            Unavailable("pip: The download of demo_one-1.0-py3-none-any.whl is incomplete or damaged (Wheel "
                         "'demo-one' located at /tmp/demo_one-1.0-py3-none-any.whl is invalid); try again")},
         Row{"users_own_wheel",
             "pip",
@@ -99,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"no_pip",
             "pip",
             {"/d/bin/python: No module named pip"},
-            FailedPrecondition("pip: the runtime version has no pip: remove it, and install it again with an "
-                               "index of packages in reach")},
+            FailedPrecondition("pip: the runtime version has no pip: remove it, and install it again while a "
+                               "package index can be reached")},
         Row{"no_ensurepip",
             "venv",
             {"/usr/bin/python3.11: No module named ensurepip"},

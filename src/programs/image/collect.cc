@@ -221,7 +221,7 @@ Result<Collected> RemoveAll(const CacheLayout& layout, const std::vector<CachedI
   if (!nobody_pulls) return collected;
   if (const Status rest = RemoveRest(layout, removed, unpulled_age_max); !rest)
     Diagnose(DiagnosticLevel::kWarning,
-             "layers of images that are gone are not removed yet: " + rest.error().message);
+             "cannot remove layers of deleted images yet: " + rest.error().message);
   return collected;
 }
 
@@ -307,13 +307,13 @@ Result<ListedImage> FindListed(const std::string& images_dir, const std::string&
   if (found.empty()) found = std::move(begun);
   if (found.empty())
     return std::unexpected(
-        NotFound("There is no image [" + text + "]. These are there: trainyard images list"));
+        NotFound("There is no image [" + text + "]. To list all images: trainyard images list"));
   // If the tag has moved: the image that was last pulled under it.
   if (std::ranges::find(found.front().names, name) != found.front().names.end())
     return std::ranges::max(found, {}, &ListedImage::pulled);
   if (found.size() == 1) return found.front();
   return std::unexpected(
-      InvalidArgument({}, "Several images begin with [" + text + "]; say more of the digest."));
+      InvalidArgument({}, "Several images begin with [" + text + "]; give more digits of the digest."));
 }
 
 }  // namespace trainyard::image

@@ -270,11 +270,11 @@ class Unpacking {
 Status UnpackBudget::Spend(std::int64_t bytes) {
   bytes_ += std::clamp<std::int64_t>(bytes, 0, INT64_MAX - bytes_);
   if (bytes_ <= kUnpackedFreeBytes || bytes_ / kUnpackRatioMax <= blob_bytes_) return {};
-  return std::unexpected(InvalidArgument(
-      {}, "a layer of " + PrintBytes(blob_bytes_) + " unpacks to " + PrintBytes(bytes_) +
-              " or more, which is over " + PrintBytes(kUnpackedFreeBytes) + " and more than " +
-              std::to_string(kUnpackRatioMax) +
-              " times its size: it is refused; build the image without large files that hold nothing"));
+  return std::unexpected(
+      InvalidArgument({}, "a layer of " + PrintBytes(blob_bytes_) + " unpacks to " + PrintBytes(bytes_) +
+                              " or more, which is over " + PrintBytes(kUnpackedFreeBytes) +
+                              " and more than " + std::to_string(kUnpackRatioMax) +
+                              " times its size: it is rejected; build the image without large empty files"));
 }
 
 std::int64_t DiskReserve(std::int64_t total) {
@@ -300,8 +300,8 @@ Status DiskGuard::Wrote(std::int64_t bytes) {
   if (files > 0 && files_free < files / kFilesReserveShare)
     return std::unexpected(
         Error{Code::kResourceExhausted,
-              "the disk has room for " + std::to_string(files_free) +
-                  " more files, and a hundredth of it is kept free when a layer is unpacked" + kWhatToDo,
+              "the disk has inodes for " + std::to_string(files_free) +
+                  " more files, and 1% of its inodes are kept free when a layer is unpacked" + kWhatToDo,
               {}});
   return {};
 }

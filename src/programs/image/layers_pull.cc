@@ -295,7 +295,7 @@ Result<std::vector<LayerRecord>> LayersPull::Run(const Manifest& manifest, const
   if (const std::vector<Layer> missing = Missing(manifest, config); !missing.empty()) {
     TY_RETURN_IF_ERROR(Fetch(missing));
     if (!Missing(manifest, config).empty())
-      return std::unexpected(Error{Code::kDataLoss, "not all of its layers came", {}});
+      return std::unexpected(Error{Code::kDataLoss, "some of its layers are missing", {}});
   }
   TY_RETURN_IF_ERROR(Publish());
   TY_TRY(std::vector<LayerRecord> records, Records(manifest, config));

@@ -33,10 +33,9 @@ struct FreeArchive {
 };
 
 Error NoArchive(const std::string& path) {
-  return InvalidArgument({},
-                         path +
-                             " is not an archive of an image: what docker save, podman save, buildah push "
-                             "oci-archive:... and skopeo copy write is one");
+  return InvalidArgument({}, path +
+                                 " is not an image archive: make one with docker save, podman save, buildah "
+                                 "push oci-archive:... or skopeo copy");
 }
 
 /// The small files at the top of a tar that say what is in it.

@@ -98,9 +98,8 @@ Result<Manifest> ParseManifest(std::string_view text) {
   TY_TRY(const json::object object, ReadObject("manifest", text));
   const json::value* version = object.if_contains("schemaVersion");
   if (version != nullptr && version->is_int64() && version->as_int64() == 1)
-    return std::unexpected(
-        FailedPrecondition("it is in a form that Docker left in 2017 (manifest schema 1); pull and push it "
-                           "with a tool of today"));
+    return std::unexpected(FailedPrecondition(
+        "it uses manifest schema 1, which Docker replaced in 2017; pull and push it with a current tool"));
   if (!object.contains("config") || !object.contains("layers"))
     return std::unexpected(FailedPrecondition("it is not a container image"));
   const std::string kind = wire::TextIn(wire::ObjectIn(object, "config"), "mediaType");
@@ -112,8 +111,9 @@ Result<Manifest> ParseManifest(std::string_view text) {
   const json::array* layers = object.at("layers").if_array();
   if (layers == nullptr) return std::unexpected(Unreadable("manifest", "\"layers\" is no list"));
   if (layers->size() > kLayersMax)
-    return std::unexpected(FailedPrecondition("it has " + std::to_string(layers->size()) +
-                                              " layers; 127 can be stacked. Build it with fewer steps"));
+    return std::unexpected(
+        FailedPrecondition("it has " + std::to_string(layers->size()) +
+                           " layers, and at most 127 are supported. Build it with fewer steps"));
   for (const json::value& layer : *layers) {
     if (!layer.is_object()) return std::unexpected(Unreadable("manifest", "a layer is no JSON object"));
     if (wire::TextIn(layer.as_object(), "mediaType").ends_with("+encrypted"))

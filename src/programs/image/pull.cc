@@ -94,7 +94,7 @@ class Pulling {
       if (!bytes || Sha256(*bytes) != image_.digest)
         return std::unexpected(
             FailedPrecondition("it has changed since the job was created: it is no longer " + image_.digest +
-                               "; create the job anew"));
+                               "; submit the job again"));
       TY_RETURN_IF_ERROR(WriteBlob(layout_, image_.digest, *bytes));
     }
     return ParseManifest(*bytes);

@@ -63,7 +63,7 @@ Status NoteAccess(const Sources& sources, const CacheLayout& layout, const Refer
                                     .name = former ? former->name : reference.Print(),
                                     .access = AccessTo(sources, reference)});
   if (written) return {};
-  return std::unexpected(Unavailable("how it may be pulled cannot be noted: " + written.error().message));
+  return std::unexpected(Unavailable("cannot record how it may be pulled: " + written.error().message));
 }
 
 class Resolving {
@@ -81,7 +81,7 @@ class Resolving {
     std::string digest = Sha256(manifest);
     // The requested digest may be that of an index: one of its members is what runs.
     if (!reference_.digest.empty() && reference_.digest != digest)
-      return std::unexpected(Error{Code::kDataLoss, "what is there has the digest " + digest, {}});
+      return std::unexpected(Error{Code::kDataLoss, "the image there has the digest " + digest, {}});
     if (IsIndex(manifest)) {
       TY_TRY(const Descriptor chosen, ChooseManifest(manifest, ThisArchitecture()));
       digest = chosen.digest;

@@ -31,32 +31,30 @@ struct Row {
 };
 
 constexpr std::string_view kNoCredentials =
-    "{registry} wants other credentials than it was given, or there is no such image (run: trainyard "
+    "{registry} requires other credentials, or there is no such image (run: trainyard "
     "registries "
     "login {registry})";
 constexpr std::string_view kTlsOrNot =
-    "{registry} speaks without TLS; say --insecure-registry {registry} if that is as it should be";
+    "{registry} does not use TLS; pass --insecure-registry {registry} if that is intended";
 
 /// The first matching row wins.
 constexpr std::array kRows{
     Row{kRefusedConnection, Code::kFailedPrecondition,
-        "{registry} leads to an address of the server's machine, or to one that only this machine reaches. "
-        "If "
-        "that is meant, the server's operator names the registry: trainyard serve --insecure-registry "
+        "{registry} has an address of the server's machine, or one that only this machine can reach. If that "
+        "is intended, the server's operator can allow the registry: trainyard serve --insecure-registry "
         "{registry} (without TLS), --image-map, or trainyard registries login {registry}"},
     Row{"connections cannot be watched on this machine", Code::kFailedPrecondition,
-        "where users log in, registries are asked only where the kernel can watch connections (seccomp), "
-        "which "
-        "this machine does not allow"},
+        "with logins enabled, the server contacts registries only if the kernel can watch connections "
+        "(seccomp), which this machine does not allow"},
     Row{"no space left on device", Code::kResourceExhausted,
         "the disk is full; remove images that are not used (run: trainyard images remove --unused)"},
     Row{"disk quota exceeded", Code::kResourceExhausted,
         "the disk quota is used up; remove images that are not used (run: trainyard images remove --unused)"},
     Row{"toomanyrequests", Code::kUnavailable,
-        "{registry} lets nobody pull so often; log in there, or wait (run: trainyard registries login "
-        "{registry})"},
+        "{registry} limits how often images are pulled; log in there, or wait (run: trainyard registries "
+        "login {registry})"},
     Row{"Digest did not match", Code::kDataLoss,
-        "{registry} sent something else than its digest promises; push the image again"},
+        "{registry} sent data that does not match its digest; push the image again"},
     Row{"does not match provided manifest digest", Code::kDataLoss,
         "{registry} sent a manifest that does not match its digest; push the image again"},
     Row{"manifest unknown", Code::kNotFound, "there is no such image or tag in {registry}"},
@@ -68,7 +66,7 @@ constexpr std::array kRows{
     Row{"fetching blob: invalid status code from registry 404", Code::kDataLoss,
         "{registry} has lost a layer of it; push the image again"},
     Row{"invalid username/password", Code::kPermissionDenied,
-        "{registry} does not take this user name and password (run: trainyard registries login {registry})"},
+        "{registry} rejects this user name and password (run: trainyard registries login {registry})"},
     Row{"unauthorized", Code::kPermissionDenied, kNoCredentials},
     Row{"authentication required", Code::kPermissionDenied, kNoCredentials},
     Row{"requested access to the resource is denied", Code::kPermissionDenied, kNoCredentials},
@@ -77,9 +75,8 @@ constexpr std::array kRows{
     Row{"server gave HTTP response to HTTPS client", Code::kFailedPrecondition, kTlsOrNot},
     Row{"first record does not look like a TLS handshake", Code::kFailedPrecondition, kTlsOrNot},
     Row{"x509:", Code::kFailedPrecondition,
-        "{registry} shows a certificate that this machine does not trust; install its authority's "
-        "certificate in "
-        "/etc/containers/certs.d/{registry}/ca.crt"},
+        "{registry} has a certificate that this machine does not trust; install its authority's certificate "
+        "in /etc/containers/certs.d/{registry}/ca.crt"},
     Row{"Cannot connect to the Docker daemon", Code::kUnavailable,
         "no Docker daemon answers on this machine; start it, or push the image to a registry"},
     Row{"No such image", Code::kNotFound, "the Docker daemon has no such image"},
@@ -91,19 +88,19 @@ constexpr std::array kRows{
     Row{"i/o timeout", Code::kUnavailable, "{registry} does not answer: timeout"},
     Row{"context deadline exceeded", Code::kUnavailable, "{registry} does not answer in time"},
     Row{"TLS handshake timeout", Code::kUnavailable, "{registry} does not answer: timeout"},
-    Row{"connection reset by peer", Code::kUnavailable, "{registry} broke the connection off"},
-    Row{"broken pipe", Code::kUnavailable, "{registry} broke the connection off"},
-    Row{"invalid status code from registry 5", Code::kUnavailable, "{registry} has an error of its own"},
-    Row{"received unexpected HTTP status: 5", Code::kUnavailable, "{registry} has an error of its own"},
-    Row{"untarring file", Code::kInvalidArgument, "it is not a whole archive of an image"},
-    Row{"loading tar component", Code::kInvalidArgument, "it is not a whole archive of an image"},
-    Row{"archive/tar: invalid tar header", Code::kInvalidArgument, "it is not an archive of an image"},
-    Row{"unexpected EOF", Code::kUnavailable, "{registry} broke off in the middle"},
-    Row{": EOF", Code::kUnavailable, "{registry} broke the connection off"},
+    Row{"connection reset by peer", Code::kUnavailable, "{registry} closed the connection"},
+    Row{"broken pipe", Code::kUnavailable, "{registry} closed the connection"},
+    Row{"invalid status code from registry 5", Code::kUnavailable, "{registry} has an internal error"},
+    Row{"received unexpected HTTP status: 5", Code::kUnavailable, "{registry} has an internal error"},
+    Row{"untarring file", Code::kInvalidArgument, "the image archive is incomplete"},
+    Row{"loading tar component", Code::kInvalidArgument, "the image archive is incomplete"},
+    Row{"archive/tar: invalid tar header", Code::kInvalidArgument, "it is not an image archive"},
+    Row{"unexpected EOF", Code::kUnavailable, "{registry} closed the connection too early"},
+    Row{": EOF", Code::kUnavailable, "{registry} closed the connection"},
     Row{"no descriptor found for reference", Code::kNotFound, "there is no image of that name in it"},
     Row{"more than one image in oci", Code::kInvalidArgument, "it has several images; add :NAME"},
     Row{"\" not found", Code::kNotFound, "there is no image of that name in it"},
-    Row{"no such file or directory", Code::kNotFound, "there is no such file or folder"},
+    Row{"no such file or directory", Code::kNotFound, "there is no such file or directory"},
     Row{"permission denied", Code::kPermissionDenied, "this user may not read it"},
     Row{"invalid reference format", Code::kInvalidArgument, "it is not the name of an image"},
 };
@@ -136,7 +133,7 @@ std::string Filled(std::string_view text, std::string_view registry) {
 std::string Said(const std::vector<std::string>& printed) {
   for (const std::string& line : printed)
     if (line.find("level=fatal") != std::string::npos) return Message(line);
-  return printed.empty() ? "skopeo said nothing" : Message(printed.back());
+  return printed.empty() ? "skopeo printed no message" : Message(printed.back());
 }
 
 namespace fs = std::filesystem;

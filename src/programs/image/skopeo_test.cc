@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
             R"(trying to reuse blob sha256:c1 at destination: checking whether a blob sha256:c1 exists in 127.0.0.1:5000/p/x: unauthorized: authentication required)",
             kR, Code::kPermissionDenied, "trainyard registries login 127.0.0.1:5000"},
         Row{"wrong_password", R"(logging into \"127.0.0.1:5000\": invalid username/password)", kR,
-            Code::kPermissionDenied, "does not take this user name and password"},
+            Code::kPermissionDenied, "rejects this user name and password"},
         Row{"no_host",
             R"(Error parsing image name \"docker://nowhere.invalid/p/x:v1\": pinging container registry nowhere.invalid: Get \"https://nowhere.invalid/v2/\": dial tcp: lookup nowhere.invalid on 127.0.0.53:53: no such host)",
             "nowhere.invalid", Code::kUnavailable, "there is no host named nowhere.invalid"},
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
             R"(Error parsing image name \"docker://127.0.0.1:1/p/x:v1\": pinging container registry 127.0.0.1:1: Get \"https://127.0.0.1:1/v2/\": dial tcp 127.0.0.1:1: connect: connection refused)",
             "127.0.0.1:1", Code::kUnavailable, "127.0.0.1:1 does not answer"},
         Row{"died_in_a_blob", "writing blob: happened during read: unexpected EOF", kR, Code::kUnavailable,
-            "broke off in the middle"},
+            "closed the connection too early"},
         Row{"plain_http",
             R"(Error parsing image name \"docker://r:1/p/x:v1\": pinging container registry r:1: Get \"https://r:1/v2/\": http: server gave HTTP response to HTTPS client)",
             "r:1", Code::kFailedPrecondition, "--insecure-registry r:1"},
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
             "r:1", Code::kFailedPrecondition, "/etc/containers/certs.d/r:1/ca.crt"},
         Row{"damaged_blob",
             "writing blob: happened during read: Digest did not match, expected sha256:c1, got sha256:16", kR,
-            Code::kDataLoss, "something else than its digest promises"},
+            Code::kDataLoss, "data that does not match its digest"},
         Row{"removed_blob",
             "reading blob sha256:c1: Error fetching blob: invalid status code from registry 404 (Not Found)",
             kR, Code::kDataLoss, "has lost a layer"},
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
             Code::kResourceExhausted, "the disk is full"},
         Row{"no_layout",
             R"(Error parsing image name \"oci:/nope:x\": open /nope/index.json: no such file or directory)",
-            "", Code::kNotFound, "no such file or folder"},
+            "", Code::kNotFound, "no such file or directory"},
         Row{"not_in_layout",
             R"(Error parsing image name \"oci:/l:zzz\": no descriptor found for reference \"zzz\")", "",
             Code::kNotFound, "no image of that name in it"},
@@ -76,10 +76,10 @@ INSTANTIATE_TEST_SUITE_P(
             "", Code::kNotFound, "no image of that name in it"},
         Row{"garbage",
             R"(Error parsing image name \"oci-archive:/g.tar\": creating temp directory: untarring file \"/var/tmp/oci41\": unexpected EOF)",
-            "", Code::kInvalidArgument, "not a whole archive"},
+            "", Code::kInvalidArgument, "the image archive is incomplete"},
         Row{"docker_garbage",
             R"(Error parsing image name \"docker-archive:/g.tar\": loading tar component manifest.json: unexpected EOF)",
-            "", Code::kInvalidArgument, "not a whole archive"},
+            "", Code::kInvalidArgument, "the image archive is incomplete"},
         Row{"no_daemon",
             R"(Error parsing image name \"docker-daemon:busybox:latest\": loading image from docker engine: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?)",
             "", Code::kUnavailable, "no Docker daemon answers"},
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(SkopeoFailure, PassesOnWhatItDoesNotKnow) {
   EXPECT_EQ(SkopeoFailure({R"(time="t" level=fatal msg="something \"new\" happened")"}, "r"),
             Internal("skopeo: something \"new\" happened"));
-  EXPECT_EQ(SkopeoFailure({}, "r"), Internal("skopeo: skopeo said nothing"));
+  EXPECT_EQ(SkopeoFailure({}, "r"), Internal("skopeo: skopeo printed no message"));
 }
 
 }  // namespace

@@ -113,9 +113,9 @@ std::string LogAllowance::Reason() const {
 }
 
 std::string LogAllowance::Begins() const {
-  return "From here on this replica's output is not kept" +
-         std::string(closed_ == Why::kNothing ? " until it can be stored again" : "") + ": " + Reason() +
-         ". The program goes on.";
+  return "From here on, this replica's output is not stored" +
+         std::string(closed_ == Why::kNothing ? " until storing works again" : "") + ": " + Reason() +
+         ". The program continues to run.";
 }
 
 std::optional<std::string> LogAllowance::Note(std::uint64_t now_ns, bool at_end) {

@@ -180,10 +180,10 @@ TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
     ASSERT_TRUE(lines.ParseFromString(chunk.lines()));
     for (const v1::LogLine& line : lines.line()) texts.push_back(line.text());
   }
-  EXPECT_THAT(texts,
-              ElementsAre("one", "two", testing::StartsWith("From here on this replica's output is not kept"),
-                          testing::StartsWith("4 lines of this replica's output, 151 bytes, are not"),
-                          "Module completed"));
+  EXPECT_THAT(texts, ElementsAre("one", "two",
+                                 testing::StartsWith("From here on, this replica's output is not stored"),
+                                 testing::StartsWith("4 lines of this replica's output, 151 bytes, are not"),
+                                 "Module completed"));
   EXPECT_THAT(writer.Traceback(), testing::HasSubstr("KeyError: 1")) << "the reason of a failure is kept";
   EXPECT_EQ(writer.tail().Lines().back().text, "KeyError: 1");
 }
@@ -309,8 +309,8 @@ TEST(LogAllowanceTest, OnceOverTheLimitKeepsNothing) {
   EXPECT_FALSE(allowance.Keep(0)) << "no holes";
   EXPECT_EQ(
       allowance.Note(1, false),
-      "From here on this replica's output is not kept: its limit is 2.4e-07 GB for a replica (trainyard "
-      "serve --replica-logs-max-gb). The program goes on.");
+      "From here on, this replica's output is not stored: its limit is 2.4e-07 GB for a replica (trainyard "
+      "serve --replica-logs-max-gb). The program continues to run.");
   EXPECT_EQ(allowance.Note(2, false), std::nullopt);
   EXPECT_FALSE(allowance.Keep(50));
   EXPECT_EQ(allowance.Note(kDroppedNoteIntervalNs, false), std::nullopt);
@@ -326,9 +326,10 @@ TEST(LogAllowanceTest, TheEndSaysHowMuch) {
   allowance.CloseForJob();
   EXPECT_EQ(allowance.Note(1, false), std::nullopt) << "nothing was dropped yet";
   EXPECT_FALSE(allowance.Keep(7));
-  EXPECT_EQ(allowance.Note(1, false),
-            "From here on this replica's output is not kept: the limit of this job's log is 10 GB (trainyard "
-            "serve --job-logs-max-gb). The program goes on.");
+  EXPECT_EQ(
+      allowance.Note(1, false),
+      "From here on, this replica's output is not stored: the limit of this job's log is 10 GB (trainyard "
+      "serve --job-logs-max-gb). The program continues to run.");
   EXPECT_EQ(
       allowance.Note(2, true),
       "1 line of this replica's output, 7 bytes, is not in this log: the limit of this job's log is 10 GB "
@@ -345,8 +346,8 @@ TEST(LogAllowanceTest, HoldsAndReleases) {
     allowance.Hold();
     EXPECT_FALSE(allowance.Keep(5));
     EXPECT_EQ(allowance.Note(1, false),
-              "From here on this replica's output is not kept until it can be stored again: it could not be "
-              "stored. The program goes on.");
+              "From here on, this replica's output is not stored until storing works again: it could not be "
+              "stored. The program continues to run.");
     EXPECT_FALSE(allowance.Keep(5));
     allowance.Release();
     EXPECT_EQ(allowance.Note(1, false), std::to_string(2 * round) + " lines of this replica's output, " +

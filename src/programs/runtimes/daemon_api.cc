@@ -217,7 +217,8 @@ Result<ContainerState> DaemonApi::ReadEnd(http::ClientStream& wait, const std::s
     const auto bytes = wait.Read(kWaitRound);
     if (!bytes && bytes.error().code == Code::kDeadlineExceeded) continue;  // it runs
     if (!bytes)
-      return std::unexpected(Unavailable("the container engine went away: " + bytes.error().message));
+      return std::unexpected(
+          Unavailable("the connection to the container engine was lost: " + bytes.error().message));
     if (bytes->empty()) break;
     text += *bytes;
     if (text.size() > kProgressLineMax) break;

@@ -126,13 +126,13 @@ Result<DaemonImage> ObtainImage(DaemonApi& api, const v1::Manifest& manifest, co
       if (auto found = FindAny(api, names, reached)) return *std::move(found);
     } else {
       hooks.info("The container engine cannot pull it (" + pulled.error().message +
-                 "): it is loaded from here.");
+                 "): loading it from this server.");
     }
   }
   TY_RETURN_IF_ERROR(LoadFromCache(api, manifest, access, hooks));
   if (auto found = FindAny(api, names, reached)) return *std::move(found);
   TY_RETURN_IF_ERROR(reached);
-  return std::unexpected(Internal("the container engine does not have the image that it was given"));
+  return std::unexpected(Internal("the container engine does not have the image that was loaded into it"));
 }
 
 Result<ToolEnd> RunInstallation(DaemonApi& api, const std::string& name, const DaemonContainer& container,

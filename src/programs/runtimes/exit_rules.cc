@@ -30,7 +30,7 @@ std::string MemoryMessage(const ObservedEnd& end) {
   if (!diagnosis::IsAtMemoryLimit(end.memory_peak_bytes, end.memory_bytes))
     return "the machine ran out of memory and the kernel killed one of the replica's processes" + peak;
   return "the replica's processes used more than the " + Mebibytes(end.memory_bytes) +
-         " MiB that they may use" + peak + "; the kernel killed one";
+         " MiB that they are allowed" + peak + "; the kernel killed one";
 }
 
 void DecideStop(const ObservedEnd& end, v1::ExitRecord& exit) {

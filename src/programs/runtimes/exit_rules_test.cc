@@ -45,12 +45,12 @@ INSTANTIATE_TEST_SUITE_P(
              .oom_kills = 1,
              .memory_bytes = 60 << 20,
              .memory_peak_bytes = (60 << 20) - 100'000},
-            "OUT_OF_MEMORY|0|9|the replica's processes used more than the 60 MiB that they may use (peak "
+            "OUT_OF_MEMORY|0|9|the replica's processes used more than the 60 MiB that they are allowed (peak "
             "59.9 MiB); the "
             "kernel killed one"},
         Row{"memory_without_a_peak",
             {.reported = true, .wait_status = SIGKILL, .oom_kills = 1, .memory_bytes = 64 << 20},
-            "OUT_OF_MEMORY|0|9|the replica's processes used more than the 64 MiB that they may use; the "
+            "OUT_OF_MEMORY|0|9|the replica's processes used more than the 64 MiB that they are allowed; the "
             "kernel killed "
             "one"},
         Row{"memory_of_a_child",

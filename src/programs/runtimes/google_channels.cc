@@ -96,8 +96,8 @@ std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const C
   if (!manifest.has_google_front() || (found.names && found.files)) return {};
   const std::string files = std::string(kGcsFolder) + "/BUCKET";
   if (found.names)
-    return "The buckets are not there as files (" + files +
-           "): the server could not make the folder, or on a cluster's node was not told of it "
+    return "The buckets are not available as files (" + files +
+           "): the server could not create their directory, or on a cluster's node does not know it "
            "(--node-buckets).";
   std::string line = "gs:// works here for google-cloud-storage, gcsfs, pandas and gcloud storage";
   line += found.files ? ", and the buckets are the files below " + files : "";

@@ -291,9 +291,9 @@ struct Phrase {
 
 /// Advice for the runtimes' messages about programs that cannot be started.
 constexpr std::array kPhrases = {
-    Phrase{"exec format error", "it is for another kind of machine, or a script without a #! line"},
+    Phrase{"exec format error", "it is for another processor, or a script without a #! line"},
     Phrase{"permission denied", "it is not executable"}, Phrase{"not found", "the image has no such file"},
-    Phrase{"no such file", "the image has no such file, or not the interpreter or loader that it names"},
+    Phrase{"no such file", "the image lacks the file, or the interpreter or loader that it needs"},
     Phrase{"is a directory", "it is a folder"}};
 
 /// The first error of the runtime's log.

@@ -141,8 +141,8 @@ std::vector<std::string> ModuleProgram::Lacks(const ProgramStart& start, Isolati
   const bool has_view = isolation != Isolation::kNone;
   if (!has_view && !ForbiddenDevices(start.manifest.devices()).empty()) {
     lines.emplace_back(
-        "The replica can open accelerators that are not its own: only CUDA_VISIBLE_DEVICES "
-        "keeps it from them.");
+        "The replica can open accelerators of others: this machine restricts it by CUDA_VISIBLE_DEVICES "
+        "only.");
   }
   const std::string advice = has_view ? std::string() : NamespaceAdvice(ReadNamespaceSettings());
   std::string channels =

@@ -105,12 +105,12 @@ void WaitFor(int pidfd) {
 
 std::string BuildIsolation::Lacks() const {
   const std::string begin =
-      "This machine lacks some isolation (" + required_.reason + "): what builds the packages ";
+      "This machine lacks some isolation (" + required_.reason + "): the tools that build packages ";
   switch (required_.isolation) {
     case Isolation::kNamespaces: return "";
     case Isolation::kUserNamespaces: return "";
     case Isolation::kNoPidNamespace: return begin + "can send signals to the server's other processes.";
-    case Isolation::kNone: return begin + "can read and change whatever the server's account can.";
+    case Isolation::kNone: return begin + "can read and change all files of the server's account.";
   }
   return "";
 }

@@ -255,7 +255,7 @@ bool ReapAll(pid_t program, int& wait_status) {
   return ended;
 }
 
-/// Takes one order; false when the supervisor is gone.
+/// Takes one order; false when the supervisor has ended.
 bool TakeOrder(pid_t program, int stop_signal) {
   char order = 0;
   const ssize_t size = recv(kControl, &order, 1, MSG_DONTWAIT);

@@ -33,7 +33,7 @@ struct InitStart {
   gid_t gid_outside;
 };
 /// The init process: sets up the isolation, starts the program, reaps, and ends everything when the program
-/// has ended or the supervisor is gone. Call it in the process that was cloned with the isolation's flags.
+/// has ended or the supervisor has ended. Call it in the process that was cloned with the isolation's flags.
 /// Never returns.
 [[noreturn]] void RunInit(const SandboxPlan& plan, const InitStart& start);
 

@@ -75,7 +75,7 @@ void OutputKeeper::Flush(Time now, bool at_once) {
   if (!waits_for_disk) return;
   const auto waited = std::chrono::duration_cast<milliseconds>(now - disk_full_since_);
   disk_full_since_ = retry_at_ = Time::max();
-  log_.Say(LogEntry::WARNING, "The replica's output was held back for " + std::to_string(waited.count()) +
+  log_.Say(LogEntry::WARNING, "The replica's output was delayed by " + std::to_string(waited.count()) +
                                   " ms: its lines could not be written to disk.");
 }
 
@@ -134,7 +134,7 @@ AttemptEvent ExitWriter::Write(v1::ExitRecord& exit) {
   if (const Status removed = RemoveNotedContainers(dir_); !removed) {
     if (!std::exchange(says_container_left_, true))
       log_.Say(LogEntry::WARNING, "The container may still run: " + removed.error().message +
-                                      ". The replica ends when the engine is back.");
+                                      ". The replica ends when the container engine is available again.");
     return AttemptEvent::kContainerLeft;
   }
   if (!SyncLines(exit)) return WaitForDisk(unsynced_);

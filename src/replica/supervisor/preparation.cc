@@ -92,7 +92,7 @@ class Reporter {
     std::string frame;
     AppendFrame(std::string(1, kind).append(content), frame);
     pipe_.With([&frame](int& pipe) {
-      if (!WriteAll(pipe, frame)) _exit(1);  // the supervisor is gone
+      if (!WriteAll(pipe, frame)) _exit(1);  // the supervisor has ended
     });
   }
 
@@ -233,7 +233,7 @@ std::optional<Status> Preparation::OnReadable() {
   // It would need as much memory the next time.
   if (!outcome && outcome.error().code == Code::kAborted && cgroup_.OomKills() > 0)
     outcome = std::unexpected(FailedPrecondition(
-        outcome.error().message + ": it needed more memory than the replica or its machine has for it"));
+        outcome.error().message + ": it needed more memory than the replica or its machine has"));
   return outcome;
 }
 

@@ -189,7 +189,7 @@ void Supervisor::OnPreparation() {
   preparation_.reset();
   if (!*outcome) return FailPreparation(outcome->error());
   auto prepared = source_.Find(setup_.manifest);
-  if (!prepared) return FailPreparation(Internal("what was prepared is gone"));
+  if (!prepared) return FailPreparation(Internal("the prepared program no longer exists"));
   BecomeReady(*std::move(prepared));
 }
 
@@ -218,8 +218,8 @@ bool Supervisor::WaitsFor(const Error& error) {
   if (!IsShortage(error)) return false;
   if (!short_since_) {
     short_since_ = now_;
-    log_.Say(LogEntry::WARNING, "The replica waits, because its machine lacks something to start it (" +
-                                    error.message + "). It starts when that is there again.");
+    log_.Say(LogEntry::WARNING, "Waiting to start the replica: its machine lacks a resource (" +
+                                    error.message + "). It starts when the resource is available again.");
   }
   return now_ < *short_since_ + kShortageWaitMax;
 }
@@ -317,7 +317,7 @@ void Supervisor::Finish() {
 }
 
 void Supervisor::GiveUp() {
-  Diagnose(DiagnosticLevel::kError, "the attempt's directory was removed: its program is ended");
+  Diagnose(DiagnosticLevel::kError, "the attempt's directory was removed: ending its program");
   preparation_.reset();
   if (run_) run_->GiveUp();
   run_.reset();

@@ -152,7 +152,7 @@ TEST_F(ServerTest, AFullSpoolHoldsTheProgramBackForAWhileOnly) {
   server_->Acknowledge(true);
   ASSERT_TRUE(WaitForLine("Task completed successfully."));
   const std::vector<std::string> lines = Lines();
-  EXPECT_THAT(lines, Contains(HasSubstr("is not kept until it can be stored again")));
+  EXPECT_THAT(lines, Contains(HasSubstr("is not stored until storing works again")));
   EXPECT_THAT(lines, Contains(HasSubstr("bytes, are not in this log")));
   Finish();
 }
@@ -170,8 +170,9 @@ TEST_F(ServerTest, BeyondItsLimitTheOutputIsDropped) {
   EXPECT_GT(bytes, 80'000U);
   EXPECT_LT(bytes, 100'000U);
   const std::vector<std::string> lines = Lines();
-  EXPECT_THAT(lines,
-              Contains(HasSubstr("From here on this replica's output is not kept: its limit is 0.0001 GB")));
+  EXPECT_THAT(
+      lines,
+      Contains(HasSubstr("From here on, this replica's output is not stored: its limit is 0.0001 GB")));
   EXPECT_THAT(lines, Contains(HasSubstr("of this replica's output, ")));
   EXPECT_THAT(lines, Contains(HasSubstr("returned non-zero exit status 3")));
 }
@@ -209,7 +210,7 @@ TEST_F(ServerTest, AFullDiskLosesNothing) {
   LetProgramEnd();
   WaitForExit();
   std::vector<std::string> lines = UserLines();
-  EXPECT_THAT(lines, Contains(HasSubstr("output was held back")));
+  EXPECT_THAT(lines, Contains(HasSubstr("output was delayed by")));
   std::erase_if(lines, [](const std::string& line) { return line.starts_with("WARNING "); });
   EXPECT_EQ(lines.size(), 20'001U);
   Dismiss();

@@ -93,7 +93,7 @@ TEST_P(FullDiskTest, AProgramWaitsForItAndThenRunsIsolated) {
   EXPECT_EQ(exit.cause(), v1::ExitRecord::EXITED);
   EXPECT_EQ(exit.exit_code(), 0);
   EXPECT_THAT(UserLines(), Contains("INFO is isolated"));
-  EXPECT_THAT(Lines(), Contains(HasSubstr("The replica waits, because its machine lacks something")));
+  EXPECT_THAT(Lines(), Contains(HasSubstr("Waiting to start the replica: its machine lacks a resource")));
 }
 
 TEST_P(FullDiskTest, AWaitingProgramCanBeStopped) {
@@ -152,7 +152,8 @@ TEST_F(TroubleTest, ADamagedRecordIsPassedOverAndSaid) {
   const v1::ExitRecord exit = Finish();
   EXPECT_EQ(exit.exit_code(), 0);
   const std::vector<std::string> lines = Lines();
-  EXPECT_THAT(lines, Contains("ERROR Line 4 is not in this log: the disk lost it before the server had it."));
+  EXPECT_THAT(lines,
+              Contains("ERROR Line 4 is not in this log: the disk lost it before the server received it."));
   EXPECT_THAT(lines, Not(Contains("INFO hello")));
   EXPECT_THAT(lines, Contains("INFO end"));
   EXPECT_EQ(exit.log_lines(), static_cast<std::int64_t>(lines.size()));

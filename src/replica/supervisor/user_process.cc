@@ -91,9 +91,10 @@ std::string_view Missing(Isolation isolation) {
   switch (isolation) {
     case Isolation::kNamespaces: return "";
     case Isolation::kUserNamespaces: return "";
-    case Isolation::kNoPidNamespace: return "the replica sees the processes of others";
+    case Isolation::kNoPidNamespace: return "the replica can see other users' processes";
     case Isolation::kNone:
-      return "the replica shares /tmp and processes with others, and hosts are named by address";
+      return "the replica shares /tmp and processes with others, and replicas are reached by address instead "
+             "of host name";
   }
   return "";
 }
@@ -152,7 +153,8 @@ Status MakeUsers(Launching& launching) {
   const v1::Manifest& manifest = launching.start.manifest;
   if (!manifest.has_users()) return {};
   if (manifest.program().has_container())
-    return std::unexpected(FailedPrecondition("containers cannot have users of their own (--job-users)"));
+    return std::unexpected(
+        FailedPrecondition("containers do not support separate users for jobs (--job-users)"));
   TY_TRY(launching.users, MakeUserNamespace({manifest.users().first(), manifest.users().count()}));
   return {};
 }
@@ -169,7 +171,8 @@ Status GiveAway(Launching& launching) {
       return std::unexpected(ErrnoError(errno, "give away " + folder));
   }
   for (const UniqueFd& pipe : launching.pipes.theirs) {
-    if (fchown(pipe.get(), root, root) != 0) return std::unexpected(ErrnoError(errno, "give away a pipe"));
+    if (fchown(pipe.get(), root, root) != 0)
+      return std::unexpected(ErrnoError(errno, "change the owner of a pipe"));
   }
   return {};
 }
@@ -281,8 +284,8 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   }
   if (const int error = launching.sandbox->doors_error(); error != 0) {
     degraded.push_back(
-        "TensorFlow's gs://, gsutil and others do not work here: the replica's connections could not "
-        "be led to the server (seccomp: " +
+        "TensorFlow's gs://, gsutil and others do not work here: the replica's connections could not be "
+        "redirected to the server (seccomp: " +
         std::string(std::strerror(error)) + ").");
   }
   for (std::string& line : program.Lacks(start, launching.isolation)) degraded.push_back(std::move(line));
@@ -294,7 +297,8 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
 Status UserProcess::CountMemory(const v1::Manifest& manifest) {
   auto made = MakeReplicaCgroup(manifest, {});
   if (!made) return std::unexpected(std::move(made).error());
-  if (!made->counts_memory()) return std::unexpected(FailedPrecondition("this machine counts no memory"));
+  if (!made->counts_memory())
+    return std::unexpected(FailedPrecondition("this machine does not measure memory use"));
   cgroup_ = std::move(*made);
   // Twice: a process may be started between listing the processes and its parent's joining.
   for (int round = 0; round < 2; ++round) {

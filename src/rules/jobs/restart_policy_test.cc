@@ -52,10 +52,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"lost", "cause: LOST message: 'the supervisor ended without a record'",
                         "Internal error occurred for the current attempt: the replica worker 0 was lost. "
                         "Reason: the supervisor ended without a record."},
-                    Row{"last_words", "cause: LOST message: 'It was killed. Its last words: no memory\\n'",
+                    Row{"last_words", "cause: LOST message: 'It was killed. Its last output: no memory\\n'",
                         "Internal error occurred for the current attempt: the replica worker 0 was lost. "
-                        "Reason: It was killed. "
-                        "Its last words: no memory."},
+                        "Reason: It was killed. Its last output: no memory."},
                     Row{"lost_without_words", "cause: LOST",
                         "Internal error occurred for the current attempt: the replica worker 0 was lost."},
                     Row{"stopped", "cause: STOPPED message: 'the system asked the supervisor to end'",

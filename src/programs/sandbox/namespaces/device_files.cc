@@ -123,7 +123,7 @@ void AddDriver(const DevicePlaces& places, DeviceFiles& files) {
   }
   if (names.empty()) {
     files.note =
-        "This machine's GPU driver has no libraries in the usual places: make a CDI file with "
+        "The libraries of this machine's GPU driver are not in the usual places: create a CDI file with "
         "'nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml'.";
     return;
   }

@@ -125,20 +125,20 @@ std::string NamespaceAdvice(const NamespaceSettings& settings) {
   if (settings.networks_max == 0) return "as root: sysctl user.max_net_namespaces=10000";
   if (settings.apparmor_restricts.value_or(0) != 0)
     return "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0";
-  return "no setting of this machine's forbids it: in a container, give it --security-opt seccomp=unconfined";
+  return "no setting of this machine forbids it: if this is a container, start it with --security-opt "
+         "seccomp=unconfined";
 }
 
 Error DoorsRefused(int error) {
   return FailedPrecondition(
-      std::string("connections of programs cannot be led elsewhere (seccomp: ") + std::strerror(error) + ")" +
-      (error == EBUSY ? "; whoever runs this container has a seccomp listener of its own: run it without"
-                      : ""));
+      std::string("connections of programs cannot be redirected (seccomp: ") + std::strerror(error) + ")" +
+      (error == EBUSY ? "; this container already runs under a seccomp listener: start it without one" : ""));
 }
 
 Status CheckUserNamespaces() {
   const Status tried = TryView({});
   if (tried) return {};
-  return std::unexpected(FailedPrecondition("this machine lets us make no user namespaces (" +
+  return std::unexpected(FailedPrecondition("this machine does not allow user namespaces (" +
                                             tried.error().message + "); " +
                                             NamespaceAdvice(ReadNamespaceSettings())));
 }
@@ -147,7 +147,7 @@ Status CheckOwnRoot() {
   const Status tried = TryView({.added = {"/trainyard-own-root"}});
   if (tried) return {};
   return std::unexpected(
-      FailedPrecondition("a replica can have no root of its own (" + tried.error().message + ")"));
+      FailedPrecondition("a replica cannot have its own root directory (" + tried.error().message + ")"));
 }
 
 Status CheckConnectDoors() {

@@ -90,7 +90,7 @@ Result<OwnView> Unshare() {
 
 Result<OwnView> EnterOwnView(const FileView& view, const std::string& hosts) {
   const auto forbidden = [](const std::string& reason) {
-    return std::unexpected(FailedPrecondition("this machine lets us make no user namespaces (" + reason +
+    return std::unexpected(FailedPrecondition("this machine does not allow user namespaces (" + reason +
                                               "); " + NamespaceAdvice(ReadNamespaceSettings())));
   };
   Result<OwnView> entered = Unshare();

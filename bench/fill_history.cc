@@ -13,7 +13,7 @@
 #include <string>
 
 #include "long_log.h"
-#include "rules/jobs/transition.h"
+#include "rules/jobs/transition_table.h"
 #include "stores/store/job_store.h"
 
 namespace trainyard::bench {

@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/wire/utf8.h"
 #include "rules/measurement/hypertune_file.h"
-#include "rules/measurement/seen_tags.h"
+#include "rules/measurement/report.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/wire/field_selector.h"
 #include "base/wire/resource_name.h"
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 #include "rules/jobs/job_id.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

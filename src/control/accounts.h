@@ -4,6 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "rules/cluster/project_number.h"
+#include "stores/identity/identities.h"
+#include "trainyard/control/v1/record.pb.h"
+
 namespace trainyard::control {
 
 /// What jobs need to know of service accounts: a deleted account's e-mail can later belong to a new one,
@@ -24,5 +28,14 @@ struct Accounts {
   /// As Shown, for the e-mail that a job runs as.
   [[nodiscard]] std::string ShownEmail(const std::string& email, std::string_view id) const;
 };
+
+[[nodiscard]] Accounts AccountsOf(const identity::Identities& identities);
+
+[[nodiscard]] cluster::NumberOf NumbersOf(identity::Identities& identities);
+
+/// The account whose rights a job's programs have, as an e-mail; if it was deleted, a text that names no
+/// account, even if a new account has its e-mail.
+[[nodiscard]] std::function<std::string(const control::v1::JobRecord& job)> RightsAccount(
+    identity::Identities& identities);
 
 }  // namespace trainyard::control

@@ -10,7 +10,7 @@
 #include "control/accounts.h"
 #include "control/run/without_jumps.h"
 #include "control/settings.h"
-#include "control/upkeep/project_bytes.h"
+#include "control/upkeep/figures.h"
 #include "engine/admissions.h"
 #include "engine/attempt_hosts.h"
 #include "rules/cluster/project_number.h"

@@ -14,11 +14,11 @@
 #include "control/run/maintenance.h"
 #include "control/run/recovery.h"
 #include "control/run/web_access.h"
-#include "control/views/list_search.h"
+#include "control/views/job_listing.h"
 #include "rules/iam/refusal.h"
 #include "rules/iam/resource.h"
 #include "rules/jobs/study.h"
-#include "rules/jobs/transition.h"
+#include "rules/jobs/transition_table.h"
 #include "rules/jobs/trial.h"
 
 namespace trainyard::control {

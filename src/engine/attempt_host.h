@@ -35,7 +35,7 @@ struct Inspection {
 
 /// Names an attempt and the machine that it runs on.
 struct AttemptRef {
-  std::string id;       ///< "JOBUID-TASKNAME-ATTEMPT": rules/cluster/attempt_id.h
+  std::string id;       ///< "JOBUID-TASKNAME-ATTEMPT": rules/cluster/task_name.h
   std::string node{};   ///< Slot.node; empty: the server's own machine
   std::string agent{};  ///< Slot.agent; empty: the server itself started it
   friend bool operator==(const AttemptRef&, const AttemptRef&) = default;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/known_accounts.h"
+#include "control/accounts.h"
 #include "programs/environment/built_runtime.h"
 #include "stores/storage/bucket_rights.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/async/system_clock.h"
 #include "base/async/testing/temporary_folder.h"
-#include "control/run/access_token.h"
+#include "control/run/token_service.h"
 
 namespace trainyard::api {
 namespace {

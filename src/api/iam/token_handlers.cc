@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/text/base64.h"
 #include "base/wire/error_body.h"
-#include "control/run/access_token.h"
 #include "control/run/token_service.h"
 #include "net/access/door.h"
 #include "net/http/uri.h"

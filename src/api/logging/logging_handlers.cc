@@ -11,7 +11,7 @@
 #include "base/wire/time.h"
 #include "net/access/caller.h"
 #include "rules/iam/resource.h"
-#include "stores/audit/audit_query.h"
+#include "stores/audit/audit_search.h"
 
 namespace trainyard::api {
 

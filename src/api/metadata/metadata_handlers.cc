@@ -11,7 +11,7 @@
 #include "api/console/console_handlers.h"
 #include "api/route.h"
 #include "base/ascii.h"
-#include "control/run/access_token.h"
+#include "control/run/token_service.h"
 
 namespace trainyard::api {
 

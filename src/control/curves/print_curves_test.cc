@@ -1,4 +1,4 @@
-#include "control/curves/print_curves.h"
+#include "control/curves/job_curves.h"
 
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/message_differencer.h>

@@ -1,4 +1,4 @@
-#include "control/curves/report_round.h"
+#include "control/curves/kept_jobs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,9 @@
 #include "control/curves/scalar_answers.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -12,7 +15,6 @@
 #include "base/wire/utf8.h"
 
 namespace trainyard::curves {
-
 namespace {
 
 using measurement::SeriesName;
@@ -106,6 +108,20 @@ Status CheckNames(const v1::ScalarQuery& query) {
   return {};
 }
 
+struct Signature {
+  std::string_view begins;
+  std::string_view type;
+};
+
+using namespace std::string_view_literals;
+
+constexpr std::array kSignatures{
+    Signature{"\x89PNG\r\n\x1a\n"sv, "image/png"},
+    Signature{"\xff\xd8\xff"sv, "image/jpeg"},
+    Signature{"GIF87a"sv, "image/gif"},
+    Signature{"GIF89a"sv, "image/gif"},
+};
+
 }  // namespace
 
 Status CheckQuery(const v1::ScalarQuery& query) {
@@ -166,6 +182,38 @@ void FillCurve(const measurement::Gathered& gathered, const v1::ScalarQuery& que
   if (!query.without_times()) curve.mutable_times()->Add(columns.times.begin(), columns.times.end());
   curve.mutable_values()->Add(columns.values.begin(), columns.values.end());
   curve.set_points(static_cast<std::int64_t>(part.points));
+}
+
+std::string_view ImageType(std::string_view bytes) {
+  for (const Signature& signature : kSignatures) {
+    if (bytes.starts_with(signature.begins)) return signature.type;
+  }
+  const bool is_webp = bytes.size() >= 14 && bytes.starts_with("RIFF") && bytes.substr(8, 6) == "WEBPVP";
+  return is_webp ? "image/webp"sv : ""sv;
+}
+
+Result<SummaryBytes> ReadSummary(const storage::ReadableObject& object,
+                                 const measurement::SummaryValue& value) {
+  if (value.extent.length > kSummaryBytesMax)
+    return std::unexpected(FailedPrecondition("It has " + std::to_string(value.extent.length) +
+                                              " bytes: more than is shown. Read it from the event file."));
+  SummaryBytes summary{.content_type = {}, .bytes = std::string(value.extent.length, '\0')};
+  std::size_t size = 0;
+  while (size < summary.bytes.size()) {
+    const ssize_t got = pread(object.file.get(), summary.bytes.data() + size, summary.bytes.size() - size,
+                              static_cast<off_t>(value.extent.offset + size));
+    if (got <= 0) return std::unexpected(NotFound("The event file has changed: list the summaries again."));
+    size += static_cast<std::size_t>(got);
+  }
+  if (value.kind == measurement::SummaryValue::Kind::kText) {
+    summary.content_type = "text/plain; charset=utf-8";
+    summary.bytes = wire::ReplaceMalformed(summary.bytes);
+    return summary;
+  }
+  summary.content_type = ImageType(summary.bytes);
+  if (summary.content_type.empty())
+    return std::unexpected(FailedPrecondition("This is no PNG, JPEG, GIF or WebP image: it is not shown."));
+  return summary;
 }
 
 }  // namespace trainyard::curves

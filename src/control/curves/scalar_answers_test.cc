@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/wire/json.h"
-#include "control/curves/read_summary.h"
 
 namespace trainyard::curves {
 namespace {

@@ -7,6 +7,7 @@
 #include "control/intake/image_lookups.h"
 #include "control/intake/runtime_choice.h"
 #include "rules/jobs/prepare.h"
+#include "trainyard/algorithms/v1/algorithm.pb.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
 
@@ -29,5 +30,10 @@ namespace trainyard::control {
 /// kInvalidArgument, kFailedPrecondition (no such image, no credentials, another architecture). `registries`
 /// and `record` outlive the call. Loop thread.
 boost::asio::awaitable<Status> LookUpImages(const ImageRegistries& registries, v1::JobRecord& record);
+
+/// Makes the record of a new job one that runs the algorithm: sets what the API shows of it
+/// (jobs::SetAlgorithm), a remark that says what runs instead of the image, and a note if its machines have
+/// more GPUs than the algorithm uses, or a TPU, which it does not use. Pure: any thread.
+void UseAlgorithm(const algorithms::v1::Algorithm& algorithm, v1::JobRecord& record);
 
 }  // namespace trainyard::control

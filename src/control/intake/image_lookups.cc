@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/async/on_pool.h"
 #include "control/collaborators.h"
 
 namespace trainyard::control {
-
 namespace {
 
 using std::chrono::milliseconds;
@@ -39,6 +39,12 @@ void Fill(const image::ResolvedImage& resolved, v1::ImageRecord& image) {
   image.set_reference(resolved.reference);
   image.set_digest(resolved.digest);
   image.set_size_bytes(resolved.size_bytes);
+}
+
+bool IsWorthKeeping(const Result<image::ResolvedImage>& said, std::chrono::milliseconds timeout) {
+  if (said) return true;
+  if (said.error().code == Code::kCancelled) return false;
+  return said.error().code != Code::kDeadlineExceeded || timeout >= KeptLookUps::kTimeMin;
 }
 
 }  // namespace
@@ -159,6 +165,30 @@ Turns& RegistryTurns::At(const std::string& registry) {
     return one.first != registry && one.second.queued() == 0 && one.second.under_way() == 0;
   });
   return turns_.try_emplace(registry, loop_, 1).first->second;
+}
+
+Result<image::ResolvedImage> KeptLookUps::Resolve(const ImageResolver& resolve, const std::string& image,
+                                                  std::chrono::milliseconds timeout,
+                                                  const std::stop_token& stop) {
+  const SysTime now = clock_.Now();
+  const auto is_over = [now](const auto& entry) {
+    return entry.second.since > now || now - entry.second.since >= kLife;
+  };
+  auto known = images_.With([&](Images& images) -> std::optional<Result<image::ResolvedImage>> {
+    std::erase_if(images, is_over);
+    const auto found = images.find(image);
+    if (found == images.end()) return std::nullopt;
+    return found->second.said;
+  });
+  if (known) return *std::move(known);
+  Result<image::ResolvedImage> said = resolve(image, timeout, stop);
+  if (!IsWorthKeeping(said, timeout)) return said;
+  images_.With([&](Images& images) {
+    if (images.size() >= kImagesMax && !images.contains(image))
+      images.erase(std::ranges::min_element(images, {}, [](const auto& one) { return one.second.since; }));
+    images.insert_or_assign(image, Kept{.since = now, .said = said});
+  });
+  return said;
 }
 
 }  // namespace trainyard::control

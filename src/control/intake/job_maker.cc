@@ -5,7 +5,7 @@
 
 #include "base/async/on_pool.h"
 #include "base/wire/resource_name.h"
-#include "control/intake/algorithm_choice.h"
+#include "control/intake/image_choice.h"
 #include "control/run/manifest.h"
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/project_number.h"

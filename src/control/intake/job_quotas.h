@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "control/upkeep/project_bytes.h"
+#include "control/upkeep/figures.h"
 #include "rules/jobs/accelerator_quota.h"
 #include "rules/placement/quota.h"
 #include "rules/placement/quota_gate.h"

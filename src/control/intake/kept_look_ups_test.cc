@@ -1,4 +1,4 @@
-#include "control/intake/kept_look_ups.h"
+#include "control/intake/image_lookups.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/role.h"
 #include "rules/cluster/scale_tier.h"
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 
 namespace trainyard::control {
 

@@ -1,4 +1,4 @@
-#include "control/run/access_token.h"
+#include "control/run/token_service.h"
 
 #include <gtest/gtest.h>
 

@@ -6,10 +6,8 @@
 #include "base/wire/time.h"
 #include "control/run/pause.h"
 #include "control/run/store_lines.h"
-#include "control/run/trouble.h"
 
 namespace trainyard::control {
-
 namespace {
 
 /// How often reading the remains of an ended attempt is retried after an error that is not a shortage.
@@ -91,6 +89,28 @@ boost::asio::awaitable<engine::AttemptHost::Remains> CollectRemains(const Collab
     co_await SayBehindLines(outside.logs, std::move(source), std::move(line), now, pause);
   }
   co_return remains;
+}
+
+void Dismiss(engine::ReplicaLink& link) {
+  engine::ToReplica frame;
+  frame.mutable_dismiss();
+  link.Send(std::move(frame));
+}
+
+void DismissOrphan(engine::ReplicaLink& link, replica::v1::Phase phase) {
+  if (phase == replica::v1::ENDED) return Dismiss(link);
+  engine::ToReplica frame;
+  frame.mutable_stop()->set_reason("The job does not need this replica any more.");
+  frame.mutable_stop()->set_kill(true);
+  link.Send(std::move(frame));
+}
+
+void AnswerOrphan(engine::ReplicaLink& link, const engine::FromReplica& frame) {
+  if (frame.has_exit()) return Dismiss(link);
+  if (!frame.has_log()) return;
+  engine::ToReplica ack;  // without it, its spool never runs empty, and it never ends
+  ack.mutable_log_ack()->set_next_line(frame.log().first_line() + frame.log().line_count());
+  link.Send(std::move(ack));
 }
 
 }  // namespace trainyard::control

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "control/collaborators.h"
+#include "engine/replica_link.h"
 #include "stores/logs/log_store.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -29,5 +30,18 @@ boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, engi
 boost::asio::awaitable<engine::AttemptHost::Remains> CollectRemains(const Collaborators& outside,
                                                                     engine::AttemptRef attempt,
                                                                     logs::LogSource source);
+
+// How the server ends supervisors that are no longer needed: the end of their attempt is recorded, or their
+// job is gone. Loop thread only.
+
+/// Call when the attempt's exit and all of its lines are stored (or not wanted): its supervisor may end.
+void Dismiss(engine::ReplicaLink& link);
+
+/// Answers the Hello of an orphaned supervisor in that phase: if its program has ended, it is dismissed; if
+/// not (which should not happen: its end was recorded without proof), it is told to kill the program first.
+void DismissOrphan(engine::ReplicaLink& link, replica::v1::Phase phase);
+
+/// Answers a later frame of an orphaned supervisor: its lines are dropped, its exit is accepted.
+void AnswerOrphan(engine::ReplicaLink& link, const engine::FromReplica& frame);
 
 }  // namespace trainyard::control

@@ -10,7 +10,7 @@
 #include "control/run/manifest.h"
 #include "control/run/pause.h"
 #include "control/run/service_log.h"
-#include "rules/cluster/attempt_id.h"
+#include "rules/cluster/task_name.h"
 
 namespace trainyard::control {
 

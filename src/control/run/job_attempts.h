@@ -9,7 +9,7 @@
 
 #include "base/async/task_group.h"
 #include "control/collaborators.h"
-#include "control/run/trouble.h"
+#include "control/run/pause.h"
 #include "trainyard/control/v1/record.pb.h"
 
 namespace trainyard::control {

@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "control/intake/instance.h"
 #include "control/run/attempt_end.h"
-#include "control/run/dismissal.h"
 #include "control/run/job_secrets.h"
 #include "control/run/pause.h"
 #include "control/run/service_log.h"

@@ -16,7 +16,7 @@
 #include "control/run/manifest.h"
 #include "control/run/record_loop.h"
 #include "control/run/wait_log.h"
-#include "control/tuning/trial_watch.h"
+#include "control/tuning/trial_metrics.h"
 #include "engine/replica_link.h"
 #include "rules/jobs/decide.h"
 

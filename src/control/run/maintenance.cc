@@ -3,7 +3,7 @@
 #include <string>
 
 #include "rules/cluster/task_name.h"
-#include "rules/jobs/transition.h"
+#include "rules/jobs/transition_table.h"
 
 namespace trainyard::control {
 namespace {

@@ -6,15 +6,14 @@
 #include "base/wire/host_name.h"
 #include "base/wire/json.h"
 #include "base/wire/time.h"
-#include "control/run/access_token.h"
+#include "control/run/token_service.h"
 #include "rules/algorithms/algorithm.h"
-#include "rules/cluster/attempt_id.h"
 #include "rules/cluster/role.h"
 #include "rules/cluster/task_name.h"
 #include "rules/cluster/tf_config.h"
+#include "rules/jobs/prepare.h"
 #include "rules/jobs/time_limits.h"
 #include "rules/jobs/trial.h"
-#include "rules/jobs/variables.h"
 
 namespace trainyard::control {
 

@@ -7,14 +7,14 @@
 #include "control/settings.h"
 #include "engine/attempt_host.h"
 #include "rules/jobs/decide.h"
-#include "rules/jobs/variables.h"
+#include "rules/jobs/prepare.h"
 #include "rules/placement/gang.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::control {
 
-/// The id of an attempt of the job's replica at that position: rules/cluster/attempt_id.h.
+/// The id of an attempt of the job's replica at that position: rules/cluster/task_name.h.
 [[nodiscard]] std::string AttemptId(const v1::JobRecord& job, int replica, int attempt);
 
 /// Position of the replica in the record; -1 if the job has no such replica. `task_name`: "worker-replica-0".

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 
-#include "control/run/access_token.h"
 #include "control/run/orphans.h"
+#include "control/run/token_service.h"
 
 namespace trainyard::control {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "base/async/diagnostics.h"
 #include "control/run/pause.h"
-#include "control/run/trouble.h"
 
 namespace trainyard::control {
 

@@ -9,8 +9,8 @@
 #include "base/async/diagnostics.h"
 #include "control/run/job_secrets.h"
 #include "control/run/service_log.h"
-#include "rules/cluster/attempt_id.h"
-#include "rules/jobs/transition.h"
+#include "rules/cluster/task_name.h"
+#include "rules/jobs/transition_table.h"
 
 namespace trainyard::control {
 

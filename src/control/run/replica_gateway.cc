@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/async/diagnostics.h"
-#include "control/run/dismissal.h"
+#include "control/run/attempt_end.h"
 #include "control/run/manifest.h"
 #include "control/run/pause.h"
 #include "control/run/service_log.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "control/run/manifest.h"
-#include "rules/cluster/attempt_id.h"
-#include "rules/jobs/transition.h"
+#include "rules/cluster/task_name.h"
+#include "rules/jobs/transition_table.h"
 
 namespace trainyard::control {
 

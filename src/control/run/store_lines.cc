@@ -7,8 +7,7 @@
 #include "base/async/diagnostics.h"
 #include "control/run/pause.h"
 #include "control/run/service_log.h"
-#include "control/run/trouble.h"
-#include "rules/jobs/lost_logs.h"
+#include "rules/jobs/service_lines.h"
 
 namespace trainyard::control {
 

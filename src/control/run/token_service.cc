@@ -3,16 +3,17 @@
 #include <openssl/rand.h>
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <utility>
 
 #include "base/check.h"
 #include "base/text/hex.h"
+#include "base/wire/host_name.h"
 #include "control/job_service.h"
-#include "control/run/access_token.h"
+#include "rules/iam/refusal.h"
 
 namespace trainyard::control {
-
 namespace {
 
 constexpr std::size_t kNonceBytes = 12;
@@ -24,6 +25,35 @@ std::string MakeNonce() {
 }
 
 bool IsAttempt(const std::string& owner) { return owner != kAnyReplica && owner != kAdministration; }
+
+constexpr std::string_view kTokenPrefix = "ya29.trainyard.";
+constexpr std::size_t kMacDigits = 40;  // a label of a host name has at most 63 characters
+
+std::string ShortMac(std::string_view key, std::string_view text) {
+  return Mac(key, text).substr(0, kMacDigits);
+}
+
+/// The text before the last dot, if its MAC follows that dot.
+std::optional<std::string_view> Proven(std::string_view key, std::string_view text) {
+  const std::size_t dot = text.rfind('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view said = text.substr(0, dot);
+  if (!IsSame(text.substr(dot + 1), ShortMac(key, said))) return std::nullopt;
+  return said;
+}
+
+/// Takes "REST.LAST" apart; without a dot everything is left in `rest`.
+std::string_view TakeLast(std::string_view& rest) {
+  const std::size_t dot = rest.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  const std::string_view last = rest.substr(dot + 1);
+  rest = rest.substr(0, dot);
+  return last;
+}
+
+std::unexpected<Error> Refuse(const char* reason) {
+  return std::unexpected(Error{Code::kUnauthenticated, reason, ""});
+}
 
 }  // namespace
 
@@ -48,6 +78,45 @@ boost::asio::awaitable<Result<AccessToken>> TokenService::Check(std::string toke
 
 std::string TokenService::SessionSecret(std::string_view token) const {
   return Mac(settings_.keys.session, token);
+}
+
+std::string MetadataHostName(const Keys& keys, const std::string& attempt_id) {
+  return attempt_id + "." + ShortMac(keys.metadata_host, attempt_id) + std::string(wire::kMetadataSuffix);
+}
+
+std::optional<std::string> AttemptOfHost(const Keys& keys, std::string_view host) {
+  host = host.substr(0, host.rfind(':'));
+  if (!host.ends_with(wire::kMetadataSuffix)) return std::nullopt;
+  const auto attempt = Proven(keys.metadata_host, host.substr(0, host.size() - wire::kMetadataSuffix.size()));
+  return attempt ? std::optional<std::string>(*attempt) : std::nullopt;
+}
+
+std::string PrintAccessToken(const Keys& keys, const AccessToken& token) {
+  const std::string said =
+      token.owner + "." + std::to_string(token.expires.time_since_epoch().count()) + "." + token.nonce;
+  return std::string(kTokenPrefix) + said + "." + ShortMac(keys.access, said);
+}
+
+bool LooksLikeAccessToken(std::string_view text) { return text.starts_with(kTokenPrefix); }
+
+Result<AccessToken> ReadAccessToken(const Keys& keys, std::string_view text, SysTime now) {
+  constexpr const char* kForeign =
+      "The access token is not one that this server gave out: ask its metadata server for one.";
+  if (!LooksLikeAccessToken(text)) return Refuse(kForeign);
+  const auto proven = Proven(keys.access, text.substr(kTokenPrefix.size()));
+  if (!proven) return Refuse(kForeign);
+  std::string_view rest = *proven;
+  AccessToken token{.owner = {}, .nonce = std::string(TakeLast(rest)), .expires = {}};
+  const std::string_view digits = TakeLast(rest);
+  token.owner = std::string(rest);
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return Refuse(kForeign);
+  token.expires = std::chrono::sys_seconds(std::chrono::seconds(seconds));
+  if (token.expires <= now)
+    return std::unexpected(iam::Unauthenticated(
+        "The access token has expired: ask the metadata server for a new one.", iam::kTokenExpired));
+  return token;
 }
 
 }  // namespace trainyard::control

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "control/run/access_token.h"
 #include "control/testing/world.h"
 
 namespace trainyard::control {

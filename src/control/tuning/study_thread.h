@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 
 namespace trainyard::control {
 

@@ -1,4 +1,4 @@
-#include "control/upkeep/answering_disks.h"
+#include "control/upkeep/machine_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "trainyard/ml/v1/ml.pb.h"
 
@@ -18,6 +21,13 @@ struct Figures {
   std::int64_t log_bytes = 0;
   std::int64_t log_bytes_dropped =
       0;  ///< of what programs wrote: beyond a limit, or while nothing could be stored
+};
+
+/// The bytes stored by projects, as last measured, plus what was written since. Loop thread only.
+struct ProjectBytes {
+  std::map<std::string, std::int64_t> logs{};
+  /// Bytes of the project's buckets; null: they are not measured.
+  std::function<std::int64_t(const std::string& project)> buckets{};
 };
 
 }  // namespace trainyard::control

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/async/diagnostics.h"
-#include "rules/cluster/attempt_id.h"
+#include "rules/cluster/task_name.h"
 #include "rules/iam/refusal.h"
 #include "rules/iam/resource.h"
 #include "stores/metrics/usage_history.h"

@@ -12,7 +12,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
 #include "programs/environment/built_runtime.h"
-#include "rules/cluster/attempt_id.h"
+#include "rules/cluster/task_name.h"
 #include "rules/retention/keep.h"
 #include "stores/logs/log_reader.h"
 

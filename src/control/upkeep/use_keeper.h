@@ -11,7 +11,7 @@
 #include "base/async/event.h"
 #include "base/async/task_group.h"
 #include "base/clock.h"
-#include "control/upkeep/project_bytes.h"
+#include "control/upkeep/figures.h"
 #include "engine/local/local_engine.h"
 #include "rules/placement/quota.h"
 #include "stores/logs/log_store.h"

@@ -1,7 +1,7 @@
 #include "control/views/job_presenter.h"
 
 #include "control/run/web_access.h"
-#include "control/views/list_search.h"
+#include "control/views/job_listing.h"
 #include "rules/jobs/job_row.h"
 
 namespace trainyard::control {

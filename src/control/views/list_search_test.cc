@@ -1,4 +1,4 @@
-#include "control/views/list_search.h"
+#include "control/views/job_listing.h"
 
 #include <gtest/gtest.h>
 

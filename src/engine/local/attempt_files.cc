@@ -20,7 +20,7 @@
 #include "programs/attempt/spool.h"
 #include "programs/runtimes/daemon_container.h"
 #include "programs/sandbox/cgroups/cgroup.h"
-#include "rules/cluster/attempt_id.h"
+#include "rules/cluster/task_name.h"
 
 namespace trainyard::engine {
 

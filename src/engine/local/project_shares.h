@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "rules/placement/plan.h"
 #include "rules/placement/project_use.h"
-#include "rules/placement/project_weight.h"
 #include "rules/placement/queue.h"
 
 namespace trainyard::engine {

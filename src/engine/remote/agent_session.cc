@@ -8,7 +8,7 @@
 
 #include "base/async/diagnostics.h"
 #include "base/async/task_group.h"
-#include "rules/cluster/attempt_id.h"
+#include "rules/cluster/task_name.h"
 
 namespace trainyard::engine {
 

@@ -15,8 +15,8 @@
 #include "base/wire/error_body.h"
 #include "net/access/caller.h"
 #include "net/access/kept_streams.h"
+#include "rules/iam/method_table.h"
 #include "rules/iam/refusal.h"
-#include "rules/iam/service_name.h"
 
 namespace trainyard::access {
 

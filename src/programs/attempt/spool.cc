@@ -14,7 +14,7 @@
 
 #include "base/async/file.h"
 #include "base/check.h"
-#include "rules/jobs/lost_logs.h"
+#include "rules/jobs/service_lines.h"
 
 namespace trainyard::replica {
 

@@ -15,7 +15,7 @@
 #include "base/check.h"
 #include "base/text/hex.h"
 #include "base/wire/host_name.h"
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 
 namespace trainyard::image {
 

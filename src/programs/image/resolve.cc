@@ -10,7 +10,7 @@
 #include "programs/image/manifest.h"
 #include "programs/image/reference.h"
 #include "programs/image/skopeo.h"
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 
 namespace trainyard::image {
 

@@ -9,7 +9,7 @@
 #include "programs/sandbox/patience.h"
 #include "rules/cluster/role.h"
 #include "rules/cluster/tf_config.h"
-#include "rules/measurement/seen_tags.h"
+#include "rules/measurement/report.h"
 
 namespace trainyard::replica {
 

@@ -9,7 +9,7 @@
 #include "base/wire/json.h"
 #include "rules/algorithms/check_arguments.h"
 #include "rules/algorithms/package_files.h"
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 
 namespace trainyard::algorithms {
 namespace {

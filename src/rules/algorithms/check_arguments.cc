@@ -12,7 +12,7 @@
 #include "base/ascii.h"
 #include "base/text/suggestion.h"
 #include "rules/algorithms/algorithm.h"
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 #include "rules/jobs/trial.h"
 
 namespace trainyard::algorithms {

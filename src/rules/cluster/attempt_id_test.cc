@@ -1,4 +1,4 @@
-#include "rules/cluster/attempt_id.h"
+#include "rules/cluster/task_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,7 @@
 #include "rules/cluster/task_name.h"
 
+#include <charconv>
+
 #include "base/check.h"
 
 namespace trainyard::cluster {
@@ -31,6 +33,30 @@ std::string HostName(const ReplicaId& replica, std::string_view cluster_hash, bo
   name += cluster_hash;
   name += '-';
   name += std::to_string(replica.index());
+  return name;
+}
+
+namespace {
+
+template <class Number>
+bool ParseNumber(std::string_view text, Number& number) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number > 0;
+}
+
+}  // namespace
+
+std::string AttemptId(std::int64_t job_uid, const replica::v1::ReplicaId& replica, int attempt) {
+  return std::to_string(job_uid) + "-" + TaskName(replica) + "-" + std::to_string(attempt);
+}
+
+std::optional<AttemptName> ParseAttemptId(std::string_view text) {
+  const std::size_t first = text.find('-');
+  const std::size_t last = text.rfind('-');
+  if (first == std::string_view::npos || last <= first + 1) return std::nullopt;
+  AttemptName name{.task_name = std::string(text.substr(first + 1, last - first - 1))};
+  if (!ParseNumber(text.substr(0, first), name.job_uid) || !ParseNumber(text.substr(last + 1), name.attempt))
+    return std::nullopt;
   return name;
 }
 

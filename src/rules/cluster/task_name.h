@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// The names of replicas in logs, messages, TF_CONFIG and on the network. Pure: any thread.
+/// The names of replicas and attempts in logs, messages, TF_CONFIG and on the network. Pure: any thread.
 namespace trainyard::cluster {
 
 using replica::v1::ReplicaId;
@@ -24,5 +26,19 @@ using replica::v1::ReplicaId;
 /// "cmle-training-worker-0123456789-1". `cluster_hash` is ten hex digits, one per job. Source: spec
 /// environment.md section 1 (in the public example the chief's host has such a name, too).
 [[nodiscard]] std::string HostName(const ReplicaId& replica, std::string_view cluster_hash, bool use_chief);
+
+/// The parts of an attempt's id.
+struct AttemptName {
+  std::int64_t job_uid = 0;
+  std::string task_name;  ///< "worker-replica-0"
+  int attempt = 0;
+  friend bool operator==(const AttemptName&, const AttemptName&) = default;
+};
+
+/// "JOBUID-TASKNAME-ATTEMPT": names the attempt's directory, its log source and its connection.
+[[nodiscard]] std::string AttemptId(std::int64_t job_uid, const replica::v1::ReplicaId& replica, int attempt);
+
+/// Inverse of AttemptId; nullopt for any other text.
+[[nodiscard]] std::optional<AttemptName> ParseAttemptId(std::string_view text);
 
 }  // namespace trainyard::cluster

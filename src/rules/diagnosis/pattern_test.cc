@@ -1,4 +1,4 @@
-#include "rules/diagnosis/pattern.h"
+#include "rules/diagnosis/classify.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -78,5 +79,13 @@ class MethodTable {
  private:
   std::vector<MethodRule> rules_;
 };
+
+/// The service of our own methods.
+inline constexpr std::string_view kOwnService = "trainyard";
+
+/// The Google service of a method, for audit entries and error messages: "ml.googleapis.com"; kOwnService for
+/// our own methods. It is derived from the permission, whose first part is the service's, or else from the
+/// method's name. Pure. Source: the public page "Services that produce audit logs".
+[[nodiscard]] std::string ServiceName(std::string_view permission, std::string_view method_name);
 
 }  // namespace trainyard::iam

@@ -1,4 +1,4 @@
-#include "rules/iam/service_name.h"
+#include "rules/iam/method_table.h"
 
 #include <gtest/gtest.h>
 

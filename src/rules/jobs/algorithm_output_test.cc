@@ -1,4 +1,4 @@
-#include "rules/jobs/algorithm_output.h"
+#include "rules/jobs/prepare.h"
 
 #include <gtest/gtest.h>
 

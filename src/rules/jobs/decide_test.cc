@@ -7,7 +7,7 @@
 
 #include "rules/jobs/restart_policy.h"
 #include "rules/jobs/testing/simulated_job.h"
-#include "rules/jobs/transition.h"
+#include "rules/jobs/transition_table.h"
 
 namespace trainyard::jobs {
 namespace {

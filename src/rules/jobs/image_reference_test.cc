@@ -1,4 +1,4 @@
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "trainyard/control/v1/record.pb.h"
 
 /// If the registries of a job's images did not respond when the job was created, it waits in the queue until
@@ -42,5 +44,19 @@ using ImageStep = std::variant<control::v1::Event, ResolveImages, SysTime, Await
 /// Nullopt if all images of the job are resolved. The job must be QUEUED.
 [[nodiscard]] std::optional<ImageStep> NextImageStep(const control::v1::JobRecord& job,
                                                      const ImageObservation& seen, SysTime now);
+
+/// Whether the text names a container image: [DOMAIN[:PORT]/]NAME[:TAG][@DIGEST], in the form that Docker and
+/// all registries use, or an image on this machine: oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH
+/// with an absolute path, docker-daemon:NAME, containers-storage:NAME. Google's service accepted only
+/// Container Registry; this server accepts every registry.
+///
+/// @return kInvalidArgument without a field, with a sentence that says what is wrong.
+/// Pure: any thread. Source: grammar of the distribution project's reference package;
+/// containers-transports(5).
+[[nodiscard]] Status CheckImageReference(std::string_view text);
+
+/// Whether a pattern matches an image. '*' matches any characters, slashes too. A pattern without tag and
+/// digest matches all tags and digests: "gcr.io/p/training" and "gcr.io/p/training:v1". Pure: any thread.
+[[nodiscard]] bool MatchesImage(std::string_view pattern, std::string_view image);
 
 }  // namespace trainyard::jobs

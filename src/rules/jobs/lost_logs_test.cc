@@ -1,4 +1,4 @@
-#include "rules/jobs/lost_logs.h"
+#include "rules/jobs/service_lines.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "rules/jobs/notes.h"
+#include "rules/jobs/prepare.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>

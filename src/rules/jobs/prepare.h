@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "trainyard/control/v1/record.pb.h"
@@ -36,5 +37,34 @@ using RoleImages = std::map<replica::v1::TaskType, std::string>;
 /// training input is not changed: absent values keep their documented meaning (scale tier BASIC,
 /// maxRunningTime 7 days) and are not shown. Pure: any thread.
 [[nodiscard]] ml::v1::Job WithDefaults(ml::v1::Job job);
+
+/// Sentences for the job's log about everything that a valid training input requests and this server does not
+/// provide: the user is told about every field that is ignored. In the order of the API's fields: roles,
+/// settings, hyperparameters. These are the fields that docs/compatibility.md calls "noted". Pure: any
+/// thread.
+[[nodiscard]] std::vector<std::string> Notes(const ml::v1::TrainingInput& validated,
+                                             const RoleImages& containers = {});
+
+// The environment variables that the job sets (TrainingInput.env). Pure: any thread.
+
+/// Values of secrets by the variable's name.
+using Secrets = std::map<std::string, std::string>;
+
+/// Removes the values of the secrets from the job and returns them; their names stay in the job.
+[[nodiscard]] Secrets TakeSecrets(ml::v1::Job& job);
+
+/// The job's input for TF_CONFIG: only fields that Google's service has. The program has its variables.
+[[nodiscard]] ml::v1::TrainingInput WithoutVariables(ml::v1::TrainingInput input);
+
+// The API's output fields of a job that runs a built-in algorithm. Pure: any thread. Source: spec
+// algorithms.md section 1.
+
+/// Marks a new job as running a built-in algorithm. Its replicas request no TPU: Google's trainers use one,
+/// ours do not. `model_folder` is the model's folder below the job-dir.
+void SetAlgorithm(const std::string& name, const std::string& model_folder,
+                  const ml::v1::BuiltInAlgorithmOutput& output, control::v1::JobRecord& record);
+
+/// Sets modelPath if the job is without tuning, or a trial, and has succeeded; does nothing otherwise.
+void SetModelPath(control::v1::JobRecord& record);
 
 }  // namespace trainyard::jobs

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 #include "trainyard/control/v1/record.pb.h"
 
 /// Converts a tuning job to the tuner's types. Pure: any thread.

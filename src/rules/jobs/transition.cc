@@ -1,4 +1,3 @@
-#include "rules/jobs/transition.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +6,10 @@
 #include "base/wire/time.h"
 #include "rules/cluster/scale_tier.h"
 #include "rules/cluster/task_name.h"
-#include "rules/jobs/algorithm_output.h"
 #include "rules/jobs/images.h"
-#include "rules/jobs/lost_logs.h"
+#include "rules/jobs/prepare.h"
 #include "rules/jobs/restart_policy.h"
+#include "rules/jobs/service_lines.h"
 #include "rules/jobs/transition_table.h"
 #include "rules/jobs/trial.h"
 

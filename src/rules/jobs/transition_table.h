@@ -3,6 +3,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/clock.h"
+#include "base/result.h"
 #include "trainyard/control/v1/record.pb.h"
 
 /// The stages of a job's life and the table of transitions between them. docs/lifecycle.md shows the same
@@ -42,5 +44,12 @@ struct Transition {
 [[nodiscard]] std::string_view StageName(Stage stage);
 /// "ReplicaEnded": the message's name in record.proto.
 [[nodiscard]] std::string_view EventName(control::v1::Event::KindCase event);
+
+/// The record after one more event, by the transition table (docs/lifecycle.md). `event` must have its time;
+/// its seq becomes record.revision() + 1 (the caller leaves it 0 or sets exactly that). kFailedPrecondition,
+/// naming state and event, for a pair that is not in the table. `Created` is applied to an empty record.
+/// Pure: any thread.
+[[nodiscard]] Result<control::v1::JobRecord> Apply(const control::v1::JobRecord& record,
+                                                   const control::v1::Event& event);
 
 }  // namespace trainyard::jobs

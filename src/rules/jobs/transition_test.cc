@@ -1,4 +1,3 @@
-#include "rules/jobs/transition.h"
 
 #include <gtest/gtest.h>
 

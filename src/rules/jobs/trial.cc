@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/wire/time.h"
-#include "rules/jobs/algorithm_output.h"
 #include "rules/jobs/prepare.h"
 #include "rules/measurement/report.h"
 

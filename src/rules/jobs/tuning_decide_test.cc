@@ -12,7 +12,6 @@
 #include "base/wire/time.h"
 #include "rules/jobs/prepare.h"
 #include "rules/jobs/study.h"
-#include "rules/jobs/transition.h"
 #include "rules/jobs/transition_table.h"
 #include "rules/jobs/trial.h"
 

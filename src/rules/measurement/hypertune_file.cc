@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/wire/json_tree.h"
-#include "rules/measurement/seen_tags.h"
+#include "rules/measurement/report.h"
 
 namespace trainyard::measurement {
 

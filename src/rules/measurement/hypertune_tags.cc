@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "rules/measurement/seen_tags.h"
+#include "rules/measurement/report.h"
 
 namespace trainyard::measurement {
 

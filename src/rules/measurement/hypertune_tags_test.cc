@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "rules/measurement/seen_tags.h"
+#include "rules/measurement/report.h"
 
 namespace trainyard::measurement {
 namespace {

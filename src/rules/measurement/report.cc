@@ -4,8 +4,6 @@
 #include <set>
 #include <string>
 
-#include "rules/measurement/seen_tags.h"
-
 namespace trainyard::measurement {
 
 namespace {

@@ -1,8 +1,10 @@
 #include "rules/placement/project_use.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 
 namespace trainyard::placement {
 namespace {
@@ -31,6 +33,11 @@ void Add(ProjectUse& use, const Holding& rate, double seconds) {
 }
 
 double Part(double of, double all) { return all > 0 ? of / all : 0; }
+
+std::unexpected<Error> Wrong(std::string_view text, std::string_view why) {
+  return std::unexpected(
+      InvalidArgument("--project-weight", "'" + std::string(text) + "' " + std::string(why)));
+}
 
 }  // namespace
 
@@ -163,6 +170,23 @@ void ProjectUses::Prune(SysTime now) {
     return account.second.runs.empty() && MachineSeconds(At(account.second, now)) < kForgottenSeconds;
   });
   accounts_max_ = std::max(kAccountsMin, accounts_.size() * 2);
+}
+
+Result<ProjectWeights> ParseProjectWeights(std::span<const std::string> texts) {
+  ProjectWeights weights;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      return Wrong(text, "is not PROJECT=WEIGHT, as research=2");
+    const std::string_view digits = std::string_view(text).substr(equals + 1);
+    double weight = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), weight);
+    const bool is_number = error == std::errc{} && end == digits.data() + digits.size();
+    if (!is_number || !(weight >= kProjectWeightMin && weight <= kProjectWeightMax))
+      return Wrong(text, "has no weight between 0.001 and 1000");
+    if (!weights.emplace(text.substr(0, equals), weight).second) return Wrong(text, "weighs a project twice");
+  }
+  return weights;
 }
 
 }  // namespace trainyard::placement

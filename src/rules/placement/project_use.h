@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/result.h"
 
 /// The recent use of the machine by each project. Pure: one thread at a time.
 namespace trainyard::placement {
@@ -101,5 +103,14 @@ class ProjectUses {
   std::optional<SysTime> restored_;               ///< the time up to which Restore has counted running gangs
   std::map<std::int64_t, std::string> projects_;  ///< projects of the running gangs, by uid
 };
+
+/// The weight of a project in the queue: a larger one is served more often (queue.h). Default: 1.
+using ProjectWeights = std::map<std::string, double>;
+
+inline constexpr double kProjectWeightMin = 0.001;
+inline constexpr double kProjectWeightMax = 1'000;
+
+/// Each text is PROJECT=WEIGHT: "research=2". kInvalidArgument, field "--project-weight". Pure: any thread.
+[[nodiscard]] Result<ProjectWeights> ParseProjectWeights(std::span<const std::string> texts);
 
 }  // namespace trainyard::placement

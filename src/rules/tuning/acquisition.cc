@@ -187,7 +187,7 @@ class Searcher {
     }
     if (free.empty()) return;
     Place place = scored.place;
-    const Objective objective = [&](const VectorXd& x, VectorXd& gradient) {
+    const CostFunction objective = [&](const VectorXd& x, VectorXd& gradient) {
       place(free) = x;
       VectorXd by_column;
       const double value = acquisition_.Of(encoding_.FeaturesOf(place), by_column);

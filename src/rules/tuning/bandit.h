@@ -7,7 +7,7 @@
 #include "rules/tuning/acquisition.h"
 #include "rules/tuning/encoding.h"
 #include "rules/tuning/evidence.h"
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 
 namespace trainyard::tuning {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 
 namespace trainyard::tuning {
 

@@ -7,7 +7,7 @@
 
 #include "rules/tuning/encoding.h"
 #include "rules/tuning/gaussian_process.h"
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 
 namespace trainyard::tuning {
 

@@ -180,7 +180,7 @@ void GaussianProcess::Fit(const Hyperparameters& start) {
   high[features_.groups] = options_.log_noise_max;
   low.tail(2).setConstant(kLogTrendMin);
   high.tail(2).setConstant(kLogTrendMax);
-  const Objective objective = [this](const VectorXd& packed, VectorXd& gradient) {
+  const CostFunction objective = [this](const VectorXd& packed, VectorXd& gradient) {
     return Loss(Unpacked(packed), &gradient);
   };
   const Minimum minimum = Minimize(objective, Packed(start), low, high,

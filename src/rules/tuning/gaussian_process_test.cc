@@ -225,7 +225,7 @@ TEST(Acquisition, HasTheGradientOfFiniteDifferences) {
 }
 
 TEST(Minimize, FindsTheValleyOfRosenbrockAndStaysInItsBox) {
-  const Objective rosenbrock = [](const VectorXd& x, VectorXd& gradient) {
+  const CostFunction rosenbrock = [](const VectorXd& x, VectorXd& gradient) {
     const double a = x[1] - x[0] * x[0];
     gradient.resize(2);
     gradient << -400 * a * x[0] - 2 * (1 - x[0]), 200 * a;

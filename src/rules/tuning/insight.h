@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 
 /// Insights from a study's trials: which parameters matter, and how the best result was found. Pure: any
 /// thread.

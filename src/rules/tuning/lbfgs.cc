@@ -46,8 +46,8 @@ VectorXd FreeVariables(const VectorXd& x, const VectorXd& gradient, const Vector
 
 }  // namespace
 
-Minimum Minimize(const Objective& objective, const VectorXd& start, const VectorXd& low, const VectorXd& high,
-                 const MinimizeLimits& limits) {
+Minimum Minimize(const CostFunction& objective, const VectorXd& start, const VectorXd& low,
+                 const VectorXd& high, const MinimizeLimits& limits) {
   Minimum best{start.cwiseMax(low).cwiseMin(high), 0, 1};
   VectorXd gradient = VectorXd::Zero(start.size());
   best.value = objective(best.x, gradient);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "rules/tuning/space.h"
-#include "rules/tuning/study.h"
 
 namespace trainyard::tuning {
 

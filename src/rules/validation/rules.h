@@ -49,7 +49,7 @@ Status AlgorithmTuning(const Job& job, const ValidationContext& context);
 // rules_variables.cc
 Violations Variables(const Job& job, const ValidationContext& context);
 
-// rules_size.cc
+// rules_job.cc
 Status Size(const Job& job, const ValidationContext& context);
 
 // rules_settings.cc
@@ -62,7 +62,7 @@ Status EncryptionKey(const Job& job, const ValidationContext& context);
 Violations TuningSpec(const Job& job, const ValidationContext& context);
 Violations TuningParameters(const Job& job, const ValidationContext& context);
 
-// rules_installation.cc: valid jobs that this installation cannot run
+// rules_settings.cc: valid jobs that this installation cannot run
 Status Containers(const Job& job, const ValidationContext& context);
 Status Tuning(const Job& job, const ValidationContext& context);
 Status AcceleratorsHere(const Job& job, const ValidationContext& context);

@@ -8,7 +8,7 @@
 #include "rules/algorithms/check_arguments.h"
 #include "rules/cluster/role.h"
 #include "rules/cluster/scale_tier.h"
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 #include "rules/jobs/trial.h"
 #include "rules/validation/rules.h"
 #include "rules/validation/validate.h"

@@ -6,7 +6,7 @@
 
 #include "base/wire/resource_name.h"
 #include "rules/cluster/role.h"
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 #include "rules/validation/rules.h"
 
 namespace trainyard::jobs::rules {

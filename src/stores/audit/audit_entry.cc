@@ -13,8 +13,8 @@
 #include "base/wire/json.h"
 #include "base/wire/time.h"
 #include "base/wire/utf8.h"
+#include "rules/iam/method_table.h"
 #include "rules/iam/resource.h"
-#include "rules/iam/service_name.h"
 
 namespace trainyard::audit {
 

@@ -1,4 +1,4 @@
-#include "stores/audit/audit_query.h"
+#include "stores/audit/audit_search.h"
 
 #include <gtest/gtest.h>
 

@@ -8,19 +8,20 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/async/on_pool.h"
 #include "base/async/random_bytes.h"
+#include "base/overloaded.h"
 #include "base/wire/time.h"
 #include "stores/audit/audit_entry.h"
 #include "stores/audit/audit_files.h"
 #include "stores/audit/line_reader.h"
 
 namespace trainyard::audit {
-
 namespace {
 
 using logging::v2::LogEntry;
@@ -203,6 +204,35 @@ Result<store::PageTokenKey> OpenKey(const std::string& path) {
 /// A token of a job's log is not valid here, even if everything else is the same.
 std::string ContextOf(const LogQuery& query) { return "audit\n" + query.page_token_context; }
 
+using wire::And;
+using wire::Comparator;
+using wire::Comparison;
+using wire::Filter;
+using wire::Not;
+using wire::Or;
+using wire::Search;
+
+constexpr std::string_view kName = "cloudaudit.googleapis.com";
+
+bool NamesOne(const Comparison& comparison) {
+  if (comparison.path.size() != 1) return false;
+  if (comparison.path.front() != "logName" && comparison.path.front() != "log_name") return false;
+  switch (comparison.comparator) {
+    case Comparator::kEqual:
+    case Comparator::kHas: return comparison.value.contains(kName);
+    case Comparator::kMatches:
+      // A regular expression may have backslashes before the dots; "a|b" may match other logs too.
+      return comparison.value.contains("cloudaudit") && !comparison.value.contains('|');
+    case Comparator::kNotEqual:
+    case Comparator::kLess:
+    case Comparator::kLessOrEqual:
+    case Comparator::kGreater:
+    case Comparator::kGreaterOrEqual:
+    case Comparator::kNotMatches: break;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AuditSearch>> AuditSearch::Open(std::string folder, int lines_max) {
@@ -226,6 +256,18 @@ Result<LogPage> AuditSearch::Read(const LogQuery& query) const {
   TY_TRY(const std::optional<Position> next, search.Run(from));
   if (next) search.page.next_page_token = store::SealPageToken(key_, ContextOf(query), Numbers(*next));
   return std::move(search.page);
+}
+
+bool NamesAuditLogs(const Filter& filter) {  // NOLINT(misc-no-recursion): as deep as kFilterDepthMax
+  return std::visit(
+      Overloaded{[](const And& both) { return std::ranges::any_of(both.terms, NamesAuditLogs); },
+                 [](const Or& either) {
+                   return !either.terms.empty() && std::ranges::all_of(either.terms, NamesAuditLogs);
+                 },
+                 [](const Not&) { return false; },
+                 [](const Comparison& comparison) { return NamesOne(comparison); },
+                 [](const Search&) { return false; }},
+      filter.node);
 }
 
 }  // namespace trainyard::audit

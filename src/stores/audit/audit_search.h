@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/wire/filter.h"
 #include "stores/logs/log_query.h"
 #include "stores/logs/log_store.h"
 #include "stores/store/page_token.h"
@@ -40,5 +41,11 @@ class AuditSearch {
   store::PageTokenKey key_;
   boost::asio::thread_pool thread_{1};
 };
+
+/// Whether only entries of audit logs can match, judging by the filter's terms for logName:
+/// logName="projects/P/ logs/cloudaudit.googleapis.com%2Factivity", logName:"cloudaudit.googleapis.com",
+/// log_id(...), several joined by OR. If so, entries:list is answered from the audit log, otherwise from the
+/// logs of jobs, never from both.
+[[nodiscard]] bool NamesAuditLogs(const wire::Filter& filter);
 
 }  // namespace trainyard::audit

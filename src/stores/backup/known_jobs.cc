@@ -9,7 +9,7 @@
 
 #include "base/async/diagnostics.h"
 #include "base/sqlite/salvage.h"
-#include "rules/cluster/attempt_id.h"
+#include "rules/cluster/task_name.h"
 #include "stores/backup/recover.h"
 #include "stores/logs/log_database.h"
 

@@ -4,8 +4,8 @@
 #include "base/async/random_bytes.h"
 #include "rules/cluster/project_number.h"
 #include "stores/identity/account_changes.h"
-#include "stores/identity/id_token.h"
 #include "stores/identity/identities_state.h"
+#include "stores/identity/jwt.h"
 
 namespace trainyard::identity {
 namespace {

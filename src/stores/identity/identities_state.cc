@@ -8,7 +8,7 @@
 #include "base/async/random_bytes.h"
 #include "base/wire/time.h"
 #include "rules/iam/refusal.h"
-#include "stores/identity/id_token.h"
+#include "stores/identity/jwt.h"
 #include "stores/identity/policy_changes.h"
 #include "stores/identity/token_changes.h"
 

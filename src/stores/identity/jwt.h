@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "stores/identity/access_store.h"
+#include "stores/identity/identities.h"
 #include "stores/identity/rsa_key.h"
 
 /// Reads and writes JSON Web Tokens signed with RS256. Pure: any thread. Source: RFC 7515 (compact form), RFC
@@ -73,5 +75,19 @@ using OwnAudiences = std::span<const std::string>;
 
 /// The time until which it is accepted. exp must be present.
 [[nodiscard]] SysTime AcceptedUntil(const Jwt& jwt);
+
+// OpenID Connect identity tokens, signed with the server's own key. Source: iamcredentials v1,
+// generateIdToken; OpenID Connect Core section 2.
+
+/// The claims of a token, as JSON. kInvalidArgument with field "audience"; kFailedPrecondition: the account
+/// is disabled. Pure: any thread.
+[[nodiscard]] Result<std::string> IdTokenClaims(const v1::ServiceAccount& account,
+                                                const Identities::IdToken& wanted, SysTime now);
+
+/// Stores the key unless one is stored already; returns the stored one. Blocking.
+[[nodiscard]] Result<RsaPrivateKey> FirstSigningKey(AccessStore& store, const RsaPrivateKey& made);
+
+/// Takes about a millisecond.
+[[nodiscard]] Result<std::string> SignIdToken(const RsaPrivateKey& key, const std::string& claims);
 
 }  // namespace trainyard::identity

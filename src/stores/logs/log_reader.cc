@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/sqlite/rows.h"
-#include "stores/logs/chunk_search.h"
 #include "stores/logs/chunk_walk.h"
 #include "stores/logs/entry.h"
 #include "stores/logs/log_database.h"

@@ -5,7 +5,7 @@
 #include "base/async/on_pool.h"
 #include "base/async/random_bytes.h"
 #include "stores/storage/buckets_state.h"
-#include "stores/storage/slices.h"
+#include "stores/storage/hasher.h"
 #include "stores/storage/staged_file.h"
 
 // Copies, moves and joins of objects.

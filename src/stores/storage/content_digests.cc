@@ -12,7 +12,7 @@
 #include "base/text/hex.h"
 #include "stores/storage/buckets_state.h"
 #include "stores/storage/folder.h"
-#include "stores/storage/slices.h"
+#include "stores/storage/hasher.h"
 
 namespace trainyard::storage {
 namespace {

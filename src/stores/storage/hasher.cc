@@ -6,7 +6,6 @@
 #include "base/async/event.h"
 #include "base/async/on_pool.h"
 #include "stores/storage/checksum.h"
-#include "stores/storage/slices.h"
 
 namespace trainyard::storage {
 namespace {

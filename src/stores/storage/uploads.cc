@@ -10,8 +10,8 @@
 #include "base/async/random_bytes.h"
 #include "base/text/hex.h"
 #include "stores/storage/bucket_files.h"
+#include "stores/storage/hasher.h"
 #include "stores/storage/resource.h"
-#include "stores/storage/slices.h"
 #include "stores/storage/staged_file.h"
 
 namespace trainyard::storage {

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "rules/tuning/insight.h"
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 #include "stores/studies/study_store.h"
 #include "trainyard/ml/v1/study.pb.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 #include "trainyard/ml/v1/study.pb.h"
 
 /// The configuration of a study's search. Pure: any thread. Source: discovery, GoogleCloudMlV1__StudyConfig.

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 #include "trainyard/ml/v1/study.pb.h"
 
 /// The life of a trial:

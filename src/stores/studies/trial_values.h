@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "rules/tuning/study.h"
+#include "rules/tuning/space.h"
 #include "trainyard/ml/v1/study.pb.h"
 
 /// Converts trials between the API's form and the tuner's. Pure: any thread.

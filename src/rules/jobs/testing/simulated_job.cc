@@ -6,7 +6,6 @@
 #include "base/wire/time.h"
 #include "rules/cluster/task_name.h"
 #include "rules/jobs/prepare.h"
-#include "rules/jobs/transition.h"
 #include "rules/jobs/transition_table.h"
 
 namespace trainyard::jobs {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "rules/iam/role_table.h"
@@ -14,15 +15,16 @@ bool Matches(std::string_view permission, std::string_view pattern) {
   return permission.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
-bool MatchesAny(std::string_view permission, std::span<const std::string_view> patterns) {
+bool MatchesAny(std::string_view permission, const std::vector<std::string>& patterns) {
   return std::ranges::any_of(patterns, [&](std::string_view p) { return Matches(permission, p); });
 }
 
 std::vector<std::string_view> PermissionsOf(const RoleRow& row) {
+  const std::vector<std::string> includes = ReadPermissions(row.includes);
+  const std::vector<std::string> less = ReadPermissions(row.less);
   std::vector<std::string_view> permissions;
   for (const std::string_view permission : PermissionTable()) {
-    if (MatchesAny(permission, row.includes) && !MatchesAny(permission, row.less))
-      permissions.push_back(permission);
+    if (MatchesAny(permission, includes) && !MatchesAny(permission, less)) permissions.push_back(permission);
   }
   return permissions;
 }

@@ -343,7 +343,7 @@ def test_accelerators_that_others_hold(make_server, upload):
     assert first.ok, first.text
     second = create("second")
     assert second.status_code == 429
-    assert "maximum of 2 K80 accelerators. Unfinished jobs of the project hold 2 K80. The server's operator sets it: " in error_of(second)["message"]
+    assert "maximum of 2 K80 accelerators. Unfinished jobs of the project use 2 K80. The server's operator sets it: " in error_of(second)["message"]
     assert create("elsewhere", project="q").ok
     server.cancel("first")
     server.wait("first")

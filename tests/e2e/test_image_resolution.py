@@ -125,7 +125,7 @@ def test_a_registry_that_does_not_answer_holds_the_job_and_not_its_client(new_se
     assert time.monotonic() - asked < 10, "two seconds, and what a busy machine takes"
     waits = {job_id: status(server, job_id)["waiting"] for job_id in ("refused", "silent")}
     assert waits["silent"]["reason"] == f"The image {uri} is not resolved yet: {registry.address} does not answer in time."
-    assert waits["refused"]["unblock"].startswith("Its registry is asked again within 60 seconds")
+    assert waits["refused"]["unblock"].startswith("The server asks its registry again within 60 seconds")
     assert server.get("refused")["state"] == "QUEUED"
     described = server.trainyard("jobs", "describe", "silent")
     assert f"  {uri} is not resolved yet\n" in described.stderr, described

@@ -111,7 +111,7 @@ def test_after_success_nobody_is_waited_for_long_and_nothing_is_an_error(server,
         shown = server.request("GET", "/trainyard/v1/projects/p/jobs/served").json().get("waiting", {})
         return shown if "has succeeded" in shown.get("reason", "") else None
     shown = wait_for(waiting, lambda: f"{server.get('served')} {server.texts('served')}")
-    assert "worker-replica-0" in shown["reason"] and shown["unblock"] == "What still runs after 5 s is killed.", shown
+    assert "worker-replica-0" in shown["reason"] and shown["unblock"] == "Processes that still run after 5 s are killed.", shown
     assert server.wait("served")["state"] == "SUCCEEDED"
     entries = server.log_entries("served")
     by_text = {e["jsonPayload"]["message"]: e["severity"] for e in entries}

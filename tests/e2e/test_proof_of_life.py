@@ -40,7 +40,7 @@ if __name__ == "__main__":
     main(sys.argv[1])
 '''
 OURS = {"trainyard-repl", "trainyard-init", "trainyard-relay"}
-NOT_COUNTED = ("The replica master 0 was ended by its machine (shutdown, stop of the service or logout) and starts again. "
+NOT_COUNTED = ("The replica master 0 was stopped by its machine (shutdown, service stop or logout) and starts again. "
                "This does not count as a restart.")
 
 

@@ -52,7 +52,7 @@ def test_a_lost_node_gives_a_new_gang(make_slurm, make_slurm_server, upload, slo
     server.wait_for_text("job", "Job is running.")
     lost = node_of(slurm, slot)
     slurm.kill_node(lost)
-    server.wait_for_text("job", "There is room for the job again.")
+    server.wait_for_text("job", "The job has resources again.")
     assert lost not in {node for _, node, _ in agents(slurm)}
     job = server.wait("job")
     assert job["state"] == "SUCCEEDED", (job, server.texts("job")[-40:], server.stderr()[-3000:])
@@ -70,7 +70,7 @@ def test_a_node_that_is_cut_off_has_no_say_any_more(make_slurm, make_slurm_serve
     server.wait_for_text("job", "Job is running.")
     cut = node_of(slurm, 1)
     slurm.cut_network(cut)
-    server.wait_for_text("job", "There is room for the job again.")
+    server.wait_for_text("job", "The job has resources again.")
     assert [node for _, node, _ in agents(slurm) if node == cut], "the agent lives: there are two for the slot"
     slurm.mend_network(cut)
     wait_for(lambda: True if cut not in {node for _, node, _ in agents(slurm)} else None, lambda: f"{agents(slurm)}{slurm.logs()}")
@@ -87,7 +87,7 @@ def test_a_replica_that_fails_starts_again_in_its_room(slurm, make_slurm_server,
     assert "whole" in server.texts("again", "master-replica-0")
     wait_until_left(slurm)
     assert [job["comment"] for job in slurm.jobs() if job["name"].startswith("ty-")][-1] == "trainyard:1"
-    assert not any("There is room for the job again." in text for text in server.texts("again"))
+    assert not any("The job has resources again." in text for text in server.texts("again"))
 
 
 def test_what_is_preempted_starts_again(make_slurm, make_slurm_server, upload):
@@ -97,7 +97,7 @@ def test_what_is_preempted_starts_again(make_slurm, make_slurm_server, upload):
     probe(server, upload, "job", "--sleep-per-step=0.05", "--steps=200", "--checkpoint-every=10")
     wait_for(lambda: True if any("step=50" in text for text in server.texts("job")) else None, lambda: f"{server.texts('job')}")
     slurm.run("sbatch", "--parsable", "-p", "urgent", "-c", "4", "-o", "/dev/null", "--wrap", "true")
-    server.wait_for_text("job", "There is room for the job again.")
+    server.wait_for_text("job", "The job has resources again.")
     assert server.wait("job")["state"] == "SUCCEEDED", (server.texts("job"), server.stderr()[-3000:])
     assert any("had to make room for a more important one" in text for text in server.texts("job", "service"))
     resumed = [text for text in server.texts("job", "master-replica-0") if "resumed_from" in text]
@@ -145,7 +145,7 @@ def test_an_agent_that_is_gone_for_good_gives_a_new_gang(slurm, make_slurm_serve
     server.wait_for_text("job", "Job is running.")
     for _, _, pid in agents(slurm):
         kill(pid)
-    server.wait_for_text("job", "There is room for the job again.")
+    server.wait_for_text("job", "The job has resources again.")
     assert server.wait("job")["state"] == "SUCCEEDED", (server.texts("job"), server.stderr()[-3000:])
 
 
@@ -186,7 +186,7 @@ def test_lines_that_died_with_their_node_are_named(make_slurm, make_slurm_server
     slurm.kill_node(lost)
     slurm.wait_for_nodes("down", lost)
     server.start()
-    server.wait_for_text("job", "There is room for the job again.")
+    server.wait_for_text("job", "The job has resources again.")
     server.cancel("job")
     job = server.wait("job")
     assert job["state"] == "CANCELLED"

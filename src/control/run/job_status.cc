@@ -24,7 +24,7 @@ void AddProgress(const KnownOfJob& known, int position, v1::JobStatus::Replica& 
 
 jobs::Waiting WaitForRoom(const std::optional<placement::Wait>& queue) {
   if (!queue)
-    return {.cause = "queue", .reason = engine::kLookingForRoom, .unblock = "It goes on by itself."};
+    return {.cause = "queue", .reason = engine::kLookingForRoom, .unblock = "It continues automatically."};
   return {.cause = queue->is_turn ? jobs::kTurn : "shortage",
           .position = queue->position,
           .reason = queue->reason,

@@ -87,7 +87,7 @@ void DiskWatch::Take(const DiskSpace::Seen& seen) {
   if (level_ == retention::DiskLevel::kEnough) {
     Diagnose(DiagnosticLevel::kInfo, "the disk of " + seen.reading.folder + " has " +
                                          retention::SpaceText(seen.reading.free_bytes) +
-                                         " free again: jobs begin");
+                                         " free again: jobs start again");
     parts_.admissions.Clear(engine::Stop::kDiskShort);
     return;
   }

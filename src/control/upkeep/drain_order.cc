@@ -36,7 +36,7 @@ placement::Shortage DescribeDrain(const control::v1::Drain& drain) {
   return {.reason = "The server is draining: " + who + " turned it on at " +
                     wire::PrintTime(wire::FromProto(drain.since())) +
                     ", and nothing new starts until it is turned off (trainyard admin drain --off).",
-          .unblock = "The job takes its turn then."};
+          .unblock = "The job then starts in its turn."};
 }
 
 }  // namespace trainyard::control

@@ -88,7 +88,7 @@ Status CheckAcceleratorQuota(const AcceleratorCounts& quota, std::string_view pr
   if (exceeding.empty()) return {};
   std::string description = "The request for " + List(exceeding) +
                             " accelerators exceeds the allowed maximum of " + List(quota) + " accelerators.";
-  if (!held.empty()) description += " Unfinished jobs of the project hold " + List(held) + ".";
+  if (!held.empty()) description += " Unfinished jobs of the project use " + List(held) + ".";
   Error error{.code = Code::kResourceExhausted,
               .message = "Quota failure for project " + std::string(project) + ". " + description +
                          " The server's operator sets it: trainyard serve --quota-accelerators.",

@@ -65,8 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
             {{kK80, 3}},
             {{kK80, 2}},
             "The request for 2 K80 accelerators exceeds the allowed maximum of 4 K80 accelerators. "
-            "Unfinished jobs "
-            "of the project hold 3 K80."},
+            "Unfinished jobs of the project use 3 K80."},
         Row{"held_of_another_type", "NVIDIA_TESLA_K80=4", {{kTpu, 8}}, {{kK80, 4}}, ""},
         Row{"unlimited_type", "NVIDIA_TESLA_K80=0", {}, {{kTpu, 8}}, ""},
         Row{"asks_for_none", "NVIDIA_TESLA_K80=0", {{kK80, 1}}, {}, ""},

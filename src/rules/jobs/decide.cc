@@ -165,7 +165,8 @@ std::optional<Event> AfterTakenBack(const JobRecord& job, const Observation& see
       return CancelFor(taken.reason +
                        " Raise scheduling.maxRunningTime, or use a partition that lets jobs run longer.");
     case RoomEnd::kDeadline:
-      return CancelFor(taken.reason + " Raise scheduling.maxWaitTime, or free what it waited for.");
+      return CancelFor(taken.reason +
+                       " Raise scheduling.maxWaitTime, or free the resources that it waited for.");
     case RoomEnd::kOutOfMemory: {
       Event event;
       event.mutable_concluded()->set_outcome(Job::FAILED);

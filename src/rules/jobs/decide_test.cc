@@ -67,7 +67,7 @@ TEST(NextActions, RoomThatIsTakenBackIsAskedForAgainAndCountsAsNoRetry) {
                           "start worker 1", "start ps 0", "start evaluator 0"));
   EXPECT_EQ(job.job().try_number(), 2);
   EXPECT_THAT(job.lines(),
-              testing::Contains("The node node-2 is lost. The whole job starts again when there is room."));
+              testing::Contains("The node node-2 is lost. The whole job restarts when resources are free."));
 }
 
 TEST(NextActions, AJobThatIsEndingAsksForNoNewRoom) {
@@ -355,7 +355,7 @@ TEST(NextActions, MaxWaitTimeCountsUntilTheFirstRunning) {
   EXPECT_EQ(
       waits.job().job().error_message(),
       "The job did not start running within its maximum wait time of 1800s. Raise scheduling.maxWaitTime, or "
-      "free what it waited for.");
+      "free the resources that it waited for.");
 
   SimulatedJob prepares(kInput);
   prepares.Admit();

@@ -33,8 +33,7 @@ TEST(LostLogs, OfAnEndThatIsKnownTheLogSaysMore) {
   worker.mutable_exit()->set_cause(replica::v1::ExitRecord::EXITED);
   NoteLostLog(record, worker);
   EXPECT_EQ(WithLostLogs(record, ""),
-            "The log of the job is not complete. The replica worker 0, attempt 2: lines that it wrote last "
-            "are lost.");
+            "The log of the job is not complete. The replica worker 0, attempt 2: its last lines are lost.");
 }
 
 TEST(LostLogs, ACompleteLogNeedsNoWord) { EXPECT_EQ(WithLostLogs({}, ""), ""); }

@@ -138,8 +138,8 @@ TEST(Shortage, IsTriedAgainAndCountsAsNothing) {
   ASSERT_TRUE(decided && decided->has_restart_decided());
   EXPECT_EQ(wire::FromProto(decided->restart_decided().not_before()), time.now + kShortagePause);
   EXPECT_EQ(decided->restart_decided().reason(),
-            "The replica master 0 could not be started: clone: Resource temporarily unavailable. It is tried "
-            "again in 5 s. This does not count as a restart.");
+            "The replica master 0 could not be started: clone: Resource temporarily unavailable. It is "
+            "retried in 5 s. This does not count as a restart.");
 }
 
 TEST(RestartPause, AnotherServerWaitsForTheRest) {

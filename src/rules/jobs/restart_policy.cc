@@ -68,7 +68,7 @@ Event Restart(const ReplicaRecord& replica, std::string reason) {
 Event AfterMove(const ReplicaRecord& replica) {
   const std::string_view why = replica.maintenance()
                                    ? " has stopped for maintenance"
-                                   : " was ended by its machine (shutdown, stop of the service or logout)";
+                                   : " was stopped by its machine (shutdown, service stop or logout)";
   return Restart(replica, "The replica " + cluster::ReplicaLabel(replica.id()) + std::string(why) +
                               " and starts again. This does not count as a restart.");
 }
@@ -77,7 +77,7 @@ Event AfterMove(const ReplicaRecord& replica) {
 Event AfterShortage(const ReplicaRecord& replica, SysTime now) {
   Event event =
       Restart(replica, "The replica " + cluster::ReplicaLabel(replica.id()) +
-                           " could not be started: " + replica.exit().message() + ". It is tried again in " +
+                           " could not be started: " + replica.exit().message() + ". It is retried in " +
                            Seconds(kShortagePause) + ". This does not count as a restart.");
   *event.mutable_restart_decided()->mutable_not_before() = wire::ToProto(now + kShortagePause);
   return event;

@@ -95,10 +95,9 @@ TEST(DecideOnExits, TheMachinesShutdownIsNoFailure) {
       &job));
   EXPECT_FALSE(CountsAsRestart(job.replicas(0)));
   const auto again = DecideOnExits(job, {});
-  EXPECT_EQ(
-      again->restart_decided().reason(),
-      "The replica worker 0 was ended by its machine (shutdown, stop of the service or logout) and starts "
-      "again. This does not count as a restart.");
+  EXPECT_EQ(again->restart_decided().reason(),
+            "The replica worker 0 was stopped by its machine (shutdown, service stop or logout) and starts "
+            "again. This does not count as a restart.");
   EXPECT_FALSE(again->restart_decided().has_not_before());
   job.mutable_replicas(0)->mutable_exit()->set_cause(replica::v1::ExitRecord::STOPPED);
   EXPECT_TRUE(CountsAsRestart(job.replicas(0)));

@@ -42,7 +42,7 @@ Lines OnCreated(const JobRecord& after) {
 
 /// A request that the job does not get is a warning; sharing the machine is not.
 Lines OnAdmitted(const JobRecord& after, const Event::Admitted& admitted) {
-  if (after.try_number() > 1) return {InfoLine("There is room for the job again.")};
+  if (after.try_number() > 1) return {InfoLine("The job has resources again.")};
   Lines lines;
   const int warnings = after.notes_size() - admitted.grant().notes_size();
   for (int i = 0; i < after.notes_size(); ++i) {
@@ -55,7 +55,7 @@ Lines OnAdmitted(const JobRecord& after, const Event::Admitted& admitted) {
 
 Lines OnRevoked(const JobRecord& after, const Event::Revoked& revoked) {
   return {WarningLine(revoked.reason() +
-                      (after.retrying() ? " The whole job starts again when there is room." : ""))};
+                      (after.retrying() ? " The whole job restarts when resources are free." : ""))};
 }
 
 Lines OnCancelRequested(const JobRecord& after, const Event::CancelRequested& cancel) {
@@ -120,14 +120,14 @@ Lines LinesFor(const JobRecord& after, const Event& event) {
 void NoteLostLog(control::v1::JobRecord& record, const control::v1::ReplicaRecord& replica) {
   if (!replica.exit().log_lost() || record.lost_logs_size() > kLostLogsNamedMax) return;
   if (record.lost_logs_size() == kLostLogsNamedMax) {
-    record.add_lost_logs("So it is with further attempts; the job's log names them.");
+    record.add_lost_logs("More attempts are affected; the job's log names them.");
     return;
   }
   // If the end is known, missing lines are reported at their position in the log.
   const bool is_lost = replica.exit().cause() == replica::v1::ExitRecord::LOST;
   record.add_lost_logs("The replica " + cluster::ReplicaLabel(replica.id()) + ", attempt " +
                        std::to_string(replica.attempt()) + ": " +
-                       (is_lost ? replica.exit().message() : "lines that it wrote last are lost") + ".");
+                       (is_lost ? replica.exit().message() : "its last lines are lost") + ".");
 }
 
 std::string WithLostLogs(const control::v1::JobRecord& record, std::string message) {

@@ -44,7 +44,7 @@ std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job) {
   if (!time) return std::nullopt;
   return TimeLimit{*time, "The job did not start running within its maximum wait time of " +
                               wire::PrintDuration(limit) +
-                              ". Raise scheduling.maxWaitTime, or free what it waited for."};
+                              ". Raise scheduling.maxWaitTime, or free the resources that it waited for."};
 }
 
 }  // namespace trainyard::jobs

@@ -62,7 +62,7 @@ void Tell(const Event::Created& created, Entry& entry) {
   const JobRecord& record = created.record();
   entry.set_trial_id(record.trial().trial_id());
   if (record.has_trial())
-    return Say("The trial was created and asks for room.", Parameters(record.trial().hyperparameters()),
+    return Say("The trial was created and waits for resources.", Parameters(record.trial().hyperparameters()),
                entry);
   const std::string by = record.creator().empty() ? "" : " by " + record.creator();
   Say("The job was created" + by + ".", Joined(record.remarks()), entry);
@@ -77,16 +77,16 @@ void Tell(const Event::Admitted& admitted, Entry& entry) {
   std::string detail = Joined(admitted.grant().notes());
   if (!admitted.runtime_version().empty())
     detail += (detail.empty() ? "" : " ") +
-              ("The runtime version for this room is " + admitted.runtime_version() + ".");
+              ("The runtime version on these resources is " + admitted.runtime_version() + ".");
   if (admitted.grant().slots().empty())  // a tuning job: its trials have the resources
-    return Say("The job may begin: its trials ask for room of their own.", detail, entry);
-  Say("Room was granted: " + Counted(admitted.grant().slots_size(), "replica") + " " + where + ".", detail,
+    return Say("The job starts; each of its trials waits for its own resources.", detail, entry);
+  Say("Resources allocated: " + Counted(admitted.grant().slots_size(), "replica") + " " + where + ".", detail,
       entry);
 }
 
 void Tell(const Event::Revoked& revoked, Entry& entry) {
   entry.set_trouble(true);
-  Say("The room was taken back; the job asks for room again.", revoked.reason(), entry);
+  Say("The resources were taken back; the job waits for resources again.", revoked.reason(), entry);
 }
 
 void Tell(const Event::Launched& launched, Entry& entry) {
@@ -98,7 +98,7 @@ void Tell(const Event::Launched& launched, Entry& entry) {
       "", entry);
 }
 
-void Tell(const Event::Running&, Entry& entry) { Say("All replicas run the program.", "", entry); }
+void Tell(const Event::Running&, Entry& entry) { Say("All replicas are running the program.", "", entry); }
 
 /// "exit code 1".
 std::string StatusOf(const ExitRecord& exit) {
@@ -109,7 +109,7 @@ std::string StatusOf(const ExitRecord& exit) {
     case ExitRecord::PREPARATION_FAILED: return "it could not be prepared";
     case ExitRecord::STOPPED: return "it was stopped";
     case ExitRecord::LOST: return "it was lost";
-    case ExitRecord::SHUT_DOWN: return "its machine or its service ended";
+    case ExitRecord::SHUT_DOWN: return "its machine or service was stopped";
     default: return "nothing more is known";
   }
 }
@@ -157,16 +157,16 @@ void Tell(const Event::MaintenanceRequested& requested, Entry& entry) {
 void Tell(const Event::Concluded& concluded, Entry& entry) {
   entry.set_trouble(concluded.outcome() == Job::FAILED);
   if (concluded.stopped_early())
-    return Say("It is stopped early: others do better.", concluded.error_message(), entry);
+    return Say("It is stopped early: other trials have better results.", concluded.error_message(), entry);
   if (concluded.outcome() == Job::SUCCEEDED)
-    return Say("The program has succeeded; what still runs is being stopped.", "", entry);
+    return Say("The program succeeded; the replicas that still run are being stopped.", "", entry);
   if (concluded.outcome() == Job::FAILED)
-    return Say("It has failed; what still runs is being stopped.", concluded.error_message(), entry);
-  Say("It is over; what still runs is being stopped.", concluded.error_message(), entry);
+    return Say("It failed; the replicas that still run are being stopped.", concluded.error_message(), entry);
+  Say("It ended; the replicas that still run are being stopped.", concluded.error_message(), entry);
 }
 
 void Tell(const Event::Ended&, Entry& entry) {
-  Say("The end: nothing of it runs any more, and its log is complete.", "", entry);
+  Say("Finished: all its processes have ended, and its log is complete.", "", entry);
 }
 
 void Tell(const Event::Patched& patched, Entry& entry) {
@@ -198,7 +198,7 @@ void Tell(const Event::TrialEnded& ended, Entry& entry) {
 }
 
 void Tell(const Event::SpaceExhausted&, Entry& entry) {
-  Say("Every point of the search space was tried: there will be no further trial.", "", entry);
+  Say("All points of the search space were tried: no further trial will start.", "", entry);
 }
 
 void Tell(const Event::TrialMeasured& measured, Entry& entry) {
@@ -210,7 +210,7 @@ void Tell(const Event::TrialMeasured& measured, Entry& entry) {
 
 void Tell(const Event::ImagesResolved& resolved, Entry& entry) {
   const auto name = [](const control::v1::ImageRecord& image) { return image.image(); };
-  Say("The registry has answered; the images are known: " + Listed(resolved.images(), name) + ".",
+  Say("The registry answered; the images were found: " + Listed(resolved.images(), name) + ".",
       Joined(resolved.notes()), entry);
 }
 

@@ -48,21 +48,22 @@ INSTANTIATE_TEST_SUITE_P(
             "created { record { trial { trial_id: '7' hyperparameters { key: 'b' value: '2' } "
             "hyperparameters { "
             "key: 'a' value: '1' } } } }",
-            "kind: 'created' trial_id: '7' text: 'The trial was created and asks for room.' detail: 'a=1, "
+            "kind: 'created' trial_id: '7' text: 'The trial was created and waits for resources.' detail: "
+            "'a=1, "
             "b=2'"},
         Row{"admitted", "admitted { grant { slots { } slots { } notes: 'Two replicas share 4 CPUs.' } }",
-            "kind: 'admitted' text: 'Room was granted: 2 replicas on this machine.' detail: 'Two replicas "
+            "kind: 'admitted' text: 'Resources allocated: 2 replicas on this machine.' detail: 'Two replicas "
             "share "
             "4 CPUs.'"},
         Row{"admitted_elsewhere",
             "admitted { grant { slots { node: 'a' } slots { node: 'b' } } runtime_version: '2.11-gpu' }",
-            "kind: 'admitted' text: 'Room was granted: 2 replicas on 2 nodes.' detail: 'The runtime version "
-            "for "
-            "this room is 2.11-gpu.'"},
+            "kind: 'admitted' text: 'Resources allocated: 2 replicas on 2 nodes.' detail: 'The runtime "
+            "version on these resources is 2.11-gpu.'"},
         Row{"tuning_job_is_admitted", "admitted { grant { } }",
-            "kind: 'admitted' text: 'The job may begin: its trials ask for room of their own.'"},
+            "kind: 'admitted' text: 'The job starts; each of its trials waits for its own resources.'"},
         Row{"revoked", "revoked { try_number: 1 reason: 'node-1 is lost.' }",
-            "kind: 'revoked' text: 'The room was taken back; the job asks for room again.' detail: 'node-1 "
+            "kind: 'revoked' text: 'The resources were taken back; the job waits for resources again.' "
+            "detail: 'node-1 "
             "is "
             "lost.' trouble: true"},
         Row{"launched", "launched { replicas { type: WORKER index: 1 } }",
@@ -74,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
             "replicas { type: WORKER index: 2 } replicas { type: WORKER index: 3 } }",
             "kind: 'launched' text: 'The replicas are being prepared: master-replica-0, worker-replica-0, "
             "worker-replica-1, worker-replica-2 and 1 more.'"},
-        Row{"running", "running { }", "kind: 'running' text: 'All replicas run the program.'"},
+        Row{"running", "running { }", "kind: 'running' text: 'All replicas are running the program.'"},
         Row{"replica_failed",
             "replica_ended { replica { type: MASTER } attempt: 2 exit { cause: EXITED exit_code: 1 diagnosis "
             "{ "
@@ -108,17 +109,20 @@ INSTANTIATE_TEST_SUITE_P(
             "kind: 'maintenance_requested' replica: 'master-replica-0' attempt: 1 text: 'master-replica-0 is "
             "stopped for maintenance and starts again.'"},
         Row{"concluded_failed", "concluded { outcome: FAILED error_message: 'The replica failed.' }",
-            "kind: 'concluded' text: 'It has failed; what still runs is being stopped.' detail: 'The replica "
+            "kind: 'concluded' text: 'It failed; the replicas that still run are being stopped.' detail: "
+            "'The replica "
             "failed.' trouble: true"},
         Row{"concluded_early",
             "concluded { outcome: SUCCEEDED stopped_early: true error_message: 'Median.' }",
-            "kind: 'concluded' text: 'It is stopped early: others do better.' detail: 'Median.'"},
+            "kind: 'concluded' text: 'It is stopped early: other trials have better results.' detail: "
+            "'Median.'"},
         Row{"concluded", "concluded { outcome: SUCCEEDED }",
-            "kind: 'concluded' text: 'The program has succeeded; what still runs is being stopped.'"},
+            "kind: 'concluded' text: 'The program succeeded; the replicas that still run are being "
+            "stopped.'"},
         Row{"concluded_cancelled", "concluded { outcome: CANCELLED }",
-            "kind: 'concluded' text: 'It is over; what still runs is being stopped.'"},
+            "kind: 'concluded' text: 'It ended; the replicas that still run are being stopped.'"},
         Row{"ended", "ended { }",
-            "kind: 'ended' text: 'The end: nothing of it runs any more, and its log is complete.'"},
+            "kind: 'ended' text: 'Finished: all its processes have ended, and its log is complete.'"},
         Row{"patched", "patched { labels { key: 'team' value: 'x' } }",
             "kind: 'patched' text: 'The labels were changed.' detail: 'team=x'"},
         Row{"patched_away", "patched { }", "kind: 'patched' text: 'All labels were removed.'"},
@@ -138,9 +142,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"trial_stopped_early", "trial_ended { trial_id: '2' state: SUCCEEDED stopped_early: true }",
             "kind: 'trial_ended' trial_id: '2' text: 'Trial 2 was stopped early.'"},
         Row{"space_exhausted", "space_exhausted { }",
-            "kind: 'space_exhausted' text: 'Every point of the search space was tried: there will be no "
-            "further "
-            "trial.'"},
+            "kind: 'space_exhausted' text: 'All points of the search space were tried: no further trial will "
+            "start.'"},
         Row{"trial_measured", "trial_measured { report { measurements { step: 1 value: 2 } } }",
             "kind: 'trial_measured' text: 'The program has reported 1 value of the metric.'"},
         Row{"trial_measured_nothing", "trial_measured { no_metric: 'No tag loss in the file.' }",
@@ -148,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
             "loss in the file.'"},
         Row{"images_resolved",
             "images_resolved { images { image: 'a:1' } images { image: 'b:2' } notes: 'n.' }",
-            "kind: 'images_resolved' text: 'The registry has answered; the images are known: a:1, b:2.' "
+            "kind: 'images_resolved' text: 'The registry answered; the images were found: a:1, b:2.' "
             "detail: "
             "'n.'"},
         Row{"of_a_newer_server", "", ""}),

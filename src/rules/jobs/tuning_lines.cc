@@ -95,7 +95,7 @@ std::optional<Lines> TuningLinesFor(const JobRecord& after, const Event& event) 
   if (after.has_trial()) return OfTrial(after, event);
   if (event.has_trial_ended()) return OnTrialEnded(after, event.trial_ended());
   if (event.has_space_exhausted())
-    return Lines{InfoLine("Every point of the search space was tried: there will be no further trial.")};
+    return Lines{InfoLine("All points of the search space were tried: no further trial will start.")};
   return std::nullopt;
 }
 

@@ -82,12 +82,12 @@ Waiting ForPause(const JobRecord& job, const std::vector<int>& paused) {
             .reason = cluster::TaskName(replica.id()) +
                       " could not be started: " + Stopped(replica.exit().message()),
             .unblock = "It is tried again at " + wire::PrintTime(wire::FromProto(replica.not_before())) +
-                       ", as often as need be; make room on the machine."};
+                       ", and again until it works. Free memory, processes or disk space on the machine."};
   return {.cause = "restart",
           .reason = cluster::TaskName(replica.id()) + " failed and starts again at " +
                     wire::PrintTime(wire::FromProto(replica.not_before())) + " (restart " +
                     std::to_string(replica.restarts()) + " of " + std::to_string(kRestartsMax) + ").",
-          .unblock = "It starts again by itself; the job's log says why it failed."};
+          .unblock = "It restarts automatically; the job's log has the reason for the failure."};
 }
 
 Waiting ForEnvironments(const JobRecord& job, const Progress& progress) {
@@ -95,7 +95,7 @@ Waiting ForEnvironments(const JobRecord& job, const Progress& progress) {
   if (progress.ready.empty()) {
     return {.cause = "environment",
             .reason = builders + ".",
-            .unblock = "It goes on when the environment is built; the job's log shows how far that is."};
+            .unblock = "It starts when the packages are installed; see the job's log for progress."};
   }
   return {.cause = "barrier",
           .reason = Names(job, progress.ready) + (progress.ready.size() == 1 ? " is" : " are") +
@@ -115,13 +115,13 @@ std::string WhyRefused(const std::vector<int>& starting, const Observation& seen
 Waiting ForStarter(const JobRecord& job, const std::vector<int>& starting, const std::string& why) {
   return {.cause = "refused",
           .reason = "The supervisor of " + Names(job, starting) + " cannot be started now: " + Stopped(why),
-          .unblock = "It is tried again by itself, about once a second."};
+          .unblock = "The server retries about once a second."};
 }
 
 Waiting ForSupervisors(const JobRecord& job, const Progress& progress) {
   Waiting waiting{.cause = "launch",
                   .reason = "Waiting for the supervisor of " + Names(job, progress.starting) + " to start.",
-                  .unblock = "It goes on by itself."};
+                  .unblock = "It continues automatically."};
   if (!progress.ready.empty()) {
     waiting.cause = "barrier";
     waiting.reason = Names(job, progress.ready) + (progress.ready.size() == 1 ? " is" : " are") +
@@ -141,32 +141,34 @@ std::optional<Waiting> WaitAfterSuccess(const JobRecord& job, std::chrono::milli
   }
   if (running.empty()) return std::nullopt;
   const auto grace = std::chrono::floor<std::chrono::seconds>(GraceOf({.short_grace = true}, stop_grace));
-  return Waiting{.cause = "ending",
-                 .reason = "The job has succeeded; " + Names(job, running) +
-                           (running.size() == 1 ? " was" : " were") + " told to end (SIGTERM).",
-                 .unblock = "What still runs after " + std::to_string(grace.count()) + " s is killed."};
+  return Waiting{
+      .cause = "ending",
+      .reason = "The job has succeeded; " + Names(job, running) + (running.size() == 1 ? " was" : " were") +
+                " told to end (SIGTERM).",
+      .unblock = "Processes that still run after " + std::to_string(grace.count()) + " s are killed."};
 }
 
 std::optional<Waiting> WaitForTrouble(const JobRecord& job, const Observation& seen) {
   if (StageOf(job) == Stage::kEnded) return std::nullopt;
   if (!seen.unrecorded.empty())
     return Waiting{.cause = "record",
-                   .reason = "What happens to the job cannot be recorded: " + Stopped(seen.unrecorded),
-                   .unblock = "It is tried again by itself, about once a second."};
+                   .reason = "Changes of the job cannot be stored: " + Stopped(seen.unrecorded),
+                   .unblock = "The server retries about once a second."};
   for (const ReplicaObservation& replica : seen.replicas) {
     if (!replica.trouble.empty())
       return Waiting{.cause = "trouble",
                      .reason = replica.trouble,
-                     .unblock = "It goes on by itself when that is over."};
+                     .unblock = "It continues automatically when this is resolved."};
   }
   const Stage stage = StageOf(job);
   const bool starts = stage == Stage::kPreparing || stage == Stage::kRunning;
   if (!starts || seen.disk_full.empty() || !WaitsToStart(job, seen)) return std::nullopt;
-  return Waiting{.cause = "disk",
-                 .reason = "A replica waits to be started. " + Stopped(seen.disk_full),
-                 .unblock =
-                     "It goes on by itself when there is room again: remove objects, environments, "
-                     "images or old jobs (docs/operators.md, Disk)."};
+  return Waiting{
+      .cause = "disk",
+      .reason = "A replica waits to be started. " + Stopped(seen.disk_full),
+      .unblock =
+          "It continues automatically when disk space is free again: remove objects, environments, "
+          "images or old jobs (docs/operators.md, Disk)."};
 }
 
 std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observation& seen) {
@@ -175,9 +177,9 @@ std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observatio
     case Stage::kPreparing: break;
     case Stage::kRetrying:
       return Waiting{.cause = "retry",
-                     .reason = "The whole job starts again: its replicas are being stopped first (retry " +
+                     .reason = "The whole job restarts: its replicas are being stopped first (retry " +
                                std::to_string(job.retries()) + " of " + std::to_string(kRetriesMax) + ").",
-                     .unblock = "It goes on when all of them have ended."};
+                     .unblock = "It continues when all of them have ended."};
     case Stage::kNone:
     case Stage::kQueued:
     case Stage::kRunning:
@@ -194,7 +196,7 @@ std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observatio
   if (!progress.starting.empty()) return ForSupervisors(job, progress);
   return Waiting{.cause = "start",
                  .reason = "All replicas are ready; their programs are being started.",
-                 .unblock = "It goes on by itself."};
+                 .unblock = "It continues automatically."};
 }
 
 std::optional<Waiting> WaitForImages(const JobRecord& job, const ImageObservation& seen) {
@@ -203,12 +205,12 @@ std::optional<Waiting> WaitForImages(const JobRecord& job, const ImageObservatio
   if (image == job.images().end()) return std::nullopt;
   const std::string& why = seen.reason.empty() ? image->unresolved() : seen.reason;
   const std::string within = "within " + std::to_string(kImagePauseMax.count()) + " seconds";
-  std::string unblock = seen.no_engine
-                            ? "It is looked for again " + within + ", and the job goes on when it is there."
-                            : "Its registry is asked again " + within +
-                                  ", after the other jobs that wait for it, and the job goes on when it "
-                                  "answers. Start the registry, or bring the "
-                                  "image as an archive (run: trainyard images load FILE).";
+  std::string unblock =
+      seen.no_engine
+          ? "The server looks for it again " + within + ", and the job continues when it exists."
+          : "The server asks its registry again " + within +
+                ", after the other jobs that wait for it, and the job continues when it answers. Start the "
+                "registry, or load the image from an archive (run: trainyard images load FILE).";
   return Waiting{.cause = "image",
                  .reason = "The image " + image->image() + " is not resolved yet: " + why + ".",
                  .unblock = std::move(unblock)};

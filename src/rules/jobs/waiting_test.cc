@@ -88,7 +88,7 @@ TEST(WaitWhilePreparing, SaysWhyNoSupervisorCanBeStarted) {
       (Waiting{.cause = "refused",
                .reason = "The supervisor of worker-replica-0, worker-replica-1, worker-replica-2 cannot be "
                          "started now: the keeper does not answer: does it run?",
-               .unblock = "It is tried again by itself, about once a second."}));
+               .unblock = "The server retries about once a second."}));
   seen.replicas[2].refused = "disk full";
   EXPECT_TRUE(WaitWhilePreparing(Gang(), seen)->reason.ends_with(" disk full."));
   seen = Seen({kReady, kReady, kReady, kReady});
@@ -121,8 +121,7 @@ TEST(WaitWhilePreparing, ARetryWaitsForTheEndOfAll) {
   const auto waiting =
       WaitWhilePreparing(Gang("retrying: true retries: 2"), Seen({kReady, kReady, kReady, kReady}));
   ASSERT_TRUE(waiting);
-  EXPECT_EQ(waiting->reason,
-            "The whole job starts again: its replicas are being stopped first (retry 2 of 3).");
+  EXPECT_EQ(waiting->reason, "The whole job restarts: its replicas are being stopped first (retry 2 of 3).");
 }
 
 TEST(WaitWhilePreparing, OthersDoNotWait) {
@@ -144,8 +143,9 @@ TEST(WaitAfterSuccess, NamesWhatStillRuns) {
       (Waiting{
           .cause = "ending",
           .reason = "The job has succeeded; worker-replica-0, worker-replica-1 were told to end (SIGTERM).",
-          .unblock = "What still runs after 5 s is killed."}));
-  EXPECT_EQ(WaitAfterSuccess(job, std::chrono::seconds(2))->unblock, "What still runs after 2 s is killed.");
+          .unblock = "Processes that still run after 5 s are killed."}));
+  EXPECT_EQ(WaitAfterSuccess(job, std::chrono::seconds(2))->unblock,
+            "Processes that still run after 2 s are killed.");
   job.mutable_replicas(1)->mutable_exit();
   EXPECT_EQ(WaitAfterSuccess(job, kUsualGrace)->reason,
             "The job has succeeded; worker-replica-1 was told to end (SIGTERM).");
@@ -168,9 +168,9 @@ TEST(WaitForImages, NamesTheImageTheReasonAndWhatHelps) {
       "revision: 1 job { job_id: 'j' state: QUEUED } images { image: 'a:1' digest: 'sha256:0' } "
       "images { image: 'r:5/b:1' unresolved: 'r:5 does not answer in time' }");
   const std::string unblock =
-      "Its registry is asked again within 60 seconds, after the other jobs that wait for it, and the job "
-      "goes "
-      "on when it answers. Start the registry, or bring the image as an archive (run: trainyard images load "
+      "The server asks its registry again within 60 seconds, after the other jobs that wait for it, and the "
+      "job continues when it answers. Start the registry, or load the image from an archive (run: trainyard "
+      "images load "
       "FILE).";
   EXPECT_EQ(WaitForImages(job, {}), (Waiting{.cause = "image",
                                              .position = 0,
@@ -178,7 +178,7 @@ TEST(WaitForImages, NamesTheImageTheReasonAndWhatHelps) {
                                                        "answer in time.",
                                              .unblock = unblock}));
   EXPECT_EQ(WaitForImages(job, {.reason = "nothing runs containers", .no_engine = true})->unblock,
-            "It is looked for again within 60 seconds, and the job goes on when it is there.");
+            "The server looks for it again within 60 seconds, and the job continues when it exists.");
   EXPECT_EQ(WaitForImages(job, {.reason = "r:5 does not answer: connection refused"})->reason,
             "The image r:5/b:1 is not resolved yet: r:5 does not answer: connection refused.");
   job.mutable_images(1)->set_digest("sha256:1");

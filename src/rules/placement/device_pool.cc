@@ -114,8 +114,9 @@ std::optional<DevicePool::Lack> DevicePool::LackOf(const Gang& gang) const {
     lack.reason +=
         ", of which " + std::to_string(accepted) + (accepted == 1 ? " counts" : " count") + " as " + name;
   lack.reason += ".";
-  lack.unblock = "It can start once the server runs on a machine that has them, or with --accelerator-map " +
-                 name + "=none, which runs such jobs without; until then it waits and can be cancelled.";
+  lack.unblock = "It can start when the server runs on a machine that has them, or with --accelerator-map " +
+                 name +
+                 "=none, which runs such jobs without accelerators. Until then it waits; you can cancel it.";
   return lack;
 }
 
@@ -170,7 +171,8 @@ std::vector<std::string> DevicePool::Notes(const Gang& gang) const {
     if (map_.Waives(type)) waived.push_back(std::to_string(count) + " " + AcceleratorConfig::Type_Name(type));
   }
   if (waived.empty()) return {};
-  return {"The job asks for " + List(waived) + "; this server runs such jobs without (--accelerator-map)."};
+  return {"The job asks for " + List(waived) +
+          "; this server runs such jobs without accelerators (--accelerator-map)."};
 }
 
 void DevicePool::Take(const std::string& holder, const JobLabel& name, const Gift& gift) {

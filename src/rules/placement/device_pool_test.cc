@@ -169,9 +169,8 @@ TEST(DevicePool, WaivedAcceleratorsAreNotGivenAndSaid) {
   const auto gift = pool.Choose(gang);
   EXPECT_THAT(Gpus(gift, 0), ElementsAre());
   EXPECT_THAT(Gpus(gift, 1), ElementsAre("0"));
-  EXPECT_THAT(pool.Notes(gang),
-              ElementsAre("The job asks for 4 NVIDIA_TESLA_K80; this server runs such jobs without "
-                          "(--accelerator-map)."));
+  EXPECT_THAT(pool.Notes(gang), ElementsAre("The job asks for 4 NVIDIA_TESLA_K80; this server runs such jobs "
+                                            "without accelerators (--accelerator-map)."));
   EXPECT_TRUE(pool.Choose(Asking({{Type::NVIDIA_TESLA_K80, 4}}))->empty());
   EXPECT_TRUE(pool.Notes(Asking({{Type::NVIDIA_TESLA_T4, 1}})).empty());
 }

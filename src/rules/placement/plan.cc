@@ -75,7 +75,7 @@ std::vector<std::string> Notes(const Capacity& capacity, const Load& load) {
       "The job asks for " + Counted(load.replicas, "machine") + " with " + Asked(load) + " in all; ";
   note += load.replicas == 1 ? "it gets a share" : "they share";
   note += (load.replicas == 1 ? " of this machine's " : " this machine's ") + Offered(capacity) + ".";
-  if (load.replicas > Places(capacity)) note += " No other job runs beside it.";
+  if (load.replicas > Places(capacity)) note += " No other job runs at the same time.";
   return {std::move(note)};
 }
 
@@ -92,13 +92,12 @@ struct Users {
 /// Why the next gang waits for CPUs or memory, and for which jobs.
 Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& more, const Users& users) {
   if (users.empty()) {
-    return {
-        "The job asks for " + Asked(more) + "; this machine has " + Offered(capacity) + ".",
-        "It can start once the server runs on a bigger machine or with --capacity share; until then it waits "
-        "and can be cancelled."};
+    return {"The job asks for " + Asked(more) + "; this machine has " + Offered(capacity) + ".",
+            "It can start when the server runs on a bigger machine or with --capacity share. Until then it "
+            "waits; you can cancel it."};
   }
   if (capacity.mode == Capacity::Mode::kShare) {
-    return {"Waiting for room for " + Counted(more.replicas, "replica") + ": " +
+    return {"Waiting for a free place for " + Counted(more.replicas, "replica") + ": " +
                 std::to_string(used.replicas) + " of " + std::to_string(Places(capacity)) +
                 " places are in use by " + users.Names() + ".",
             users.End()};

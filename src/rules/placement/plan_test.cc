@@ -74,7 +74,7 @@ TEST(PlanAdmissions, SharedMachineTakesFourReplicasPerCpu) {
   EXPECT_EQ(Uids(plan), (Uid{2}));
   EXPECT_EQ(plan.waiting.at(3).position, 1);
   EXPECT_EQ(plan.waiting.at(3).reason,
-            "Waiting for room for 1 replica: 8 of 8 places are in use by job_1, job_2.");
+            "Waiting for a free place for 1 replica: 8 of 8 places are in use by job_1, job_2.");
 }
 
 TEST(PlanAdmissions, SaysWhatWasAskedAndGiven) {
@@ -88,7 +88,7 @@ TEST(PlanAdmissions, SaysWhatWasAskedAndGiven) {
       many.admitted.at(0).notes,
       (std::vector<std::string>{
           "The job asks for 9 machines with 36 vCPUs and 135 GB in all; they share this machine's 2 CPUs "
-          "and 4 GB. No other job runs beside it."}));
+          "and 4 GB. No other job runs at the same time."}));
   const Capacity big{.mode = Capacity::Mode::kShare, .cpus = 64, .memory_bytes = 256 * kGb};
   EXPECT_TRUE(PlanAll(big, {}, {Make(1, 2)}).admitted.at(0).notes.empty())
       << "nothing to say: it gets what it asks for";
@@ -99,7 +99,7 @@ TEST(PlanAdmissions, AGangBiggerThanTheMachineRunsAlone) {
   const Planned blocked = PlanAll(kTwoCpus, {Make(3, 1)}, {Make(1, 9, 0, 2), Make(2, 1, 0, 1)});
   EXPECT_EQ(Uids(blocked), Uid{}) << "the small job behind it must not starve the big one";
   EXPECT_EQ(blocked.waiting.at(1),
-            (Wait{1, "Waiting for room for 9 replicas: 1 of 8 places are in use by job_3.",
+            (Wait{1, "Waiting for a free place for 9 replicas: 1 of 8 places are in use by job_3.",
                   "It starts when job_3 has ended."}));
   EXPECT_EQ(blocked.waiting.at(2), (Wait{2, "Waiting for its turn: 1 job before it, job_1 is next.",
                                          "It moves up when job_1 starts or is cancelled.", true}));
@@ -123,8 +123,9 @@ TEST(PlanAdmissions, StrictSaysWhenTheMachineIsTooSmall) {  // recorded before t
 TEST(PlanAdmissions, NamesFewOfManyUsers) {
   std::vector<Gang> running;
   for (int uid = 1; uid <= 8; ++uid) running.push_back(Make(uid, 1));
-  EXPECT_EQ(PlanAll(kTwoCpus, running, {Make(9, 1)}).waiting.at(9).reason,
-            "Waiting for room for 1 replica: 8 of 8 places are in use by job_1, job_2, job_3 and 5 more.");
+  EXPECT_EQ(
+      PlanAll(kTwoCpus, running, {Make(9, 1)}).waiting.at(9).reason,
+      "Waiting for a free place for 1 replica: 8 of 8 places are in use by job_1, job_2, job_3 and 5 more.");
 }
 
 Gang WithGpus(Gang gang, std::int64_t count,

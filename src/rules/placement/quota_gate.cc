@@ -92,8 +92,8 @@ std::optional<QuotaGate::Refusal> QuotaGate::CheckOne(const Gang& gang, const Ke
     refusal.shortage = {"Waiting for a larger quota: the job asks for " + Amount(asked, key.second) +
                             ", and the quota " + limit->Text() + " allows " + SubjectText(key.first) +
                             " no more than " + std::to_string(limit->limit) + ".",
-                        "It can start once the server's operator raises it (trainyard serve --quota); until "
-                        "then it waits and can be cancelled."};
+                        "It can start when the server's operator raises the quota (trainyard serve --quota). "
+                        "Until then it waits; you can cancel it."};
     return refusal;
   }
   std::vector<JobLabel> jobs;

@@ -36,8 +36,8 @@ FAILURES = [
     ("host_name", TASK, ["host_name"], "name_not_resolved", "host name cannot be resolved"),
     ("timeout", TASK, ["timeout"], "timed_out", "gave up waiting"),
     ("permission", TASK, ["permission"], "permission_denied", "/etc/shadow"),
-    ("read_only", TASK, ["read_only"], "read_only", "only read"),
-    ("missing_file", TASK, ["missing_file"], "file_missing", "'data/train.csv' is not there"),
+    ("read_only", TASK, ["read_only"], "read_only", "read-only place"),
+    ("missing_file", TASK, ["missing_file"], "file_missing", "'data/train.csv' does not exist"),
     ("gs_file", TASK, ["gs_file"], "gs_path_as_file", "'gs://models/train.csv' is an object"),
     ("storage_404", TASK, ["storage_404"], "storage_not_found", "No such object: b/train.csv"),
     ("storage_403", TASK, ["storage_403"], "storage_refused", "refused"),
@@ -52,7 +52,7 @@ FAILURES = [
     ("bad_json", TASK, ["bad_json"], "data_malformed", "JSONDecodeError"),
     ("pickles", TASK, ["pickles"], "pickle_error", "lambda"),
     ("child", TASK, ["child"], "child_process_failed", "['false'] (non-zero exit status 1)"),
-    ("recursion", TASK, ["recursion"], "recursion_limit", "too deep"),
+    ("recursion", TASK, ["recursion"], "recursion_limit", "recursion limit"),
     ("exception", TASK, ["exception"], "uncaught_exception", "ValueError: the learning rate must be positive"),
     ("long_chain", TASK, ["long_chain"], "uncaught_exception", "RuntimeError: cannot train."),
     ("long_chain_stderr", TASK, ["long_chain", "stderr"], "uncaught_exception", "RuntimeError: cannot train."),
@@ -61,14 +61,14 @@ FAILURES = [
     ("gave_up", TASK, ["gave_up"], "exit_status", "status 1; its last words: no training data under gs://b/data"),
     ("shell_not_found", TASK, ["shell_not_found"], "command_not_found", "nosuch-command: not found"),
     ("cuda_memory", TASK, ["cuda_memory"], "gpu_out_of_memory", "Tried to allocate 2.00 GiB"),
-    ("no_driver", TASK, ["no_driver"], "gpu_not_requested", "did not ask for one"),
+    ("no_driver", TASK, ["no_driver"], "gpu_not_requested", "requested none"),
     ("old_driver", TASK, ["old_driver"], "gpu_driver_mismatch", "too old"),
     ("nccl", TASK, ["nccl"], "nccl_error", "NCCL_DEBUG=INFO"),
     ("device_assert", TASK, ["device_assert"], "gpu_error", "CUDA_LAUNCH_BLOCKING=1"),
     # Tried again: the replica six times, the whole job four times.
     ("status_3", TASK, ["status", "3"], "exit_status", "status 3; its last words: giving up for now"),
     ("segfault", TASK, ["kill_self", "SIGSEGV"], "segmentation_fault", "SIGSEGV"),
-    ("killed", TASK, ["kill_self", "SIGKILL"], "killed", "no want of memory"),
+    ("killed", TASK, ["kill_self", "SIGKILL"], "killed", "no shortage of memory"),
 ]
 # The first restart says as much as the end would.
 RESTARTED = [

@@ -55,4 +55,4 @@ def test_the_resolver_is_told_that_another_node_is_not_there(version, start, res
     assert job["state"] == "FAILED" and "does not find its TPU" in job["errorMessage"], job
     assert any("nodes/somebody-elses' was not found" in text for text in texts), texts[-40:]
     job, _, texts = resolve(server, "without", runtimeVersion=version)
-    assert job["state"] == "FAILED" and "wants a TPU and the replica has none" in job["errorMessage"], job
+    assert job["state"] == "FAILED" and "needs a TPU, but the replica has none" in job["errorMessage"], job

@@ -396,7 +396,7 @@ INSTANTIATE_TEST_SUITE_P(
             Exception("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"),
             "gpu_out_of_memory", "2.00 GiB"},
         Row{"no_gpu_asked", Exception("RuntimeError: Found no NVIDIA driver on your system."),
-            "gpu_not_requested", "did not ask"},
+            "gpu_not_requested", "requested none"},
         Row{"no_gpu_seen", WithGpu(Exception("RuntimeError: No CUDA GPUs are available")), "gpu_not_found",
             "was given"},
         Row{"driver",

@@ -7,8 +7,8 @@ bool HasNoAccelerator(const Symptoms& seen) { return seen.accelerators == 0; }
 
 constexpr std::array kRules{
     Rule{.name = "gpu_out_of_memory",
-         .meaning = "the GPU's memory did not suffice",
-         .summary = "The GPU's memory did not suffice: {line}.",
+         .meaning = "the GPU ran out of memory",
+         .summary = "The GPU ran out of memory: {line}.",
          .advice =
              "Use a smaller batch or model, mixed precision, or a GPU with more memory; make sure that one "
              "process per GPU runs.",
@@ -17,7 +17,7 @@ constexpr std::array kRules{
                       "cudaErrorMemoryAllocation"}},
     Rule{.name = "gpu_driver_mismatch",
          .meaning = "the GPU driver is too old for the program's CUDA",
-         .summary = "The GPU driver and the program's CUDA do not fit: {line}.",
+         .summary = "The GPU driver does not match the program's CUDA version: {line}.",
          .advice =
              "Update the driver of the machine, or use a runtime version that is built for its CUDA version.",
          .patterns = {"CUDA driver version is insufficient", "driver on your system is too old",
@@ -25,11 +25,10 @@ constexpr std::array kRules{
                       "no kernel image is available", "Driver/library version mismatch"}},
     Rule{
         .name = "gpu_not_requested",
-        .meaning = "the program wants a GPU and the job asked for none",
-        .summary = "The program wants a GPU and the job did not ask for one: {line}.",
-        .advice =
-            "Ask for one (scaleTier BASIC_GPU, or masterConfig.acceleratorConfig), or let the program run "
-            "without.",
+        .meaning = "the program needs a GPU, and the job requested none",
+        .summary = "The program needs a GPU, but the job requested none: {line}.",
+        .advice = "Request a GPU (scaleTier BASIC_GPU, or masterConfig.acceleratorConfig), or run the "
+                  "program without one.",
         .patterns = {"no CUDA-capable device", "No CUDA GPUs are available", "Found no NVIDIA driver",
                      "CUDA_ERROR_NO_DEVICE", "not compiled with CUDA enabled", "device:GPU:0 unknown device",
                      "Could not satisfy*/device:GPU", "is_available() is False", "CUDA_ERROR_NOT_INITIALIZED",
@@ -47,10 +46,10 @@ constexpr std::array kRules{
                      "Could not satisfy*/device:GPU", "is_available() is False", "CUDA_ERROR_NOT_INITIALIZED",
                      "No GPU found", "No GPU is available", "libcuda.so.1: cannot open shared object file"}},
     Rule{.name = "tpu_not_requested",
-         .meaning = "the program wants a TPU and the replica has none",
-         .summary = "The program wants a TPU and the replica has none: {line}.",
-         .advice = "Ask for one (scaleTier BASIC_TPU, or the worker type cloud_tpu), or let the program run "
-                   "without; a server whose --accelerator-map says none for the type gives none.",
+         .meaning = "the program needs a TPU, and the replica has none",
+         .summary = "The program needs a TPU, but the replica has none: {line}.",
+         .advice = "Request a TPU (scaleTier BASIC_TPU, or the worker type cloud_tpu), or run the program "
+                   "without one; a server with --accelerator-map TYPE=none provides none of that type.",
          .patterns = {"Please provide a TPU Name to connect to"}},
     Rule{.name = "tpu_not_found",
          .meaning = "the program does not find its TPU, or no TensorFlow for TPUs",
@@ -61,15 +60,13 @@ constexpr std::array kRules{
                       "No task with index 0 in job 'worker'", "No task with index 0 in job \"worker\"",
                       "Missing runtime dependency on the Google API client",
                       "must be installed before using the TPU cluster resolver", "TPU_SYSTEM"}},
-    Rule{
-        .name = "nccl_error",
-        .meaning = "GPUs could not talk to each other",
-        .summary = "The communication between GPUs failed: {line}.",
-        .advice =
-            "Set NCCL_DEBUG=INFO to see why; a peer that died shows as this too: look at the other replicas' "
-            "last lines.",
-        .patterns = {"NCCL error", "ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError",
-                     "ncclRemoteError", "NCCL operation", "ProcessGroupNCCL"}},
+    Rule{.name = "nccl_error",
+         .meaning = "GPUs could not talk to each other",
+         .summary = "The communication between GPUs failed: {line}.",
+         .advice = "Set NCCL_DEBUG=INFO to see why; a replica that ended causes this error, too: look at the "
+                   "other replicas' last lines.",
+         .patterns = {"NCCL error", "ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError",
+                      "ncclRemoteError", "NCCL operation", "ProcessGroupNCCL"}},
     Rule{.name = "gpu_error",
          .meaning = "any other CUDA error",
          .summary = "A GPU operation failed: {line}.",

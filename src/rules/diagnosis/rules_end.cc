@@ -69,46 +69,42 @@ constexpr std::array kKernel{
     Rule{.name = "container_lost",
          .meaning = "the container engine or a container's output went away",
          .summary = "The container engine was stopped or started again while the replica's container ran.",
-         .advice =
-             "Nothing is to be done once the engine is back: the container is removed and the replica "
-             "starts again. Containers that an OCI runtime runs (--container-engine oci) need no engine.",
+         .advice = "No action is needed when the engine runs again: the container is removed and the replica "
+                   "restarts. Containers that an OCI runtime runs (--container-engine oci) need no engine.",
          .applies = IsContainerLost},
     Rule{.name = "killed_before_start",
          .meaning = "what prepared or started the replica was killed",
          .summary = "Something killed the replica before its program ran: {message}.",
-         .advice = "The replica is restarted by itself. If that happens each time, see the machine's own log "
-                   "for a lack of memory, and whether a package kills processes while it is installed.",
+         .advice =
+             "The replica is restarted automatically. If that happens each time, see the machine's own log "
+             "for a lack of memory, and whether a package kills processes while it is installed.",
          .applies = IsKilledBeforeStart},
     Rule{
         .name = "supervisor_lost",
-        .meaning = "the replica's supervisor ended without a word",
+        .meaning = "the replica's supervisor ended without leaving a record",
         .summary =
             "The replica's supervisor ended without leaving a record; the replica's processes ended with it.",
         .advice = "It was killed, or the machine was restarted or ran out of memory: see the machine's own "
-                  "log. The "
-                  "replica is restarted by itself.",
+                  "log. The replica is restarted automatically.",
         .applies = IsLost},
     Rule{.name = "time_limit",
          .meaning = "maxRunningTime or maxWaitTime passed",
          .summary = "The job's time limit passed.",
          .advice = "Raise scheduling.maxRunningTime or maxWaitTime, and write checkpoints to --job-dir.",
          .applies = IsTimeLimit},
-    Rule{
-        .name = "maintenance",
-        .meaning = "the replica was stopped to start again elsewhere",
-        .summary = "The replica was stopped for maintenance of its machine.",
-        .advice =
-            "Nothing is to be done: it starts again with the same name and cluster and should go on from its "
-            "last checkpoint.",
-        .applies = IsMaintenance},
+    Rule{.name = "maintenance",
+         .meaning = "the replica was stopped to start again elsewhere",
+         .summary = "The replica was stopped for maintenance of its machine.",
+         .advice = "No action is needed: it restarts with the same name and cluster, and should continue "
+                   "from its last checkpoint.",
+         .applies = IsMaintenance},
     Rule{.name = "machine_shutdown",
          .meaning = "the system ended the supervisor (SIGTERM), as a shutdown does",
          .summary =
              "The system asked the replica's supervisor to end, as it does when the machine shuts down, its "
              "service is stopped or its user logs out.",
-         .advice = "Nothing is to be done: the replica starts again when the server is back. Jobs that are "
-                   "to outlive "
-                   "a logout: docs/your-machine.md.",
+         .advice = "No action is needed: the replica restarts when the server runs again. To keep jobs "
+                   "running after a logout, see docs/your-machine.md.",
          .applies = IsSystemStop},
     Rule{.name = "process_limit",
          .meaning = "the kernel refused the replica one more process or thread",
@@ -130,9 +126,8 @@ constexpr std::array kEnd{
     Rule{.name = "segmentation_fault",
          .meaning = "SIGSEGV in native code",
          .summary = "Native code crashed with a segmentation fault (SIGSEGV).",
-         .advice = "Set PYTHONFAULTHANDLER=1 to see where; compiled packages that do not fit each other are "
-                   "the usual "
-                   "cause.",
+         .advice =
+             "Set PYTHONFAULTHANDLER=1 to see where; incompatible compiled packages are the usual cause.",
          .applies = IsSignal<SIGSEGV>},
     Rule{.name = "bus_error",
          .meaning = "SIGBUS: memory behind a file is gone",
@@ -146,25 +141,23 @@ constexpr std::array kEnd{
          .advice = "Look for empty batches or zero sizes in the data; PYTHONFAULTHANDLER=1 shows where.",
          .applies = IsSignal<SIGFPE>},
     Rule{.name = "aborted",
-         .meaning = "SIGABRT: native code gave up",
+         .meaning = "SIGABRT: native code aborted",
          .summary = "Native code aborted (SIGABRT){said}.",
-         .advice = "A failed check or a damaged heap: the replica's last lines say which, "
-                   "PYTHONFAULTHANDLER=1 where.",
+         .advice = "A check failed or the heap is damaged: the replica's last lines say which, and "
+                   "PYTHONFAULTHANDLER=1 shows where.",
          .applies = IsSignal<SIGABRT>},
     Rule{
         .name = "killed_unexplained",
         .meaning = "SIGKILL, where nothing counts kills for memory",
         .summary = "The program was killed (SIGKILL); this machine cannot tell whether memory ran out{peak}.",
-        .advice =
-            "Give the server cgroups of its own (docs/your-machine.md): then the kernel's count tells; the "
-            "replica is restarted by itself.",
+        .advice = "Give the server its own cgroups (docs/your-machine.md), so that the kernel reports the "
+                  "cause; the replica is restarted automatically.",
         .applies = IsUnexplainedKill},
     Rule{.name = "killed",
          .meaning = "SIGKILL, and not for memory",
          .summary = "The program was killed (SIGKILL) by a signal from outside the job or by itself; the "
-                    "kernel reports "
-                    "no want of memory{peak}.",
-         .advice = "Ask who or what ends processes on this machine; the replica is restarted by itself.",
+                    "kernel reports no shortage of memory{peak}.",
+         .advice = "Find out what ends processes on this machine; the replica is restarted automatically.",
          .applies = IsSignal<SIGKILL>},
     Rule{
         .name = "terminated",
@@ -172,7 +165,7 @@ constexpr std::array kEnd{
         .summary =
             "The program was ended by SIGTERM, which Trainyard did not send: it came from outside the job or "
             "from the program itself.",
-        .advice = "Ask who or what ends processes on this machine; the replica is restarted by itself.",
+        .advice = "Find out what ends processes on this machine; the replica is restarted automatically.",
         .applies = IsSignal<SIGTERM>},
     Rule{.name = "keyboard_interrupt",
          .summary = "The program was interrupted (SIGINT).",
@@ -191,7 +184,7 @@ constexpr std::array kEnd{
     Rule{.name = "signal",
          .meaning = "any other signal",
          .summary = "The program was ended by {signal}.",
-         .advice = "Ask who sent it; the replica is restarted by itself.",
+         .advice = "Find out what sent the signal; the replica is restarted automatically.",
          .applies = IsAnySignal},
     Rule{.name = "command_not_executable",
          .meaning = "status 126",
@@ -200,14 +193,14 @@ constexpr std::array kEnd{
          .applies = IsNotExecutable},
     Rule{.name = "command_not_found",
          .meaning = "status 127",
-         .summary = "The program ended as a shell does that does not find a command (status 127){said}.",
+         .summary = "The program ended with status 127, as a shell does when a command is not found{said}.",
          .advice = "Install the command on the machine, or use its Python library.",
          .applies = IsNotFound},
-    Rule{
-        .name = "exit_status",
-        .meaning = "the program ended itself with a status other than 0 and said nothing that is known",
-        .summary = "The program ended itself with status {status}{said}.",
-        .advice = "Look at its last lines. Status 1, 2, 126 and 127 fail the job, any other is tried again."},
+    Rule{.name = "exit_status",
+         .meaning = "the program exited with a status other than 0 and printed no known error",
+         .summary = "The program exited with status {status}{said}.",
+         .advice =
+             "Look at its last lines. Status 1, 2, 126 and 127 fail the job; any other status is retried."},
 };
 
 }  // namespace

@@ -7,15 +7,14 @@ constexpr std::array kRules{
     Rule{.name = "checkpoint_missing",
          .meaning = "no checkpoint where the program looked for one",
          .summary = "There is no checkpoint at '{1}'.",
-         .advice =
-             "Check the path (relative ones do not outlive a restart: use --job-dir) and start from the "
-             "beginning where there is none yet.",
+         .advice = "Check the path (relative paths are lost at a restart: use --job-dir), and start without "
+                   "a checkpoint if there is none yet.",
          .patterns = {"Failed to find any matching files for *", "No such checkpoint: *",
                       "No checkpoint found in *", "Could not find checkpoint or SavedModel at *",
                       "Couldn't find 'checkpoint' file*", "SavedModel file does not exist at: *"}},
     Rule{.name = "checkpoint_mismatch",
          .meaning = "a checkpoint of another model",
-         .summary = "The checkpoint does not fit the model: {line}.",
+         .summary = "The checkpoint does not match the model: {line}.",
          .advice = "Use a fresh --job-dir, or build the model as it was when the checkpoint was written.",
          .patterns = {"Error(s) in loading state_dict", "size mismatch for *",
                       "Assign requires shapes of both tensors", "not found in checkpoint",
@@ -29,43 +28,41 @@ constexpr std::array kRules{
                       "Loss is NaN", "Tensor had NaN values", "Tensor had Inf", "Nan in summary histogram",
                       "Input contains NaN", "FloatingPointError", "NaN or Inf found"}},
     Rule{.name = "shape_mismatch",
-         .meaning = "tensors whose shapes do not fit",
-         .summary = "Shapes do not fit: {line}.",
+         .meaning = "tensors whose shapes do not match",
+         .summary = "Shapes do not match: {line}.",
          .advice = "Compare the data's shape with what the model's first layers expect.",
          .patterns = {"Incompatible shapes", "shapes cannot be multiplied", "cannot reshape",
                       "is incompatible with the layer", "must match the size of tensor",
                       "could not broadcast", "Shapes * and * are incompatible", "Matrix size-incompatible",
                       "Dimensions must be equal", "not aligned:"}},
     Rule{.name = "gs_path_as_file",
-         .meaning = "a gs:// path given to something that only knows files",
-         .summary = "'gs:/{1}' is an object and was opened as a file.",
+         .meaning = "a gs:// path opened as a local file",
+         .summary = "'gs:/{1}' is an object, but was opened as a local file.",
          .advice = "Open it with tf.io.gfile, gcsfs or google.cloud.storage, or as /gcs/BUCKET/OBJECT.",
          .patterns = {"No such file or directory: 'gs:/*'", "No such file or directory: b'gs:/*'"}},
-    Rule{
-        .name = "storage_not_found",
-        .meaning = "an object or bucket that is not there",
-        .summary = "An object or bucket is not there: {line}.",
-        .advice =
-            "Check the gs:// path in the arguments ('trainyard storage ls' shows what is there); buckets are "
-            "made on first use unless the server refuses that. A public bucket of the real Cloud Storage is "
-            "read with 'trainyard serve --real-bucket NAME'.",
-        .patterns = {"NotFoundError: *gs://", "Error executing an HTTP request: HTTP response code 404",
-                     "google.api_core.exceptions.NotFound", "No URLs matched", "FileNotFoundError: *gs://",
-                     "The specified bucket does not exist", "NotFoundException: 404",
-                     "CommandException: No URLs", "FileNotFoundError: b/", "The object * does not exist"}},
+    Rule{.name = "storage_not_found",
+         .meaning = "an object or bucket that does not exist",
+         .summary = "An object or bucket does not exist: {line}.",
+         .advice = "Check the gs:// path in the arguments ('trainyard storage ls' shows what is there); "
+                   "buckets are created on first use, unless the server was started without that. A public "
+                   "bucket of the real Cloud Storage is "
+                   "read with 'trainyard serve --real-bucket NAME'.",
+         .patterns = {"NotFoundError: *gs://", "Error executing an HTTP request: HTTP response code 404",
+                      "google.api_core.exceptions.NotFound", "No URLs matched", "FileNotFoundError: *gs://",
+                      "The specified bucket does not exist", "NotFoundException: 404",
+                      "CommandException: No URLs", "FileNotFoundError: b/", "The object * does not exist"}},
     Rule{.name = "storage_refused",
          .meaning = "the storage refused access",
          .summary = "Access to storage was refused: {line}.",
-         .advice = "Check whose bucket it is and which credentials the program uses; inside a replica the "
-                   "default ones "
-                   "work for this server's buckets.",
+         .advice = "Check the bucket's owner and the program's credentials; inside a replica the default "
+                   "credentials work for this server's buckets.",
          .patterns = {"PermissionDeniedError", "exceptions.Forbidden: 403", "HTTP response code 403",
                       "HTTP response code 401", "exceptions.Unauthorized", "DefaultCredentialsError",
                       "Anonymous caller does not have"}},
     Rule{.name = "protobuf_mismatch",
-         .meaning = "generated code and the protobuf library do not fit",
-         .summary = "The protobuf library does not fit the generated code: {line}.",
-         .advice = "Pin protobuf in install_requires of setup.py to what the runtime version has "
+         .meaning = "the protobuf library does not match the generated code",
+         .summary = "The protobuf library does not match the generated code: {line}.",
+         .advice = "Pin protobuf in install_requires of setup.py to the version that the runtime version has "
                    "(protobuf<3.21 for old "
                    "generated code).",
          .patterns = {"Descriptors cannot be created directly", "Descriptors cannot not be created directly",
@@ -75,7 +72,7 @@ constexpr std::array kRules{
     Rule{.name = "binary_mismatch",
          .meaning = "compiled modules built for another numpy, Python, CUDA or C library",
          .summary = "A compiled module was built for other versions: {line}.",
-         .advice = "Let pip choose versions that fit (no --no-deps copies, no wheels of another Python); for "
+         .advice = "Let pip choose matching versions (no --no-deps copies, no wheels of another Python); for "
                    "numpy pin "
                    "'numpy<2' or install the module again.",
          .patterns = {"numpy.dtype size changed", "numpy.ndarray size changed", "compiled using NumPy 1.x",
@@ -115,12 +112,12 @@ constexpr std::array kRules{
     Rule{.name = "child_process_failed",
          .meaning = "a command that the program started failed",
          .summary = "A command that the program started failed: {1} ({2}).",
-         .advice = "The command's own words are among the replica's last lines.",
+         .advice = "The command's error message is among the replica's last lines.",
          .patterns = {"CalledProcessError: Command '*' returned *",
                       "CalledProcessError: Command '*' died with *"}},
     Rule{.name = "child_process_failed",
          .summary = "A process that the program started failed: {line}.",
-         .advice = "The process's own words are among the replica's last lines.",
+         .advice = "The process's error message is among the replica's last lines.",
          .patterns = {"ChildFailedError:*", "DataLoader worker (pid *) exited unexpectedly*",
                       "ProcessRaisedException:*", "ProcessExitedException:*", "BrokenProcessPool:*"}},
 };

@@ -19,9 +19,9 @@ constexpr std::array kRules{
     Rule{.name = "container_refused",
          .meaning = "the kernel or the OCI runtime refused to make the container",
          .summary = "The container cannot be made on this machine: {1}.",
-         .advice =
-             "Containers need root, or user namespaces and a data directory that overlayfs takes (ext4, "
-             "xfs, btrfs); a Docker or podman socket is the other way to run them.",
+         .advice = "Containers need root, or user namespaces and a data directory on a file system that "
+                   "overlayfs supports (ext4, "
+                   "xfs, btrfs); a Docker or podman socket is the other way to run them.",
          .patterns = {"the container could not be made: *", "namespaces that a container needs (*)",
                       "mount the image's layers (overlay): *"}},
     Rule{.name = "container_user",
@@ -80,12 +80,11 @@ constexpr std::array kRules{
     Rule{.name = "program_cannot_start",
          .meaning = "the interpreter or its sandbox could not be started",
          .summary = "The program cannot be started: {message}.",
-         .advice =
-             "Look at the replica's last lines; a runtime that was damaged is built again after 'trainyard "
-             "runtimes remove'.",
+         .advice = "Look at the replica's last lines; a damaged runtime is built again after 'trainyard "
+                   "runtimes remove'.",
          .patterns = {"cannot run *"}},
     Rule{.name = "preparation_failed",
-         .meaning = "the environment could not be prepared; the tool's words are in the message",
+         .meaning = "the environment could not be prepared; the message has the tool's output",
          .summary = "The replica could not be prepared: {message}.",
          .advice = "The replica's last lines have the whole output of the tool that failed."},
 };

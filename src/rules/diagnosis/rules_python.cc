@@ -57,16 +57,14 @@ constexpr std::array kRules{
     Rule{.name = "import_missing",
          .meaning = "the program imports a module that is not installed",
          .summary = "The program imports '{1}', which is not installed.",
-         .advice = "Add what has it to install_requires of setup.py or to packageUris; a module of the "
-                   "program's own must be "
-                   "in packages of setup.py.",
+         .advice = "Add its package to requirements.txt next to your program (setup.py: install_requires) or "
+                   "to packageUris; list the program's own modules in packages of setup.py.",
          .patterns = {"ModuleNotFoundError: No module named '*'", "ImportError: No module named *"}},
     Rule{.name = "library_missing",
          .meaning = "a shared library is not installed",
          .summary = "The shared library '{1}' is not installed.",
-         .advice = "Install the system's package that has it on the machine, or choose a Python package that "
-                   "brings it "
-                   "along.",
+         .advice = "Install the system package that contains it on the machine, or use a Python package that "
+                   "includes it.",
          .patterns = {"ImportError: *: cannot open shared object file",
                       "OSError: *: cannot open shared object file",
                       "error while loading shared libraries: *: cannot open"}},
@@ -97,7 +95,7 @@ constexpr std::array kRules{
          .patterns = {"KeyboardInterrupt"}},
     Rule{.name = "recursion_limit",
          .meaning = "Python's recursion limit",
-         .summary = "The program recursed too deep.",
+         .summary = "The program exceeded Python's recursion limit.",
          .advice = "Look at the traceback for the function that calls itself.",
          .patterns = {"RecursionError:"}},
 };

@@ -38,11 +38,10 @@ constexpr std::array kRules{
          .patterns = {"can't start new thread", "Resource temporarily unavailable", "pthread_create failed",
                       "fork: retry"}},
     Rule{.name = "port_in_use",
-         .meaning = "the port to listen on is taken",
-         .summary = "A port that the program wants to listen on is taken: {line}.",
-         .advice = "Listen on the port that TF_CONFIG or MASTER_PORT names: it is this replica's alone; a "
-                   "port of the "
-                   "program's own must be free on the machine.",
+         .meaning = "the port to listen on is in use",
+         .summary = "A port that the program wants to listen on is in use: {line}.",
+         .advice = "Listen on the port that TF_CONFIG or MASTER_PORT names: it is reserved for this replica; "
+                   "any other port must be free on the machine.",
          .patterns = {"Address already in use", "EADDRINUSE", "Could not start gRPC server", "[Errno 98]",
                       "server socket has failed to listen"}},
     Rule{
@@ -54,11 +53,10 @@ constexpr std::array kRules{
         .patterns = {"Name or service not known", "Temporary failure in name resolution",
                      "Could not resolve host", "NameResolutionError", "No address associated with hostname"}},
     Rule{.name = "peer_refused",
-         .meaning = "nobody listens where the program connected to",
+         .meaning = "nothing listens at the address that the program connected to",
          .summary = "A connection was refused: {line}.",
-         .advice = "The other side does not listen (yet), or has ended: try again for a while at the start, "
-                   "and look "
-                   "at the other replicas' last lines.",
+         .advice = "The other side does not listen yet, or has ended: let the program retry for a while at "
+                   "its start, and look at the other replicas' last lines.",
          .patterns = {"Connection refused", "ConnectionRefusedError", "[Errno 111]",
                       "failed to connect to all addresses"}},
     Rule{
@@ -75,8 +73,8 @@ constexpr std::array kRules{
          .patterns = {"TimeoutError", "DeadlineExceeded", "Deadline Exceeded", "Timed out", "timed out",
                       "TimeoutExpired"}},
     Rule{.name = "read_only",
-         .meaning = "a write to what the replica may only read",
-         .summary = "The program wrote where it may only read: {line}.",
+         .meaning = "a write to a place that is read-only for the replica",
+         .summary = "The program wrote to a read-only place: {line}.",
          .advice = "Write below the working directory, /tmp or --job-dir.",
          .patterns = {"Read-only file system", "[Errno 30]"}},
     Rule{.name = "permission_denied",
@@ -86,8 +84,8 @@ constexpr std::array kRules{
                    "program reads.",
          .patterns = {"PermissionError", "Permission denied", "[Errno 13]", "Operation not permitted"}},
     Rule{.name = "file_missing",
-         .meaning = "a file that is not there",
-         .summary = "The file '{1}' is not there.",
+         .meaning = "a file that does not exist",
+         .summary = "The file '{1}' does not exist.",
          .advice =
              "Data files of a package need package_data in setup.py and a path relative to __file__; every "
              "attempt begins with an empty working directory.",

@@ -71,7 +71,7 @@ def test_a_lost_secret_ends_attempts_and_their_jobs_go_on(server, upload):
     server.start()
     wait_for(lambda: server.texts("secret").count("started") == 2 or None, lambda: f"{server.texts('secret')} {server.stderr()[-2000:]}")
     assert before and not before & programs(marker)
-    assert any("under another secret" in text for text in server.texts("secret"))
+    assert any("with another secret" in text for text in server.texts("secret"))
     server.cancel("secret")
     assert server.wait("secret")["state"] == "CANCELLED"
 

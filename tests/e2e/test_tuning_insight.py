@@ -33,5 +33,5 @@ def test_a_study(make_server):
 def test_a_job_without_hyperparameters(make_server):
     server = make_server()
     server.submit("j", packageUris=[server.upload("out", "trainer.tar.gz", b"not a package")], pythonModule="trainer.task")
-    assert explain(server, "jobs/j") == {"note": "The job has no hyperparameters that are tuned."}
+    assert explain(server, "jobs/j") == {"note": "The job tunes no hyperparameters."}
     assert server.request("GET", "/trainyard/v1/projects/p/jobs/absent/tuning:explain").status_code == 404

@@ -275,7 +275,7 @@ awaitable<Result<SummaryBytes>> JobCurves::ReadSummary(wire::JobName name, Summa
   TY_CO_RETURN_IF_ERROR(
       co_await kept_.Ask(std::move(asked.place), std::move(asked.reported), std::move(find)));
   if (!*found)
-    co_return std::unexpected(NotFound("There is no such image or text: list the summaries again."));
+    co_return std::unexpected(NotFound("The image or text does not exist: list the summaries again."));
   TY_CO_TRY(storage::ReadableObject object,
             co_await outside_.buckets.OpenRead(folder.bucket, folder.object + (*found)->file));
   const auto file = std::make_shared<const storage::ReadableObject>(std::move(object));

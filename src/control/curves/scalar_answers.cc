@@ -212,7 +212,8 @@ Result<SummaryBytes> ReadSummary(const storage::ReadableObject& object,
   }
   summary.content_type = ImageType(summary.bytes);
   if (summary.content_type.empty())
-    return std::unexpected(FailedPrecondition("This is no PNG, JPEG, GIF or WebP image: it is not shown."));
+    return std::unexpected(
+        FailedPrecondition("This is not a PNG, JPEG, GIF or WebP image, so it is not shown."));
   return summary;
 }
 

@@ -18,8 +18,8 @@ boost::asio::awaitable<Status> Creator::CheckStillMay() const {
   const bool may = !still_may || co_await still_may();
   if (may) co_return Status{};
   co_return std::unexpected(
-      iam::Unauthenticated("The credential was revoked, or lost its permission, while the job was looked "
-                           "through: no job was created."));
+      iam::Unauthenticated("The credential was revoked, or lost its permission, while the job was being "
+                           "checked: no job was created."));
 }
 
 }  // namespace trainyard::control

@@ -76,17 +76,16 @@ void UseAlgorithm(const algorithms::v1::Algorithm& algorithm, v1::JobRecord& rec
                      " uses no TPU: it trains on the CPU of the master, and waits for no TPU.");
   jobs::SetAlgorithm(algorithm.name(), algorithm.model(), output, record);
   record.add_remarks("The image " + record.job().training_input().master_config().image_uri() +
-                     " stands for the built-in algorithm " + algorithm.name() +
-                     ", which runs in runtime version " + record.runtime_version() + ".");
+                     " is the built-in algorithm " + algorithm.name() + ", which runs in runtime version " +
+                     record.runtime_version() + ".");
   const auto has_more = [&algorithm](const v1::ReplicaRecord& replica) {
     return cluster::IsGpu(replica.accelerators().type()) &&
            replica.accelerators().count() > algorithm.gpus_max();
   };
   if (std::ranges::none_of(record.replicas(), has_more)) return;
   record.add_notes("The algorithm " + algorithm.name() +
-                   (algorithm.gpus_max() == 0
-                        ? " uses no GPUs: those of its machines have nothing to do."
-                        : " uses one GPU of a machine: the others have nothing to do."));
+                   (algorithm.gpus_max() == 0 ? " uses no GPUs: the GPUs of its machines stay idle."
+                                              : " uses one GPU of a machine: the other GPUs stay idle."));
 }
 
 }  // namespace trainyard::control

@@ -95,8 +95,7 @@ boost::asio::awaitable<std::string> JobAttempts::WhyRefused(engine::AttemptRef r
   const bool is_foreign =
       holding && !holding->token.empty() && !IsAttemptToken(outside_.settings, ref.id, holding->token);
   if (!is_foreign) co_return "";
-  co_return "Its supervisor was started under another secret than the server has now (DATA/run/secret was "
-            "removed or replaced), so it was ended";
+  co_return "Its supervisor was started with another secret than the server has now (DATA/run/secret was removed or replaced), so it was stopped";
 }
 
 boost::asio::awaitable<void> JobAttempts::AdoptLiving(Key key) {
@@ -129,7 +128,7 @@ boost::asio::awaitable<void> JobAttempts::AwaitAttach(Key key) {
       case engine::AttemptState::kAlive: break;
     }
     if (found.has_exit) {
-      co_return co_await End(key, "Its program has ended, and its supervisor does not hand over how");
+      co_return co_await End(key, "Its program has ended, but its supervisor does not report how");
     }
     Report(
         key,
@@ -160,7 +159,7 @@ boost::asio::awaitable<void> JobAttempts::TakeOverAbsent(Key key) {
   if (known == known_.end() || known->second.gone) co_return;
   observer_.OnTrouble(key.first, key.second, "");
   if (*lines > 0 && observer_.IsOpen(key.first, key.second)) {
-    const std::string why = "The replica ran, and nothing of it is left on its machine.";
+    const std::string why = "The replica ran, but nothing of it is left on its machine.";
     NeverStarted(key.first, key.second, NotStarted(outside_, replica::v1::ExitRecord::LOST, why));
   } else {
     known_.erase(known);

@@ -48,7 +48,7 @@ TEST_F(JobAttemptsTest, OneWithATokenOfAnotherSecretIsEndedAndStartedAgain) {
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
   EXPECT_THAT(host_->killed, ElementsAre(kAttempt));
   EXPECT_EQ(Record("j").replicas(0).attempt(), 2);
-  EXPECT_THAT(Lines("j", "service"), Contains(HasSubstr("under another secret")));
+  EXPECT_THAT(Lines("j", "service"), Contains(HasSubstr("with another secret")));
 }
 
 TEST_F(JobAttemptsTest, OneThatDoesNotConnectIsWaitedForAndSaid) {

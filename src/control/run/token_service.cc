@@ -70,10 +70,11 @@ boost::asio::awaitable<Result<std::string>> TokenService::Issue(std::string owne
 boost::asio::awaitable<Result<AccessToken>> TokenService::Check(std::string token) {
   TY_CO_TRY(AccessToken read, ReadAccessToken(settings_.keys, token, clock_.Now()));
   if (!IsAttempt(read.owner) || co_await jobs_.Lives(read.owner)) co_return read;
-  co_return std::unexpected(Error{Code::kUnauthenticated,
-                                  "The access token died with the attempt " + read.owner +
-                                      ", which has ended: ask the metadata server for a new one.",
-                                  ""});
+  co_return std::unexpected(Error{
+      Code::kUnauthenticated,
+      "The attempt " + read.owner +
+          " has ended, so its access token is not valid any more: get a new one from the metadata server.",
+      ""});
 }
 
 std::string TokenService::SessionSecret(std::string_view token) const {
@@ -101,7 +102,7 @@ bool LooksLikeAccessToken(std::string_view text) { return text.starts_with(kToke
 
 Result<AccessToken> ReadAccessToken(const Keys& keys, std::string_view text, SysTime now) {
   constexpr const char* kForeign =
-      "The access token is not one that this server gave out: ask its metadata server for one.";
+      "The access token was not issued by this server: get one from its metadata server.";
   if (!LooksLikeAccessToken(text)) return Refuse(kForeign);
   const auto proven = Proven(keys.access, text.substr(kTokenPrefix.size()));
   if (!proven) return Refuse(kForeign);
@@ -115,7 +116,7 @@ Result<AccessToken> ReadAccessToken(const Keys& keys, std::string_view text, Sys
   token.expires = std::chrono::sys_seconds(std::chrono::seconds(seconds));
   if (token.expires <= now)
     return std::unexpected(iam::Unauthenticated(
-        "The access token has expired: ask the metadata server for a new one.", iam::kTokenExpired));
+        "The access token has expired: get a new one from the metadata server.", iam::kTokenExpired));
   return token;
 }
 

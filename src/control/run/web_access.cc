@@ -48,7 +48,7 @@ Result<engine::AttemptRef> ShellTarget(const Settings& settings, const v1::JobRe
     const v1::ReplicaRecord& replica = job.replicas(i);
     if (cluster::TaskName(replica.id()) != task_name) continue;
     if (!job.job().training_input().enable_web_access())
-      return NoShell("The job was not submitted with enableWebAccess: it has no shells.");
+      return NoShell("The job was not submitted with enableWebAccess, so it has no shells.");
     if (!HasShells(job)) {
       return NoShell("The job is " + Job::State_Name(job.job().state()) +
                      ": replicas have shells while it is RUNNING.");

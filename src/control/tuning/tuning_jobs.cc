@@ -125,7 +125,7 @@ boost::asio::awaitable<Result<std::vector<v1::JobRecord>>> TuningJobs::TrialsNow
 }
 
 boost::asio::awaitable<Result<tuning::Insight>> TuningJobs::Explain(v1::JobRecord record) {
-  tuning::Insight none{.note = "The job has no hyperparameters that are tuned."};
+  tuning::Insight none{.note = "The job tunes no hyperparameters."};
   if (!record.has_tuning()) co_return none;
   const auto shared = std::make_shared<const v1::JobRecord>(std::move(record));  // std::function copies
   InsightThread::Question question{

@@ -169,7 +169,7 @@ boost::asio::awaitable<void> TuningRunner::Suggest(int count) {
     seen_.tuner_failure = points.error().message;
     Diagnose(DiagnosticLevel::kWarning,
              "job " + job_.job().job_id() +
-                 " gets no further trial until one has ended: the tuner failed: " + points.error().message);
+                 " gets no further trial until one ends: the tuner failed: " + points.error().message);
   }
   wake_.Set();
 }
@@ -184,8 +184,9 @@ boost::asio::awaitable<void> TuningRunner::JudgeTrial(std::string trial_id) {
   const bool failed_before = std::exchange(judging_fails_, !reason);
   if (!reason) {
     if (!failed_before)
-      Diagnose(DiagnosticLevel::kWarning, "trials of job " + job_.job().job_id() +
-                                              " go on unjudged: the tuner failed: " + reason.error().message);
+      Diagnose(DiagnosticLevel::kWarning,
+               "trials of job " + job_.job().job_id() +
+                   " continue without early stopping: the tuner failed: " + reason.error().message);
     co_return;
   }
   jobs::SeenTrial* seen = Seen(trial_id);

@@ -89,7 +89,7 @@ void Say(const ClockJump& jump) {
            "the machine's clock went " + std::string(forward ? "forward" : "back") + " by " +
                retention::AboutText(jump.after - jump.before) + ": it says " + wire::PrintTime(jump.after) +
                ", and by the time that has passed it is " + wire::PrintTime(jump.before) +
-               ". The jump counts neither for the time limits of jobs nor for the age of what is kept");
+               ". The jump does not count for time limits of jobs, nor for the age of stored data");
 }
 
 }  // namespace
@@ -130,7 +130,8 @@ void ClockWatch::Save(const ClockHistory& history) {
 void ClockWatch::Look() {
   history_.With([this](ClockHistory& history) { Advance(history); });
   if (::unlink(word_.c_str()) != 0) return;
-  Diagnose(DiagnosticLevel::kInfo, "the operator has confirmed the machine's clock: old things go by it");
+  Diagnose(DiagnosticLevel::kInfo,
+           "the operator confirmed the machine's clock: old data is removed by it again");
   Confirm();
 }
 

@@ -78,7 +78,7 @@ awaitable<Status> JobRemoval::Delete(wire::JobName name) {
   if (!job->job().has_end_time()) co_return std::unexpected(NotEnded(name.job_id));
   if (!co_await WaitUntilLeft(job->uid()))
     co_return std::unexpected(FailedPrecondition("The last replicas of the job " + name.job_id +
-                                                 " are being cleared away: try again in a moment"));
+                                                 " are being removed: try again in a moment"));
   if (NeededJobs().contains(job->uid()))
     co_return std::unexpected(
         FailedPrecondition("A tuning job that has not ended resumes the job " + name.job_id +

@@ -185,7 +185,7 @@ boost::asio::awaitable<void> MachineWatch::SampleOnce() {
   sampled_ = figures;
   const Status kept = co_await parts_.usage.AddMachine(sample);
   if (!kept && !failing_)
-    Diagnose(DiagnosticLevel::kWarning, "figures of the machine are lost: " + kept.error().message);
+    Diagnose(DiagnosticLevel::kWarning, "measurements of the machine are lost: " + kept.error().message);
   failing_ = !kept;
 }
 

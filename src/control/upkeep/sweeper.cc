@@ -102,8 +102,7 @@ awaitable<void> Sweeper::Run() {
     const Status swept = co_await SweepAll(report);
     const std::string text = service::SweepText(report, parts_.policy);
     if (!text.empty()) Diagnose(DiagnosticLevel::kInfo, text);
-    if (!swept)
-      Diagnose(DiagnosticLevel::kWarning, "old things are not removed yet: " + swept.error().message);
+    if (!swept) Diagnose(DiagnosticLevel::kWarning, "old data is not removed yet: " + swept.error().message);
     timer.expires_after(retention::SweepPause(parts_.policy));
     co_await timer.async_wait(boost::asio::use_awaitable);
   }

@@ -77,7 +77,7 @@ std::optional<ProjectUseTable> ReadTable(const std::string& file) {
   if (parsed && table.has_time()) return table;
   Diagnose(DiagnosticLevel::kWarning, file + " cannot be read" +
                                           (parsed ? std::string() : ": " + parsed.error().message) +
-                                          "; what projects used is taken from their jobs");
+                                          "; the projects' past use is computed from their jobs");
   return std::nullopt;
 }
 
@@ -90,7 +90,7 @@ void Restore(engine::LocalEngine& engine, const std::string& file, store::JobSto
   const auto newest = jobs.Newest(UseKeeper::kRecordsMax);
   if (!newest) {
     Diagnose(DiagnosticLevel::kWarning,
-             "what projects used is not known: " + newest.error().message + "; all begin equal");
+             "the projects' past use is not known: " + newest.error().message + "; all projects start equal");
     return;
   }
   engine.shares().Restore(Recompute(*newest, now), now);
@@ -153,7 +153,7 @@ UseKeeper::~UseKeeper() {
   tasks_.reset();  // nothing else writes the file from here on
   const Status written = WriteFileAtomically(parts_.file, Print(), kOwnersAlone);
   if (!written)
-    Diagnose(DiagnosticLevel::kWarning, "what projects used is not kept: " + written.error().message);
+    Diagnose(DiagnosticLevel::kWarning, "the projects' past use is not stored: " + written.error().message);
 }
 
 std::string UseKeeper::Print() const {
@@ -176,7 +176,8 @@ boost::asio::awaitable<void> UseKeeper::WriteForEver() {
       return WriteFileAtomically(file, text, kOwnersAlone);
     };
     const Status kept = co_await OnPool(parts_.files, std::move(write));
-    if (!kept) Diagnose(DiagnosticLevel::kWarning, "what projects used is not kept: " + kept.error().message);
+    if (!kept)
+      Diagnose(DiagnosticLevel::kWarning, "the projects' past use is not stored: " + kept.error().message);
     boost::asio::steady_timer gather(co_await boost::asio::this_coro::executor, kGatherPause);
     co_await gather.async_wait(boost::asio::use_awaitable);
   }

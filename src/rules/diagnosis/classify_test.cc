@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"process_limit_and_a_kill", Refused(Signal(SIGKILL)), "killed", "SIGKILL"},
         Row{"process_limit_and_a_stop", Refused(End(ExitRecord::STOPPED, "The job has succeeded.")), "", ""},
         Row{"stopped", End(ExitRecord::STOPPED, "The job has succeeded."), "", ""},
-        Row{"killed", Signal(SIGKILL, {"Connection refused"}), "killed", "no want of memory"},
+        Row{"killed", Signal(SIGKILL, {"Connection refused"}), "killed", "no shortage of memory"},
         Row{"killed_uncounted", Uncounted(Signal(SIGKILL, {"Connection refused"})), "killed_unexplained",
             "cannot tell whether memory ran out"},
         Row{"killed_uncounted_in_a_shell", Uncounted(Said(137, {})), "killed_unexplained", "cannot tell"},

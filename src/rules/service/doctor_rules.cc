@@ -87,14 +87,14 @@ void JudgeNamespaces(const DoctorFacts& facts, Rows& rows) {
   };
   judge(
       "user namespaces", facts.user_namespaces,
-      facts.is_root ? "not needed: the server is root's" : "replicas get a view of the files of their own",
+      facts.is_root ? "not needed: the server is root's" : "each replica gets its own view of the files",
       "TensorFlow's gs://, gsutil and /gcs do not work in replicas, and packages are not built in isolation");
-  judge("root of its own", facts.own_root, "a replica sees what it is given of the machine's files",
+  judge("root of its own", facts.own_root, "replicas see only a view of the machine's files",
         "replicas see the machine's files");
-  judge("doors", facts.doors, "Google's names lead replicas to this server without port 443",
-        "Google's names in replicas need port 443");
-  judge("networks", facts.isolated_networks, "replicas can have networks of their own (--network isolated)",
-        "--network isolated is refused");
+  judge("doors", facts.doors, "in replicas, Google's host names lead to this server without port 443",
+        "in replicas, Google's host names need port 443");
+  judge("networks", facts.isolated_networks, "replicas can have their own networks (--network isolated)",
+        "--network isolated is rejected");
 }
 
 void JudgeLimits(const DoctorFacts& facts, Rows& rows) {
@@ -104,16 +104,14 @@ void JudgeLimits(const DoctorFacts& facts, Rows& rows) {
   if (facts.limits_lacking.empty()) {
     rows.Ok("cgroups", version + ": memory, CPUs and processes of replicas can be limited");
   } else {
-    rows.Warning(
-        "cgroups", version + ": " + facts.limits_lacking,
-        "without these limits one job can take the machine from the others, and --capacity strict is "
-        "refused");
+    rows.Warning("cgroups", version + ": " + facts.limits_lacking,
+                 "without these limits one job can use up the machine, and --capacity strict is rejected");
   }
   if (facts.logout_ends_jobs) {
     rows.Warning("lingering", facts.logout, "as root: loginctl enable-linger ACCOUNT");
   } else {
     rows.Ok("lingering",
-            facts.logout.empty() ? "a logout ends no job: no session is involved" : facts.logout);
+            facts.logout.empty() ? "a logout does not end jobs: no session is involved" : facts.logout);
   }
 }
 
@@ -124,7 +122,7 @@ void JudgePrograms(const DoctorFacts& facts, Rows& rows) {
     rows.Ok("accelerators", devices);
   } else {
     rows.Warning("accelerators", Joined(facts.device_notes) + "; found: " + devices,
-                 "mend the driver, or declare them: serve --accelerators");
+                 "repair the driver, or declare them: serve --accelerators");
   }
   if (facts.containers.empty()) {
     rows.Missing("containers", "jobs with an image stay QUEUED: " + facts.containers_lacking,
@@ -138,8 +136,8 @@ void JudgePrograms(const DoctorFacts& facts, Rows& rows) {
                               "; runtime versions that run here: " +
                               (facts.runtimes_ready.empty() ? "none" : Joined(facts.runtimes_ready));
   const std::string next =
-      "trainyard runtimes list says which Python each version needs; trainyard runtimes install VERSION gets "
-      "one";
+      "trainyard runtimes list shows which Python each version needs; trainyard runtimes install VERSION "
+      "installs one";
   if (has_default) {
     rows.Ok("runtimes", pythons);
   } else if (!facts.runtimes_ready.empty()) {
@@ -155,10 +153,10 @@ void JudgeDisk(const DoctorFacts& facts, Rows& rows) {
   const DoctorFacts::Disk& disk = facts.disk;
   const std::string room = Gigabytes(disk.free_bytes) + " of " + Gigabytes(disk.total_bytes) + " free";
   if (disk.free_bytes < retention::kRefuseBelowDefault) {
-    rows.MissingForAll("disk space", room, "free some: no job can be stored");
+    rows.MissingForAll("disk space", room, "free some space: no job can be stored");
   } else if (disk.free_bytes < kFreeWarningBytes || disk.free_bytes < disk.total_bytes / kFreeShareWarning) {
     rows.Warning("disk space", room + ": an environment takes up to 5 GiB",
-                 "trainyard runtimes list and images list say what can go");
+                 "trainyard runtimes list and images list show what can be removed");
   } else {
     rows.Ok("disk space", room);
   }
@@ -171,7 +169,7 @@ void JudgeDisk(const DoctorFacts& facts, Rows& rows) {
   }
   const bool is_remote = std::ranges::find(kNetworkFileSystems, disk.kind) != kNetworkFileSystems.end();
   if (is_remote) {
-    rows.Warning("file system", disk.kind + " may lose what was written or lock nothing",
+    rows.Warning("file system", disk.kind + " may lose writes, or ignore locks",
                  "put the data directory on a disk of this machine; buckets may be elsewhere (--bucket-dir)");
   } else {
     rows.Ok("file system", disk.kind);
@@ -180,9 +178,9 @@ void JudgeDisk(const DoctorFacts& facts, Rows& rows) {
       "a small write takes " + std::to_string(disk.write_time.count()) + " us until it is on disk";
   if (!disk.written) {
     rows.MissingForAll("disk writes", disk.written.error().message,
-                       "mend the disk, or name another (--data)");
+                       "repair the disk, or use another one (--data)");
   } else if (disk.write_time > kWriteTimeMax) {
-    rows.Warning("disk writes", took + ": each step of a job waits for one",
+    rows.Warning("disk writes", took + ": each step of a job waits for one write",
                  "use a faster disk for the data directory");
   } else {
     rows.Ok("disk writes", took);
@@ -193,25 +191,26 @@ void JudgeTime(const DoctorFacts& facts, Rows& rows) {
   if (facts.clock_synchronised) {
     rows.Ok("clock", "synchronised");
   } else {
-    rows.Warning("clock", "the kernel does not call it synchronised: tokens and times in logs may be off",
+    rows.Warning("clock",
+                 "the kernel does not report it as synchronised: tokens and times in logs may be wrong",
                  "run a time service (apt install systemd-timesyncd or chrony)");
   }
   if (!facts.certificate_ends) {
-    rows.Ok("certificate", "none yet: the first start makes it");
+    rows.Ok("certificate", "none yet: the first start creates it");
   } else if (*facts.certificate_ends < facts.now) {
     rows.Warning("certificate",
-                 "it ended on " + wire::PrintTime(*facts.certificate_ends) + ": TLS clients refuse it",
-                 "start the server again, which makes a new one");
+                 "it ended on " + wire::PrintTime(*facts.certificate_ends) + ": TLS clients reject it",
+                 "restart the server, which creates a new one");
   } else if (*facts.certificate_ends < facts.now + kCertificateWarning) {
     rows.Warning("certificate", "it ends on " + wire::PrintTime(*facts.certificate_ends),
-                 "start the server again before, which makes a new one");
+                 "restart the server before, which creates a new one");
   } else {
     rows.Ok("certificate", "valid until " + wire::PrintTime(*facts.certificate_ends));
   }
   if (facts.has_gcs_folder || !facts.is_root) {
     rows.Ok("/gcs", facts.has_gcs_folder ? "there" : "made in each replica's view of the files");
   } else {
-    rows.Ok("/gcs", "not there yet: root's server makes it");
+    rows.Ok("/gcs", "not there yet: root's server creates it");
   }
 }
 

@@ -41,7 +41,7 @@ Readiness Judge(const ReadinessFacts& facts) {
   Readiness readiness;
   readiness.set_ready(true);
   Add(readiness, "recovery", facts.recovered,
-      facts.recovered ? "the jobs of the previous server are taken over"
+      facts.recovered ? "the previous server's jobs are taken over"
                       : "the jobs of the previous server are being taken over");
   // A server whose jobs wait for space is ready, because it accepts jobs, like one that drains.
   Add(readiness, "disk", facts.disk_level != retention::DiskLevel::kFull, DiskText(facts));
@@ -54,7 +54,8 @@ Readiness Judge(const ReadinessFacts& facts) {
   if (facts.clock_ahead > std::chrono::nanoseconds{0}) {
     Add(readiness, "clock", true,
         "the clock went forward by " + retention::AboutText(facts.clock_ahead) +
-            ", and nobody has confirmed it: what is old by it is kept (trainyard admin retention --confirm)");
+            ", and the operator has not confirmed it: nothing is removed because of its age (trainyard admin "
+            "retention --confirm)");
   }
   Add(readiness, "drain", true, facts.draining ? "draining: jobs are accepted and wait" : "jobs are started");
   return readiness;

@@ -11,7 +11,7 @@
 #include "net/access/audit_line.h"
 #include "net/access/failed_logins.h"
 #include "stores/identity/identities.h"
-#include "stores/identity/key_file.h"
+#include "stores/identity/rsa_key.h"
 
 namespace trainyard::control {
 class JobService;

@@ -7,7 +7,7 @@
 #include "control/run/job_secrets.h"
 #include "control/run/pause.h"
 #include "control/run/service_log.h"
-#include "control/run/tag_reports.h"
+#include "control/run/store_lines.h"
 #include "rules/cluster/task_name.h"
 #include "rules/diagnosis/classify.h"
 #include "stores/metrics/usage_history.h"

@@ -8,9 +8,9 @@
 #include "control/run/pause.h"
 #include "control/run/service_log.h"
 #include "rules/jobs/service_lines.h"
+#include "rules/measurement/hypertune_tags.h"
 
 namespace trainyard::control {
-
 namespace {
 
 using logging::v2::LogEntry;
@@ -115,6 +115,21 @@ boost::asio::awaitable<void> SayBehindLines(logs::LogStore& logs, logs::LogSourc
   const std::vector<jobs::ServiceLine> lines{std::move(line)};
   LogChunk chunk = MakeServiceChunk(0, lines, now);
   co_await StoreLinesAtLast(logs, std::move(source), std::move(chunk), pause);
+}
+
+bool KeepTagReport(metrics::UsageHistory* history, const v1::JobRecord& job, Reporter reporter,
+                   const replica::v1::MetricReport& report) {
+  if (job.replicas(reporter.replica).id().type() != replica::v1::MASTER) return true;
+  const std::string tag(measurement::TagOf(report));
+  if (tag.empty()) return false;
+  if (history != nullptr) {
+    history->Put({.job_uid = LogUid(job),
+                  .trial_id = job.trial().trial_id(),
+                  .attempt = reporter.attempt,
+                  .tag = tag,
+                  .report = report});
+  }
+  return true;
 }
 
 }  // namespace trainyard::control

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "rules/jobs/service_lines.h"
 #include "stores/logs/log_store.h"
+#include "stores/metrics/usage_history.h"
+#include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::control {
@@ -51,5 +53,17 @@ boost::asio::awaitable<bool> SayMissingLines(logs::LogStore& logs, logs::LogSour
 boost::asio::awaitable<void> SayBehindLines(logs::LogStore& logs, logs::LogSource source,
                                             jobs::ServiceLine line, SysTime now,
                                             std::chrono::milliseconds pause);
+
+struct Reporter {
+  int replica = 0;  ///< position in the job's record
+  int attempt = 0;
+};
+
+/// Stores what a master's program reported under one tag (measurement::TagOf). Null history: nothing is
+/// stored. Only the master's program counts: reports of other replicas are dropped.
+/// @return true if nothing more is to be done: it is not a master's report of a trial's metric. Loop thread.
+/// Source: spec hyperparameter-tuning.md section 5.
+[[nodiscard]] bool KeepTagReport(metrics::UsageHistory* history, const v1::JobRecord& job, Reporter reporter,
+                                 const replica::v1::MetricReport& report);
 
 }  // namespace trainyard::control

@@ -8,7 +8,7 @@
 #include "base/wire/filter.h"
 #include "base/wire/time.h"
 #include "control/run/keys.h"
-#include "stores/store/job_reads.h"
+#include "stores/store/job_rules.h"
 
 namespace trainyard::control {
 namespace {

@@ -11,7 +11,7 @@
 #include "rules/iam/resource.h"
 #include "rules/jobs/job_row.h"
 #include "rules/jobs/timeline.h"
-#include "stores/store/job_reads.h"
+#include "stores/store/job_rules.h"
 
 namespace trainyard::control {
 

@@ -9,7 +9,7 @@
 
 #include "base/async/event.h"
 #include "control/run/service_log.h"
-#include "stores/store/job_reads.h"
+#include "stores/store/job_rules.h"
 
 namespace trainyard::control {
 

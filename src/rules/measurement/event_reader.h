@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/measurement/file_window.h"
+#include "rules/measurement/record_reader.h"
 
 namespace trainyard::measurement {
 

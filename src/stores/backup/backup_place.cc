@@ -10,7 +10,7 @@
 
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
-#include "stores/backup/contents.h"
+#include "stores/backup/backup_folder.h"
 
 namespace trainyard::backup {
 namespace {

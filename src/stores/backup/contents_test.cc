@@ -1,4 +1,4 @@
-#include "stores/backup/contents.h"
+#include "stores/backup/backup_folder.h"
 
 #include <gtest/gtest.h>
 

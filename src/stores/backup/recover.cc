@@ -17,7 +17,6 @@
 #include "base/sqlite/salvage.h"
 #include "base/wire/time.h"
 #include "stores/backup/backup_folder.h"
-#include "stores/backup/contents.h"
 
 namespace trainyard::backup {
 

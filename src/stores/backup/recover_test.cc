@@ -16,7 +16,7 @@
 #include "base/async/system_clock.h"
 #include "base/async/unique_fd.h"
 #include "base/sqlite/database.h"
-#include "stores/backup/contents.h"
+#include "stores/backup/backup_folder.h"
 #include "stores/backup/take_backup.h"
 
 namespace trainyard::backup {

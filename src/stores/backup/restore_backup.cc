@@ -11,7 +11,6 @@
 #include "base/sqlite/salvage.h"
 #include "programs/image/reference.h"
 #include "stores/backup/backup_folder.h"
-#include "stores/backup/contents.h"
 #include "stores/backup/restored_from.h"
 #include "stores/backup/tree_copier.h"
 #include "stores/storage/beneath.h"

@@ -243,23 +243,21 @@ Status AccessStore::Drop(const AccessChange& change) {
 
 Status AccessStore::Put(const AccessChange& change) {
   for (const v1::ServiceAccount& account : change.accounts) {
-    const std::string bytes = account.SerializeAsString();
-    TY_RETURN_IF_ERROR(statements_[kPutAccount].Run(account.email(), sqlite::Blob{bytes}));
+    TY_RETURN_IF_ERROR(
+        statements_[kPutAccount].Run(account.email(), sqlite::Blob{account.SerializeAsString()}));
   }
   for (const StoredKey& key : change.keys) {
-    const std::string bytes = key.record.SerializeAsString();
-    TY_RETURN_IF_ERROR(
-        statements_[kPutKey].Run(key.id, key.email, sqlite::Blob{key.public_key.der()}, sqlite::Blob{bytes}));
+    TY_RETURN_IF_ERROR(statements_[kPutKey].Run(key.id, key.email, sqlite::Blob{key.public_key.der()},
+                                                sqlite::Blob{key.record.SerializeAsString()}));
   }
   for (const StoredToken& token : change.tokens) {
-    const std::string bytes = token.record.SerializeAsString();
     TY_RETURN_IF_ERROR(statements_[kPutToken].Run(token.record.id(), sqlite::Blob{BytesOf(token.hash)},
-                                                  sqlite::Blob{bytes}));
+                                                  sqlite::Blob{token.record.SerializeAsString()}));
   }
   for (const StoredPolicy& kept : change.policies) {
-    const std::string bytes = kept.policy.SerializeAsString();
     TY_RETURN_IF_ERROR(statements_[kPutPolicy].Run(Number(kept.resource.kind), kept.resource.project,
-                                                   kept.resource.name, sqlite::Blob{bytes}));
+                                                   kept.resource.name,
+                                                   sqlite::Blob{kept.policy.SerializeAsString()}));
   }
   for (const StoredBucket& kept : change.buckets)
     TY_RETURN_IF_ERROR(statements_[kPutBucket].Run(kept.bucket, kept.project));
@@ -276,8 +274,7 @@ Status AccessStore::Apply(const AccessChange& change) {
 }
 
 Status AccessStore::PutLastUse(const TokenHash& hash, const v1::Token& token) {
-  const std::string bytes = token.SerializeAsString();
-  return statements_[kTouchToken].Run(sqlite::Blob{BytesOf(hash)}, sqlite::Blob{bytes});
+  return statements_[kTouchToken].Run(sqlite::Blob{BytesOf(hash)}, sqlite::Blob{token.SerializeAsString()});
 }
 
 Result<std::vector<AccessStore::UsedAssertion>> AccessStore::UsedAssertions() {

@@ -6,7 +6,7 @@
 #include "rules/iam/principal.h"
 #include "rules/iam/refusal.h"
 #include "stores/identity/account_changes.h"
-#include "stores/identity/grants.h"
+#include "stores/identity/directory.h"
 #include "stores/identity/token_changes.h"
 
 namespace trainyard::identity {

@@ -63,9 +63,7 @@ std::vector<v1::Token> Identities::Tokens(std::string_view principal) const {
 }
 
 awaitable<Status> Identities::RevokeToken(std::string id) {
-  IdentitiesState* state = state_.get();
-  auto decide = [state, id = std::move(id)] { return TokenRevoked(state->directory, id); };
-  return state->Do(std::move(decide));
+  return state_->Do(state_->By(TokenRevoked, std::move(id)));
 }
 
 void Identities::OnChanged(std::function<void()> observer) {

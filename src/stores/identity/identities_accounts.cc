@@ -78,33 +78,22 @@ bool Identities::IsAccount(std::string_view email, std::string_view account_id) 
 }
 
 awaitable<Status> Identities::DeleteServiceAccount(std::string email) {
-  IdentitiesState* state = state_.get();
-  auto decide = [state, email = std::move(email)] {
-    return AccountDeleted(state->directory, email, RandomEtag());
-  };
-  return state->Do(std::move(decide));
+  return state_->Do(state_->By(AccountDeleted, std::move(email), RandomEtag()));
 }
 
 awaitable<Status> Identities::SetServiceAccountDisabled(std::string email, bool disabled,
                                                         StillMay still_may) {
-  IdentitiesState* state = state_.get();
   const AccountEdit edit{.disabled = disabled, .display_name = {}, .description = {}};
-  auto decide = [state, email = std::move(email), edit] {
-    return AccountChanged(state->directory, email, edit);
-  };
-  return state->Do(std::move(decide), std::move(still_may));
+  return state_->Do(state_->By(AccountChanged, std::move(email), edit), std::move(still_may));
 }
 
 awaitable<Result<v1::ServiceAccount>> Identities::DescribeServiceAccount(std::string email,
                                                                          AccountTexts texts) {
-  IdentitiesState* state = state_.get();
   AccountEdit edit{.disabled = {},
                    .display_name = std::move(texts.display_name),
                    .description = std::move(texts.description)};
-  auto decide = [state, email = std::move(email), edit = std::move(edit)] {
-    return AccountChanged(state->directory, email, edit);
-  };
-  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide)));
+  auto decide = state_->By(AccountChanged, std::move(email), std::move(edit));
+  TY_CO_TRY(const AccessChange change, co_await state_->Change(std::move(decide)));
   co_return change.accounts.front();
 }
 
@@ -129,19 +118,12 @@ Result<std::vector<v1::ServiceAccountKey>> Identities::Keys(std::string_view ema
 
 awaitable<Status> Identities::SetKeyDisabled(std::string email, std::string key_id, bool disabled,
                                              StillMay still_may) {
-  IdentitiesState* state = state_.get();
-  auto decide = [state, email = std::move(email), key_id = std::move(key_id), disabled] {
-    return KeySetDisabled(state->directory, email, key_id, disabled);
-  };
-  return state->Do(std::move(decide), std::move(still_may));
+  return state_->Do(state_->By(KeySetDisabled, std::move(email), std::move(key_id), disabled),
+                    std::move(still_may));
 }
 
 awaitable<Status> Identities::DeleteKey(std::string email, std::string key_id) {
-  IdentitiesState* state = state_.get();
-  auto decide = [state, email = std::move(email), key_id = std::move(key_id)] {
-    return KeyDeleted(state->directory, email, key_id);
-  };
-  return state->Do(std::move(decide));
+  return state_->Do(state_->By(KeyDeleted, std::move(email), std::move(key_id)));
 }
 
 awaitable<Result<std::string>> Identities::MakeIdToken(IdToken wanted) {

@@ -1,5 +1,5 @@
 #include "stores/identity/bucket_projects.h"
-#include "stores/identity/grants.h"
+#include "stores/identity/directory.h"
 #include "stores/identity/identities_state.h"
 #include "stores/identity/policy_changes.h"
 
@@ -14,21 +14,16 @@ iam::v1::Policy Identities::Policy(const iam::Resource& resource) const {
 awaitable<Result<iam::v1::Policy>> Identities::SetPolicy(iam::Resource resource,
                                                          iam::v1::SetIamPolicyRequest request,
                                                          StillMay still_may) {
-  IdentitiesState* state = state_.get();
-  auto decide = [state, resource = std::move(resource), request = std::move(request)] {
-    return PolicySet(state->directory, resource, request, RandomEtag());
-  };
-  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide), std::move(still_may)));
+  auto decide = state_->By(PolicySet, std::move(resource), std::move(request), RandomEtag());
+  TY_CO_TRY(const AccessChange change, co_await state_->Change(std::move(decide), std::move(still_may)));
   co_return change.policies.front().policy;
 }
 
 awaitable<Status> Identities::AddBinding(iam::Resource resource, std::string role, std::string member,
                                          StillMay still_may) {
-  IdentitiesState* state = state_.get();
-  auto decide = [state, resource = std::move(resource), role = std::move(role), member = std::move(member)] {
-    return BindingAdded(state->directory, resource, role, member, RandomEtag());
-  };
-  return state->Do(std::move(decide), std::move(still_may));
+  auto decide =
+      state_->By(BindingAdded, std::move(resource), std::move(role), std::move(member), RandomEtag());
+  return state_->Do(std::move(decide), std::move(still_may));
 }
 
 bool Identities::Grants(std::string_view principal, std::string_view permission,

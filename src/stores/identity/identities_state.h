@@ -58,6 +58,11 @@ struct IdentitiesState {
   static constexpr std::chrono::seconds kTurnMax{30};
   /// Change, for callers that do not need the change itself.
   boost::asio::awaitable<Status> Do(Decide decide, StillMay still_may = {});
+  /// What `rule(directory, args...)` decides; the arguments are copied.
+  template <class Rule, class... Args>
+  [[nodiscard]] Decide By(Rule rule, Args... args) const {
+    return [this, rule, ... args = std::move(args)] { return rule(directory, args...); };
+  }
 
   void MarkUsed(const TokenHash& hash, SysTime now);
   void NotifyObservers() const;

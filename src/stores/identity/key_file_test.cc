@@ -1,4 +1,4 @@
-#include "stores/identity/key_file.h"
+#include "stores/identity/rsa_key.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "rules/iam/roles.h"
 #include "stores/identity/account_changes.h"
 #include "stores/identity/bucket_projects.h"
-#include "stores/identity/grants.h"
+#include "stores/identity/directory.h"
 
 namespace trainyard::identity {
 namespace {

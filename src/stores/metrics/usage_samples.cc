@@ -62,9 +62,8 @@ Status WriteReports(sqlite::Database& database, std::span<const StoredReport> re
          database.Prepare("INSERT OR REPLACE INTO reports(job_uid, trial_id, attempt, tag, report) "
                           "VALUES(?1, ?2, ?3, ?4, ?5)"));
   for (const StoredReport& one : reports) {
-    const std::string report = one.report.SerializeAsString();
     TY_RETURN_IF_ERROR(write.Run(one.job_uid, std::string_view(one.trial_id), one.attempt,
-                                 std::string_view(one.tag), sqlite::Blob{report}));
+                                 std::string_view(one.tag), sqlite::Blob{one.report.SerializeAsString()}));
   }
   return {};
 }
@@ -110,9 +109,9 @@ Status UsageSamples::Write(const std::vector<Sample>& samples, std::span<const S
              "INSERT INTO samples(job_uid, task_name, attempt, time, usage) VALUES(?1, ?2, ?3, ?4, ?5)"));
   TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   for (const Sample& sample : samples) {
-    const std::string usage = sample.usage.SerializeAsString();
     TY_RETURN_IF_ERROR(insert.Run(sample.job_uid, std::string_view(sample.task_name), sample.attempt,
-                                  Nanoseconds(wire::FromProto(sample.usage.time())), sqlite::Blob{usage}));
+                                  Nanoseconds(wire::FromProto(sample.usage.time())),
+                                  sqlite::Blob{sample.usage.SerializeAsString()}));
   }
   TY_RETURN_IF_ERROR(WriteReports(database_, reports));
   return transaction.Commit();

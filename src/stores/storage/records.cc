@@ -129,9 +129,9 @@ Status Records::Put(const ObjectRecord& record, const std::optional<FileStamp>& 
   };
   TY_RETURN_IF_ERROR(statements_[kDropOthers].Run(object.bucket(), object.name(), field(&FileStamp::size),
                                                   field(&FileStamp::mtime_ns), field(&FileStamp::inode)));
-  const std::string bytes = object.SerializeAsString();
   return statements_[kAddObject].Run(object.bucket(), object.name(), object.generation(), record.stamp.size,
-                                     record.stamp.mtime_ns, record.stamp.inode, sqlite::Blob{bytes});
+                                     record.stamp.mtime_ns, record.stamp.inode,
+                                     sqlite::Blob{object.SerializeAsString()});
 }
 
 Status Records::PutObject(const ObjectRecord& record, const std::optional<FileStamp>& present,
@@ -166,8 +166,7 @@ Result<std::optional<v1::Bucket>> Records::FindBucket(const std::string& name) {
 }
 
 Status Records::PutBucket(const v1::Bucket& bucket) {
-  const std::string bytes = bucket.SerializeAsString();
-  return statements_[kPutBucket].Run(bucket.name(), sqlite::Blob{bytes});
+  return statements_[kPutBucket].Run(bucket.name(), sqlite::Blob{bucket.SerializeAsString()});
 }
 
 Status Records::DropBucket(const std::string& name) {
@@ -196,11 +195,10 @@ Result<std::optional<UploadRecord>> Records::FindUpload(const std::string& id) {
 
 Status Records::PutUpload(const UploadRecord& upload) {
   const Conditions& when = upload.conditions;
-  const std::string bytes = upload.resource.SerializeAsString();
-  return statements_[kPutUpload].Run(upload.id, upload.expires_ns, when.generation, when.if_generation_match,
-                                     when.if_generation_not_match, when.if_metageneration_match,
-                                     when.if_metageneration_not_match, upload.total, upload.complete ? 1 : 0,
-                                     sqlite::Blob{bytes}, upload.resource.bucket());
+  return statements_[kPutUpload].Run(
+      upload.id, upload.expires_ns, when.generation, when.if_generation_match, when.if_generation_not_match,
+      when.if_metageneration_match, when.if_metageneration_not_match, upload.total, upload.complete ? 1 : 0,
+      sqlite::Blob{upload.resource.SerializeAsString()}, upload.resource.bucket());
 }
 
 Status Records::DropUpload(const std::string& id) {

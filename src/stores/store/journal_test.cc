@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-#include "stores/store/job_reads.h"
+#include "stores/store/job_rules.h"
 #include "stores/store/job_store_conformance.h"
 
 namespace trainyard::store {

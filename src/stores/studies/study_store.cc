@@ -161,17 +161,16 @@ Result<StudyStore> StudyStore::OpenReader(const std::string& path) {
 }
 
 Status StudyStore::AddStudy(const StudyName& name, StoredStudy& study) {
-  const std::string bytes = study.study.SerializeAsString();
-  TY_RETURN_IF_ERROR(statements_[kAddStudy].Run(name.project, name.location, name.study_id,
-                                                static_cast<std::int64_t>(study.seed), study.deletions,
-                                                study.next_trial, sqlite::Blob{bytes}));
+  TY_RETURN_IF_ERROR(statements_[kAddStudy].Run(
+      name.project, name.location, name.study_id, static_cast<std::int64_t>(study.seed), study.deletions,
+      study.next_trial, sqlite::Blob{study.study.SerializeAsString()}));
   study.uid = database_.LastInsertRowId();
   return {};
 }
 
 Status StudyStore::PutStudy(const StoredStudy& study) {
-  const std::string bytes = study.study.SerializeAsString();
-  return statements_[kPutStudy].Run(study.uid, study.deletions, study.next_trial, sqlite::Blob{bytes});
+  return statements_[kPutStudy].Run(study.uid, study.deletions, study.next_trial,
+                                    sqlite::Blob{study.study.SerializeAsString()});
 }
 
 Result<std::optional<StoredStudy>> StudyStore::FindStudy(const StudyName& name) {
@@ -190,9 +189,8 @@ Result<std::vector<StoredStudy>> StudyStore::ListStudies(const std::string& proj
 Status StudyStore::DropStudy(std::int64_t uid) { return statements_[kDropStudy].Run(uid); }
 
 Status StudyStore::PutTrial(std::int64_t study_uid, const StoredTrial& trial) {
-  const std::string bytes = trial.trial.SerializeAsString();
   return statements_[kPutTrial].Run(study_uid, trial.id, static_cast<int>(trial.trial.state()),
-                                    trial.stopped ? 1 : 0, sqlite::Blob{bytes});
+                                    trial.stopped ? 1 : 0, sqlite::Blob{trial.trial.SerializeAsString()});
 }
 
 Result<std::optional<StoredTrial>> StudyStore::FindTrial(std::int64_t study_uid, std::int64_t id) {
@@ -236,9 +234,8 @@ Status StudyStore::AddOperation(StoredOperation& operation) {
 }
 
 Status StudyStore::PutOperation(const StoredOperation& operation) {
-  const std::string bytes = operation.operation.SerializeAsString();
   return statements_[kPutOperation].Run(operation.id, operation.operation.done() ? 1 : 0,
-                                        sqlite::Blob{bytes});
+                                        sqlite::Blob{operation.operation.SerializeAsString()});
 }
 
 Result<std::optional<StoredOperation>> StudyStore::FindOperation(std::int64_t id) {

@@ -37,6 +37,15 @@ Error FailedPrecondition(std::string message, std::string_view field) {
 }
 Error Unavailable(std::string message) { return {Code::kUnavailable, std::move(message), {}}; }
 Error Internal(std::string message) { return {Code::kInternal, std::move(message), {}}; }
+Error Aborted(std::string message) { return {Code::kAborted, std::move(message), {}}; }
+Error AlreadyExists(std::string message, std::string_view field) {
+  return {Code::kAlreadyExists, std::move(message), std::string(field)};
+}
+Error DataLoss(std::string message) { return {Code::kDataLoss, std::move(message), {}}; }
+Error PermissionDenied(std::string message) { return {Code::kPermissionDenied, std::move(message), {}}; }
+Error ResourceExhausted(std::string message, std::string_view field) {
+  return {Code::kResourceExhausted, std::move(message), std::string(field)};
+}
 
 Error ErrnoError(int error_number, std::string_view what) {
   std::string message = std::string(what) + ": " + std::generic_category().message(error_number);

@@ -63,6 +63,11 @@ struct Error {
 [[nodiscard]] Error FailedPrecondition(std::string message, std::string_view field = {});
 [[nodiscard]] Error Unavailable(std::string message);
 [[nodiscard]] Error Internal(std::string message);
+[[nodiscard]] Error Aborted(std::string message);
+[[nodiscard]] Error AlreadyExists(std::string message, std::string_view field = {});
+[[nodiscard]] Error DataLoss(std::string message);
+[[nodiscard]] Error PermissionDenied(std::string message);
+[[nodiscard]] Error ResourceExhausted(std::string message, std::string_view field = {});
 
 /// The error for the errno of a failed system call, with code kInternal, kUnavailable or kResourceExhausted:
 /// "open /a/b: No space left on device".

@@ -29,10 +29,6 @@ std::unexpected<Error> Failed(std::string_view call, const std::string& name) {
   return std::unexpected(ErrnoError(error_number, std::string(call) + " " + name));
 }
 
-std::unexpected<Error> Aborted(std::string message) {
-  return std::unexpected(Error{Code::kAborted, std::move(message), {}});
-}
-
 bool IsFolder(int folder, const dirent& entry) {
   if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
   struct stat status{};
@@ -95,7 +91,7 @@ Result<std::size_t> TreeRemover::Scan() {
     if (IsFolder(current_.get(), *entry)) {
       levels_.back().folders.emplace_back(name);
     } else if (what_ == What::kFoldersOnly) {
-      return Aborted("its folder holds \"" + std::string(name) + "\"");
+      return std::unexpected(Aborted("its folder holds \"" + std::string(name) + "\""));
     } else if (::unlinkat(current_.get(), entry->d_name, 0) != 0 && errno != ENOENT) {
       return Failed("remove", std::string(name));
     }
@@ -131,7 +127,7 @@ Status TreeRemover::GoUp() {
   struct stat status{};
   if (!parent || ::fstat(parent.get(), &status) != 0) return Failed("open", "the folder of " + name);
   if (status.st_dev != levels_.back().device || status.st_ino != levels_.back().inode)
-    return Aborted("the folder \"" + name + "\" was moved while it was removed");
+    return std::unexpected(Aborted("the folder \"" + name + "\" was moved while it was removed"));
   current_ = std::move(parent);
   if (::unlinkat(current_.get(), name.c_str(), AT_REMOVEDIR) == 0) return {};
   if (errno == ENOENT || errno == ENOTDIR || errno == ENOTEMPTY || errno == EEXIST) return {};  // as above
@@ -141,7 +137,7 @@ Status TreeRemover::GoUp() {
 Result<bool> TreeRemover::Step(std::size_t entries_max) {
   const std::size_t until = seen_ + entries_max;
   while (seen_ < until) {
-    if (seen_ > kEntriesMax) return Aborted("there is no end of entries in it");
+    if (seen_ > kEntriesMax) return std::unexpected(Aborted("there is no end of entries in it"));
     if (!levels_.back().folders.empty()) {
       const std::string name = std::move(levels_.back().folders.back());
       levels_.back().folders.pop_back();

@@ -355,7 +355,7 @@ TEST_F(LookUpTest, CreatorsNeedRightsOfTheirOwnForThisMachinesImagesAndItsCreden
   std::vector<std::string> asked;
   const auto refuse = [&asked](std::string permission, iam::Resource) -> boost::asio::awaitable<Status> {
     asked.push_back(std::move(permission));
-    co_return std::unexpected(Error{Code::kPermissionDenied, "No.", ""});
+    co_return std::unexpected(PermissionDenied("No."));
   };
   const Creator creator{.principal = "user:ann@example.com", .require = refuse};
   EXPECT_TRUE(Await(maker_->Make("p", MakeContainerJob("public/a:1"), creator)));

@@ -68,7 +68,7 @@ TEST_F(JobCheckTest, AsksForWhatCreatingNeeds) {
   const Creator nobody{
       .principal = "user:ann@example.com",
       .require = [](std::string permission, iam::Resource) -> boost::asio::awaitable<Status> {
-        co_return std::unexpected(Error{Code::kPermissionDenied, "no " + permission, ""});
+        co_return std::unexpected(PermissionDenied("no " + permission));
       }};
   Job job = MakeJob("j");
   job.mutable_training_input()->set_job_dir("gs://new-bucket/j");

@@ -41,7 +41,7 @@ TEST_F(KeptLookUpsTest, AskOnceInHalfAMinute) {
 }
 
 TEST_F(KeptLookUpsTest, KeepRefusalsAndSilenceButNotHaste) {
-  refusal_ = Error{Code::kNotFound, "no such image", ""};
+  refusal_ = NotFound("no such image");
   EXPECT_FALSE(Ask("a"));
   EXPECT_FALSE(Ask("a"));
   EXPECT_EQ(asked_, 1);

@@ -80,10 +80,9 @@ TEST(RequestQuotaTest, RefusesInTheOriginalsWords) {
   for (const Kind kind : {Kind::kCreate, Kind::kOther}) EXPECT_FALSE(quota.Take("123456789012", kind));
   EXPECT_EQ(
       quota.Take("123456789012", Kind::kCreate)->error,
-      (Error{Code::kResourceExhausted,
-             "Quota exceeded for quota metric 'Job requests' and limit 'Job requests per minute' of service "
-             "'ml.googleapis.com' for consumer 'project_number:123456789012'.",
-             ""}));
+      (ResourceExhausted(
+          "Quota exceeded for quota metric 'Job requests' and limit 'Job requests per minute' of service "
+          "'ml.googleapis.com' for consumer 'project_number:123456789012'.")));
   EXPECT_EQ(quota.Take("123456789012", Kind::kOther)->error.message,
             "Quota exceeded for quota metric 'Resource management requests' and limit 'Resource management "
             "requests "

@@ -79,7 +79,7 @@ TEST_F(JobAttemptsTest, ACancelEndsOneThatDoesNotConnect) {
 TEST_F(JobAttemptsTest, WhatCannotBeFoundOutIsSaid) {
   CreateRunning();
   KillServer();
-  host_->inspect_error = Error{Code::kInternal, "open /d: Input/output error", ""};
+  host_->inspect_error = Internal("open /d: Input/output error");
   silent_ = {kAttempt};
   StartServer();
   ASSERT_TRUE(RunUntil([this] { return Waiting().find("Input/output error") != std::string::npos; }));

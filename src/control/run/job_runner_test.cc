@@ -155,7 +155,7 @@ TEST_F(JobRunnerTest, WhatALostSupervisorLeftIsCollected) {
 
 TEST_F(JobRunnerTest, RemainsThatCannotBeReadAreALostAttempt) {
   CreateRunning();
-  host_->collect_error = Error{Code::kInternal, "input/output error", ""};
+  host_->collect_error = Internal("input/output error");
   replicas_->Lose("1-master-replica-0-1");
   replicas_->SetScript([](const Manifest&) { return FakeScript{}; });
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));

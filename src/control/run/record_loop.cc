@@ -20,7 +20,7 @@ boost::asio::awaitable<Status> RecordLoop::Post(v1::Event event, std::optional<s
 
 boost::asio::awaitable<Status> RecordLoop::RecordPosted(Posted& posted) {
   if (posted.revision && *posted.revision != job().revision())
-    co_return std::unexpected(Error{Code::kAborted, "the job has changed", ""});
+    co_return std::unexpected(Aborted("the job has changed"));
   const bool is_late = job().job().has_end_time() || job().job().state() == ml::v1::Job::CANCELLING;
   if (posted.event.has_cancel_requested() && is_late) co_return Status{};
   co_return co_await history_.Record(std::move(posted.event));

@@ -122,7 +122,7 @@ TEST_F(RecoveryTest, OneThatRanAndOfWhichNothingIsLeftIsStartedAgainUnderANewNum
 TEST_F(RecoveryTest, NothingIsStartedWhileTheEngineCannotTell) {
   CreateRunning("j", 1);
   KillServer();
-  host_->inspect_error = Error{Code::kPermissionDenied, "permission denied", ""};
+  host_->inspect_error = PermissionDenied("permission denied");
   for (const char* attempt : {"1-master-replica-0-1", "1-worker-replica-0-1"}) replicas_->Lose(attempt);
   StartServer();
   Turns(100);

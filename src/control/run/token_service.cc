@@ -60,7 +60,7 @@ std::unexpected<Error> Refuse(const char* reason) {
 boost::asio::awaitable<Result<std::string>> TokenService::Issue(std::string owner) {
   if (IsAttempt(owner) && !co_await jobs_.Lives(owner)) {
     co_return std::unexpected(
-        Error{Code::kPermissionDenied, "The attempt " + owner + " has ended: it gets no access tokens.", ""});
+        PermissionDenied("The attempt " + owner + " has ended: it gets no access tokens."));
   }
   const auto now = std::chrono::floor<std::chrono::seconds>(clock_.Now());
   co_return PrintAccessToken(

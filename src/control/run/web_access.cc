@@ -56,10 +56,9 @@ Result<engine::AttemptRef> ShellTarget(const Settings& settings, const v1::JobRe
     if (!Runs(replica)) return NoShell("The replica " + task_name + " does not run now.");
     const std::string attempt_id = AttemptId(job, i, replica.attempt());
     if (!settings.auth && !IsSame(token, ShellToken(settings, attempt_id))) {
-      return std::unexpected(Error{Code::kPermissionDenied,
-                                   "The token does not open this shell. The job's "
-                                   "trainingOutput.webAccessUris has the one that does.",
-                                   ""});
+      return std::unexpected(
+          PermissionDenied("The token does not open this shell. The job's "
+                           "trainingOutput.webAccessUris has the one that does."));
     }
     return AttemptRefOf(job, i, replica.attempt());
   }

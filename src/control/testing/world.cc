@@ -18,7 +18,7 @@ awaitable<Result<logs::StoredLines>> FaultyLogs::Append(logs::LogSource source, 
   if (refuses) --refuse_next;
   if (full || refuses) {
     ++refused;
-    co_return std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});
+    co_return std::unexpected(ResourceExhausted("the disk is full"));
   }
   co_return co_await LogStore::Append(std::move(source), std::move(chunk));
 }
@@ -150,8 +150,7 @@ void World::MakeServer() {
       .images = {.registries =
                      registries_.resolve || registries_.look_for_containers ? &registries_ : nullptr},
       .bounds = {.check_space = [this] {
-        return has_space_ ? Status()
-                          : std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});
+        return has_space_ ? Status() : std::unexpected(ResourceExhausted("the disk is full"));
       }}};
   outside.bounds.may_begin = outside.bounds.check_space;
   service_ = std::make_unique<JobService>(outside, *maker_);

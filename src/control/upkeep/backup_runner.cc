@@ -28,8 +28,7 @@ Result<Backup> BackupRunner::Begin(backup::BackupOptions options) {
     begun = state;
     return true;
   });
-  if (!is_free)
-    return std::unexpected(Error{Code::kAborted, "a backup to " + begun.directory() + " is under way", {}});
+  if (!is_free) return std::unexpected(Aborted("a backup to " + begun.directory() + " is under way"));
   boost::asio::post(thread_, [this, options = std::move(options)] { Run(options); });
   return begun;
 }

@@ -46,8 +46,7 @@ DiskSpace::Seen DiskSpace::Look() {
     last.may_store = retention::CheckSpace(last.ForClients(), marks_, last.level);
     last.may_begin = {};
     if (last.level != retention::DiskLevel::kEnough)
-      last.may_begin = std::unexpected(
-          Error{Code::kResourceExhausted, retention::WhyJobsWait(last.ForClients(), marks_), ""});
+      last.may_begin = std::unexpected(ResourceExhausted(retention::WhyJobsWait(last.ForClients(), marks_)));
     return last;
   });
 }

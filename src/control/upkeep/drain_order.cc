@@ -21,10 +21,8 @@ Result<control::v1::Drain> ReadDrain(const std::string& data) {
   control::v1::Drain drain;
   const Status parsed = wire::ParseJson(*text, drain, "");
   if (parsed) return drain;
-  return std::unexpected(Error{Code::kDataLoss,
-                               PathIn(data) + " cannot be read: " + parsed.error().message +
-                                   "; remove it if the server is to start jobs",
-                               {}});
+  return std::unexpected(DataLoss(PathIn(data) + " cannot be read: " + parsed.error().message +
+                                  "; remove it if the server is to start jobs"));
 }
 
 Status KeepDrain(const std::string& data, const control::v1::Drain& drain) {

@@ -86,18 +86,18 @@ void CdiEdits::Add(const CdiEdits& other) {
 
 Result<CdiSpec> ParseCdi(std::string_view text) {
   const Result<YAML::Node> loaded = wire::LoadYaml(text);
-  if (!loaded) return std::unexpected(Error{Code::kDataLoss, loaded.error().message, {}});
+  if (!loaded) return std::unexpected(DataLoss(loaded.error().message));
   const YAML::Node& file = *loaded;
   try {  // yaml-cpp throws
-    if (!file.IsMap()) return std::unexpected(Error{Code::kDataLoss, "it is no CDI specification", {}});
+    if (!file.IsMap()) return std::unexpected(DataLoss("it is no CDI specification"));
     CdiSpec spec{.kind = Text(file, "kind"), .edits = ReadEdits(file)};
-    if (spec.kind.empty()) return std::unexpected(Error{Code::kDataLoss, "it has no kind", {}});
+    if (spec.kind.empty()) return std::unexpected(DataLoss("it has no kind"));
     ForEach(file, "devices", [&](const YAML::Node& device) {
       spec.devices.push_back({.name = Text(device, "name"), .edits = ReadEdits(device)});
     });
     return spec;
   } catch (const YAML::Exception& wrong) {
-    return std::unexpected(Error{Code::kDataLoss, wrong.what(), {}});
+    return std::unexpected(DataLoss(wrong.what()));
   }
 }
 

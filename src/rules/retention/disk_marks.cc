@@ -71,12 +71,10 @@ Status CheckSpace(const DiskReading& reading, const DiskMarks& marks, DiskLevel 
   if (!reading.trouble.empty())
     return std::unexpected(
         Unavailable("Nothing can be stored: " + TroubleText(reading) + ". " + std::string(kRepair)));
-  return std::unexpected(
-      Error{Code::kResourceExhausted,
-            "Nothing more can be stored: " + FreeText(reading, marks.refuse_below) +
-                " (trainyard serve --refuse-below-free). Remove objects, environments, images or old jobs, "
-                "then try again.",
-            {}});
+  return std::unexpected(ResourceExhausted(
+      "Nothing more can be stored: " + FreeText(reading, marks.refuse_below) +
+      " (trainyard serve --refuse-below-free). Remove objects, environments, images or old jobs, "
+      "then try again."));
 }
 
 std::string SpaceText(std::int64_t bytes) {

@@ -34,7 +34,7 @@ TEST(Judge, NamesEachReason) {
   facts.recovered = false;
   facts.disk.free_bytes = 900;
   facts.disk_level = retention::DiskLevel::kFull;
-  facts.stored = std::unexpected(Error{Code::kResourceExhausted, "t.db: No space left on device", {}});
+  facts.stored = std::unexpected(ResourceExhausted("t.db: No space left on device"));
   facts.lateness = kLatenessMax + std::chrono::milliseconds(1);
   const auto readiness = Judge(facts);
   EXPECT_THAT(Failing(readiness), ElementsAre("recovery", "disk", "store", "loop"));
@@ -55,7 +55,7 @@ TEST(Judge, EverybodyIsToldNoPlaces) {
   ReadinessFacts facts = Good();
   EXPECT_EQ(Judge(ForEverybody(facts)).checks(1).detail(), "4.0 GiB free in the server's data");
   facts.disk.free_bytes = 900;
-  facts.stored = std::unexpected(Error{Code::kResourceExhausted, "/data/t.db: No space left on device", {}});
+  facts.stored = std::unexpected(ResourceExhausted("/data/t.db: No space left on device"));
   for (const retention::DiskLevel level : {retention::DiskLevel::kLow, retention::DiskLevel::kFull}) {
     facts.disk_level = level;
     const auto shown = Judge(ForEverybody(facts));

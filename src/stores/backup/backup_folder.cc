@@ -80,8 +80,7 @@ Result<MarkedFolder> MarkedFolder::Take(const std::string& path, const std::stri
                                               " has: remove it, or name another folder"));
   if (!lock) return std::unexpected(ErrnoError(errno, "open " + mark_path));
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return std::unexpected(
-        Error{Code::kAlreadyExists, "another process writes " + purpose + " to " + path + " now", {}});
+    return std::unexpected(AlreadyExists("another process writes " + purpose + " to " + path + " now"));
   }
   TY_RETURN_IF_ERROR(SyncDirectory(path));
   TY_RETURN_IF_ERROR(Empty(path, mark));

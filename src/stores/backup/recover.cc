@@ -95,13 +95,11 @@ Result<RecoveredDatabase> Recover(const std::string& data, const std::string& na
     return recovered;
   }
   const std::string last = LastBackup(data, "");
-  return std::unexpected(Error{Code::kDataLoss,
-                               path + " cannot be read at all (" + why + "): " + salvaged.error().message +
-                                   ". Restore " + (last.empty() ? "the last backup" : "the backup " + last) +
-                                   " to another directory (trainyard admin restore), or move the file away "
-                                   "and run this command again, to "
-                                   "begin without what it held",
-                               {}});
+  return std::unexpected(DataLoss(path + " cannot be read at all (" + why + "): " + salvaged.error().message +
+                                  ". Restore " + (last.empty() ? "the last backup" : "the backup " + last) +
+                                  " to another directory (trainyard admin restore), or move the file away "
+                                  "and run this command again, to "
+                                  "begin without what it held"));
 }
 
 }  // namespace

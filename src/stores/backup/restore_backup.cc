@@ -25,9 +25,7 @@ using control::v1::BackupManifest;
 
 constexpr const char* kObjectsDatabase = "objects.db";
 
-std::unexpected<Error> Damaged(std::string message) {
-  return std::unexpected(Error{Code::kDataLoss, std::move(message), {}});
-}
+std::unexpected<Error> Damaged(std::string message) { return std::unexpected(DataLoss(std::move(message))); }
 
 /// An open directory, and its path for messages.
 struct OpenedFolder {

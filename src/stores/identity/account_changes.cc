@@ -81,19 +81,17 @@ Result<AccessChange> AccountCreated(const Directory& known, const NewAccount& wa
   TY_RETURN_IF_ERROR(CheckDisplayName(wanted.display_name));
   TY_RETURN_IF_ERROR(CheckDescription(wanted.description));
   if (known.FindAccount(email) != nullptr) {
-    return std::unexpected(Error{Code::kAlreadyExists,
-                                 "Service account " + wanted.account_id + " already exists within project " +
-                                     ResourceName(wanted.project, email) + ".",
-                                 {}});
+    return std::unexpected(AlreadyExists("Service account " + wanted.account_id +
+                                         " already exists within project " +
+                                         ResourceName(wanted.project, email) + "."));
   }
   const auto of_project = std::ranges::count_if(known.accounts(), [&](const auto& entry) {
     return entry.second.record.project_id() == wanted.project;
   });
   if (of_project >= kServiceAccountsMax) {
-    return std::unexpected(Error{Code::kResourceExhausted,
-                                 "Project " + wanted.project + " has " + std::to_string(of_project) +
-                                     " service accounts, the most that one can have: delete one first",
-                                 {}});
+    return std::unexpected(
+        ResourceExhausted("Project " + wanted.project + " has " + std::to_string(of_project) +
+                          " service accounts, the most that one can have: delete one first"));
   }
   AccessChange change;
   v1::ServiceAccount& account = change.accounts.emplace_back();
@@ -160,10 +158,9 @@ Result<AccessChange> KeyCreated(const Directory& known, std::string_view email, 
   if (account->record.disabled())
     return std::unexpected(FailedPrecondition("Service account " + name + " is disabled: enable it first"));
   if (account->keys.size() >= Identities::kKeysMax) {
-    return std::unexpected(Error{Code::kResourceExhausted,
-                                 "Service account " + name + " has " + std::to_string(Identities::kKeysMax) +
-                                     " keys, the most that one can have: delete one first",
-                                 {}});
+    return std::unexpected(ResourceExhausted("Service account " + name + " has " +
+                                             std::to_string(Identities::kKeysMax) +
+                                             " keys, the most that one can have: delete one first"));
   }
   StoredKey made{.email = name, .id = key_id, .public_key = key, .record = {}};
   made.record.set_name(account->record.name() + "/keys/" + key_id);

@@ -32,7 +32,7 @@ bool IsUsable(const EVP_PKEY* key) {
 
 std::unexpected<Error> Unreadable(const char* what) {
   ERR_clear_error();
-  return std::unexpected(Error{Code::kDataLoss, std::string(what) + " cannot be read", {}});
+  return std::unexpected(DataLoss(std::string(what) + " cannot be read"));
 }
 
 constexpr std::string_view kGoogleUniverse = "googleapis.com";

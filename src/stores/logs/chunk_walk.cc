@@ -211,7 +211,7 @@ Status ChunkSearch::OpenChunk() {
     chunk->lines.push_back({position, offset, line->bytes.size()});
   }
   if (reader.Damaged() || index != chunks_.Int(kLineCount)) {
-    return std::unexpected(Error{Code::kDataLoss, "the log holds a damaged chunk", {}});
+    return std::unexpected(DataLoss("the log holds a damaged chunk"));
   }
   if (chunk->lines.empty()) return {};
   if (range_.order == Order::kOldestFirst) std::ranges::reverse(chunk->lines);

@@ -152,7 +152,7 @@ TEST_F(LogWriterTest, AFullDiskRefusesTheGroupAndKeepsTheRest) {
       stored = appended->next_line;
     }
     ASSERT_FALSE(appended) << "10 MB fitted into 2 MB";
-    EXPECT_EQ(appended.error(), (Error{Code::kResourceExhausted, "logs.db: No space left on device", {}}));
+    EXPECT_EQ(appended.error(), (ResourceExhausted("logs.db: No space left on device")));
     EXPECT_GT(stored, 10);
   }
   {

@@ -74,7 +74,7 @@ class PageFiller {
       TakeLine(row, common, *line, index);
     }
     if (reader.Damaged() || index != row.Int(kLineCount)) {
-      return std::unexpected(Error{Code::kDataLoss, "the log holds a damaged chunk", {}});
+      return std::unexpected(DataLoss("the log holds a damaged chunk"));
     }
     return {};
   }

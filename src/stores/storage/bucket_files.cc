@@ -42,23 +42,18 @@ std::unexpected<Error> NotMadeOnUse(const std::string& name) {
 }
 
 Status IsElsewhere(const std::string& name) {
-  return std::unexpected(
-      Error{Code::kAborted,
-            "The bucket " + name +
-                " is a folder elsewhere on the server's machine; it goes when the server is "
-                "started without its --bucket-dir",
-            {}});
+  return std::unexpected(Aborted("The bucket " + name +
+                                 " is a folder elsewhere on the server's machine; it goes when the server is "
+                                 "started without its --bucket-dir"));
 }
 
 /// @param buckets  the directory of all buckets, if `name` is not a bucket.
 Status CheckNameIsFree(int buckets, const std::string& name) {
   struct stat present{};
   if (::fstatat(buckets, name.c_str(), &present, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  return std::unexpected(Error{Code::kAlreadyExists,
-                               "The name " + name +
-                                   " is taken by a file or a link in the buckets' folder, which is no "
-                                   "bucket; remove it there",
-                               {}});
+  return std::unexpected(AlreadyExists("The name " + name +
+                                       " is taken by a file or a link in the buckets' folder, which is no "
+                                       "bucket; remove it there"));
 }
 
 std::int64_t SizeOf(const OpenedObject& object) { return static_cast<std::int64_t>(object.stamp.size); }
@@ -79,12 +74,11 @@ Result<UniqueFd> OpenFolder(const std::filesystem::path& folder) {
 }
 
 std::unexpected<Error> IsReal(const std::string& name) {
-  return std::unexpected(Error{Code::kPermissionDenied,
-                               "gs://" + name +
-                                   " is a bucket of the real Cloud Storage (--real-bucket), which cannot be "
-                                   "reached in this way; a copy between it and a bucket of this server is up "
-                                   "to the client",
-                               {}});
+  return std::unexpected(
+      PermissionDenied("gs://" + name +
+                       " is a bucket of the real Cloud Storage (--real-bucket), which cannot be "
+                       "reached in this way; a copy between it and a bucket of this server is up "
+                       "to the client"));
 }
 
 bool IsInside(const std::filesystem::path& path, const std::filesystem::path& folder) {
@@ -196,7 +190,7 @@ Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
   TY_RETURN_IF_ERROR(ValidateNewBucket(bucket));
   if (options_.real.contains(bucket.name())) return IsReal(bucket.name());
   if (OpenBucket(bucket.name())) {
-    return std::unexpected(Error{Code::kAlreadyExists, "You already own this bucket: " + bucket.name(), {}});
+    return std::unexpected(AlreadyExists("You already own this bucket: " + bucket.name()));
   }
   TY_RETURN_IF_ERROR(CheckNameIsFree(buckets_.get(), bucket.name()));
   CompleteBucket(bucket, clock_->Now());
@@ -289,7 +283,7 @@ Status BucketFiles::CheckEmpty(const std::string& name) const {
   };
   TY_RETURN_IF_ERROR(WalkObjects(folder.get(), {}, {}, visit));
   if (empty) return {};
-  return std::unexpected(Error{Code::kAborted, "The bucket you tried to delete is not empty", {}});
+  return std::unexpected(Aborted("The bucket you tried to delete is not empty"));
 }
 
 Result<TreeRemover> BucketFiles::BeginClearing(const std::string& name) const {
@@ -385,7 +379,7 @@ Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, c
   Conditions same;
   same.generation = moved_from->generation();
   if (!OpenObject(moved_from->bucket(), moved_from->name(), same))
-    return std::unexpected(Error{Code::kAborted, "the source changed while it was moved", {}});
+    return std::unexpected(Aborted("the source changed while it was moved"));
   TY_TRY(v1::Object moved, PlaceIn(folder.get(), staged, std::move(resource), when, nullptr, true));
   TY_RETURN_IF_ERROR(Remove(moved_from->bucket(), moved_from->name(), same));
   return moved;

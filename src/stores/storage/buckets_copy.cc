@@ -88,7 +88,7 @@ asio::awaitable<Result<StagedFile>> Buckets::State::Staged(OpenedObject source, 
     TY_RETURN_IF_ERROR(staged->FinishCopy(from->stamp.size, digests));
     TY_TRY(const FileStamp after, StampOf(from->file.get()));
     if (after != from->stamp) {
-      return std::unexpected(Error{Code::kAborted, "the source changed while it was copied", {}});
+      return std::unexpected(Aborted("the source changed while it was copied"));
     }
     return staged->Sync();
   };

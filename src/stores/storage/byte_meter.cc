@@ -46,13 +46,11 @@ Status ByteMeter::Check(const std::string& bucket, std::int64_t more) const {
   const std::int64_t kept = OfProject(project);
   if (kept + more <= limit->bytes) return {};
   return std::unexpected(
-      Error{Code::kResourceExhausted,
-            "Quota failure for project " + project + ". Its buckets hold " + std::to_string(kept) +
-                " bytes, and may hold " + std::to_string(limit->bytes) +
-                ". Remove objects, then write again. The server's operator sets the quota: "
-                "trainyard serve " +
-                limit->quota + ".",
-            {}});
+      ResourceExhausted("Quota failure for project " + project + ". Its buckets hold " +
+                        std::to_string(kept) + " bytes, and may hold " + std::to_string(limit->bytes) +
+                        ". Remove objects, then write again. The server's operator sets the quota: "
+                        "trainyard serve " +
+                        limit->quota + "."));
 }
 
 }  // namespace trainyard::storage

@@ -59,11 +59,10 @@ TEST_F(ByteMeterTest, RefusesWhatWouldBeTooMuch) {
   const auto refused = Write("r-2", "b", 41);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error(),
-            (Error{Code::kResourceExhausted,
-                   "Quota failure for project research. Its buckets hold 60 bytes, and may hold 100. Remove "
-                   "objects, then write again. The server's operator sets the quota: trainyard serve --quota "
-                   "project:research:bucket-bytes=100.",
-                   {}}));
+            (ResourceExhausted(
+                "Quota failure for project research. Its buckets hold 60 bytes, and may hold 100. Remove "
+                "objects, then write again. The server's operator sets the quota: trainyard serve --quota "
+                "project:research:bucket-bytes=100.")));
   EXPECT_EQ(Kept("research"), 60);
   EXPECT_TRUE(Write("r-2", "b", 40));
   EXPECT_TRUE(Write("other", "b", 4'000)) << "has no quota";
@@ -75,11 +74,11 @@ TEST_F(ByteMeterTest, RefusesWhatWouldBeTooMuch) {
 TEST(CheckSpace, RefusesWhatBeginsAndWhatGoesOn) {
   TemporaryFolder folder;
   std::atomic<bool> full = false;
-  Storage storage(Buckets::Options{
-      .data = folder.path(), .check_space = [&full](const std::string& bucket) {
-        return full && bucket == "here" ? Status(std::unexpected(Error{Code::kResourceExhausted, "full", {}}))
-                                        : Status();
-      }});
+  Storage storage(Buckets::Options{.data = folder.path(), .check_space = [&full](const std::string& bucket) {
+                                     return full && bucket == "here"
+                                                ? Status(std::unexpected(ResourceExhausted("full")))
+                                                : Status();
+                                   }});
   v1::Object object;
   object.set_bucket("here");
   object.set_name("a");

@@ -56,7 +56,7 @@ asio::awaitable<Result<std::string>> ContentDigests::Of(OpenedObject opened) {
   TY_CO_RETURN_IF_ERROR(co_await InSlices(pool, from->stamp.size, read));
   TY_CO_TRY(const FileStamp after, StampOf(from->file.get()));
   if (after != from->stamp)
-    co_return std::unexpected(Error{Code::kAborted, "the object changed while it was read; try again", {}});
+    co_return std::unexpected(Aborted("the object changed while it was read; try again"));
   std::string digest = hash->Hex();
   if (kept_.size() >= kKeptMax) kept_.clear();
   kept_.insert_or_assign(std::move(key), digest);

@@ -239,8 +239,7 @@ Status ReadPieces(int source, std::uint64_t offset, std::uint64_t length,
     const ssize_t got = ::pread(source, buffer.data(), want, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::unexpected(ErrnoError(errno, "read"));
-    if (got == 0)
-      return std::unexpected(Error{Code::kAborted, "the file became shorter while it was read", {}});
+    if (got == 0) return std::unexpected(Aborted("the file became shorter while it was read"));
     TY_RETURN_IF_ERROR(take({buffer.data(), static_cast<std::size_t>(got)}));
     offset += static_cast<std::uint64_t>(got);
     length -= static_cast<std::uint64_t>(got);

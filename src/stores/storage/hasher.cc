@@ -67,8 +67,7 @@ asio::awaitable<Result<OpenedObject>> Hasher::WithChecksums(OpenedObject opened)
       return names_.OpenObject(bucket, object, {});
     };
     TY_CO_TRY(OpenedObject again, co_await OnPool(names_pool_, std::move(look)));
-    if (again.stamp != opened.stamp)
-      co_return std::unexpected(Error{Code::kAborted, "the file changed while it was read", {}});
+    if (again.stamp != opened.stamp) co_return std::unexpected(Aborted("the file changed while it was read"));
     opened = std::move(again);
   }
   co_return std::move(opened);

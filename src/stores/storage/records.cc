@@ -96,7 +96,7 @@ template <class Message>
 Result<Message> ReadMessage(std::string_view bytes) {
   Message message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return std::unexpected(Error{Code::kDataLoss, "objects.db: a record cannot be read", {}});
+    return std::unexpected(DataLoss("objects.db: a record cannot be read"));
   }
   return message;
 }

@@ -98,7 +98,7 @@ Status StagedFile::CopySlice(int descriptor, std::uint64_t offset, std::uint64_t
 Status StagedFile::FinishCopy(std::uint64_t length, Digests digests) {
   TY_TRY(const FileStamp stamp, Stamp());
   if (stamp.size != length) {
-    return std::unexpected(Error{Code::kAborted, "the source changed while it was copied", {}});
+    return std::unexpected(Aborted("the source changed while it was copied"));
   }
   size_ = length;
   known_ = std::make_unique<Digests>(std::move(digests));

@@ -16,7 +16,7 @@ namespace trainyard::storage {
 namespace {
 
 std::unexpected<Error> HasEnded() {
-  return std::unexpected(Error{Code::kAborted, "the upload has ended; start a new one", {}});
+  return std::unexpected(Aborted("the upload has ended; start a new one"));
 }
 
 std::unexpected<Error> Failed(std::string_view what) { return std::unexpected(ErrnoError(errno, what)); }
@@ -79,13 +79,11 @@ Result<std::optional<std::string>> UnfinishedWrites::BeginUpload(const std::stri
     std::optional<std::string> gives_way;
     if (count >= kUploadsMax) {
       if (now - oldest->second.last_used < kIdle) {
-        return std::unexpected(
-            Error{Code::kResourceExhausted,
-                  "Project " + project + " has " + std::to_string(count) +
-                      " unfinished resumable uploads, and may have " + std::to_string(kUploadsMax) +
-                      ". Finish or cancel some, then begin this one again. At the limit, one that got no "
-                      "request for an hour is ended in favour of a new one.",
-                  {}});
+        return std::unexpected(ResourceExhausted(
+            "Project " + project + " has " + std::to_string(count) +
+            " unfinished resumable uploads, and may have " + std::to_string(kUploadsMax) +
+            ". Finish or cancel some, then begin this one again. At the limit, one that got no "
+            "request for an hour is ended in favour of a new one."));
       }
       gives_way = oldest->first;
     }

@@ -30,13 +30,11 @@ TEST(UnfinishedWrites, AProjectHasSoManyUploadsAndTheOneIdleForLongestGivesWay) 
   }
   const auto refused = writes.BeginUpload("more", {.bucket = "r-2"}, 0, begun + minutes(59));
   ASSERT_FALSE(refused);
-  EXPECT_EQ(
-      refused.error(),
-      (Error{Code::kResourceExhausted,
-             "Project research has 1000 unfinished resumable uploads, and may have 1000. Finish or "
-             "cancel some, then begin this one again. At the limit, one that got no request for an hour "
-             "is ended in favour of a new one.",
-             {}}));
+  EXPECT_EQ(refused.error(),
+            (ResourceExhausted(
+                "Project research has 1000 unfinished resumable uploads, and may have 1000. Finish or "
+                "cancel some, then begin this one again. At the limit, one that got no request for an hour "
+                "is ended in favour of a new one.")));
   EXPECT_EQ(writes.BeginUpload("another", {.bucket = "b"}, 0, begun), std::nullopt) << "another project's";
   EXPECT_EQ(writes.BeginUpload("more", {.bucket = "r-2"}, 0, begun + minutes(60)), "7");
   writes.End("7");

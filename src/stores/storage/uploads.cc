@@ -144,8 +144,7 @@ Result<std::shared_ptr<Uploads::Live>> Uploads::Holding(const Turn& turn) {
   const auto found = live_.find(turn.id);
   if (found == live_.end() || found->second->turn != turn.number || found->second->busy ||
       !found->second->staged) {
-    return std::unexpected(
-        Error{Code::kAborted, "the upload goes on in another request, or was cancelled", {}});
+    return std::unexpected(Aborted("the upload goes on in another request, or was cancelled"));
   }
   return found->second;
 }

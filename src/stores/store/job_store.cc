@@ -96,7 +96,7 @@ std::optional<std::int64_t> EndTime(const JobRecord& record) {
 template <class Message>
 Status Parse(std::string_view bytes, Message& message) {
   if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
-  return std::unexpected(Error{Code::kDataLoss, "the store holds a damaged " + message.GetTypeName(), {}});
+  return std::unexpected(DataLoss("the store holds a damaged " + message.GetTypeName()));
 }
 
 /// A row of uid, revision, record. The columns are authoritative, not the record's bytes: Create stored those

@@ -40,7 +40,7 @@ class Harness final : public JobStore {
     if (failures == 0) return JobStore::Commit();
     --failures;
     Rollback();
-    return std::unexpected(Error{Code::kResourceExhausted, "No space left on device", {}});
+    return std::unexpected(ResourceExhausted("No space left on device"));
   }
 };
 
@@ -91,7 +91,7 @@ TEST(Journal, TellsEveryCallerOfAGroupThatFailed) {
   store.failures = 1;
   Journal journal(loop, store, store);
   for (const auto& [id, uid] : CreateAtOnce(loop, journal, "job", kInFlight)) {
-    EXPECT_EQ(uid.error(), (Error{Code::kResourceExhausted, "No space left on device", {}}));
+    EXPECT_EQ(uid.error(), (ResourceExhausted("No space left on device")));
     EXPECT_FALSE(store.Get("p", id));
   }
   for (const auto& [id, uid] : CreateAtOnce(loop, journal, "job", kInFlight)) EXPECT_TRUE(uid) << id;
@@ -289,7 +289,7 @@ TEST(Journal, AFullDiskRefusesAndKeepsWhatItAcknowledged) {
            CreateAtOnce(loop, journal, "job_" + std::to_string(group) + "_", kInFlight)) {
         (uid ? acknowledged : refused).insert(id);
         if (!uid) {
-          EXPECT_EQ(uid.error(), (Error{Code::kResourceExhausted, "t.db: No space left on device", {}}));
+          EXPECT_EQ(uid.error(), (ResourceExhausted("t.db: No space left on device")));
         }
       }
     }

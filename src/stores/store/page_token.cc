@@ -43,8 +43,7 @@ std::string Seal(const PageTokenKey& key, std::string_view context, std::string_
 
 Result<PageTokenKey> ParsePageTokenKey(std::string_view bytes) {
   PageTokenKey key;
-  if (bytes.size() != key.size())
-    return std::unexpected(Error{Code::kDataLoss, "malformed page token key", {}});
+  if (bytes.size() != key.size()) return std::unexpected(DataLoss("malformed page token key"));
   std::ranges::copy(bytes, key.begin());
   return key;
 }

@@ -92,7 +92,7 @@ Result<std::unique_ptr<SecretStore>> SecretStore::Open(std::string folder) {
 
 asio::awaitable<Status> SecretStore::Stage(std::string name, Values values) {
   const auto [staged, is_new] = staged_.insert(name);
-  if (!is_new) co_return std::unexpected(Error{Code::kAborted, "others stage secrets as " + name, ""});
+  if (!is_new) co_return std::unexpected(Aborted("others stage secrets as " + name));
   auto write = [path = StagedPath(name), text = Print(values)] {
     return ForClients(WriteFileAtomically(path, text, 0600));
   };

@@ -58,9 +58,8 @@ TEST_F(SecretStoreTest, WhoCreatesAJobIsNotToldWhereTheyAre) {
   std::filesystem::remove_all(folder_);
   for (const Status& refused : {Await(store->Stage("b", {{"TOKEN", "x"}})), Await(store->Keep("a", 7))}) {
     ASSERT_FALSE(refused);
-    EXPECT_EQ(
-        refused.error(),
-        (Error{Code::kUnavailable, "the job's secrets cannot be stored; the server's log says why", {}}));
+    EXPECT_EQ(refused.error(),
+              (Unavailable("the job's secrets cannot be stored; the server's log says why")));
   }
 }
 

@@ -41,7 +41,7 @@ Result<ml::v1::Study> CreateStudy(StudyStore& store, const StudyName& name, cons
   *made.study.mutable_study_config() = asked.study_config();
   Status added = store.AddStudy(name, made);
   if (!added && added.error().code == Code::kAlreadyExists)
-    return std::unexpected(Error{Code::kAlreadyExists, "A study with this id already exists.", "study_id"});
+    return std::unexpected(AlreadyExists("A study with this id already exists.", "study_id"));
   TY_RETURN_IF_ERROR(std::move(added));
   return std::move(made.study);
 }

@@ -165,7 +165,7 @@ class StudyServiceTest : public testing::Test {
 TEST_F(StudyServiceTest, StudiesAreMadeListedAndDeleted) {
   Create(Config(kLine));
   const auto again = Write(studies::CreateStudy, name_, Config(kLine));
-  EXPECT_EQ(again.error(), (Error{Code::kAlreadyExists, "A study with this id already exists.", "study_id"}));
+  EXPECT_EQ(again.error(), (AlreadyExists("A study with this id already exists.", "study_id")));
   const auto got = Read(studies::GetStudy, name_);
   ASSERT_TRUE(got);
   EXPECT_EQ(got->name(), "projects/p/locations/us-central1/studies/s");

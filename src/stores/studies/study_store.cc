@@ -105,7 +105,7 @@ constexpr std::array<std::string_view, kQueries> kSql{
 
 Status ReadResource(std::string_view bytes, google::protobuf::MessageLite& message) {
   if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
-  return std::unexpected(Error{Code::kDataLoss, "studies.db: a record cannot be read", {}});
+  return std::unexpected(DataLoss("studies.db: a record cannot be read"));
 }
 
 std::int64_t Nanoseconds(SysTime time) { return time.time_since_epoch().count(); }

@@ -10,6 +10,13 @@
 
 namespace trainyard::control {
 
+namespace {
+
+/// How long an end waits for its lines before other events (a cancel, a patch) get their turn.
+constexpr std::chrono::milliseconds kFlushWaitMax{200};
+
+}  // namespace
+
 boost::asio::awaitable<Status> RecordLoop::Post(v1::Event event, std::optional<std::int64_t> revision) {
   const auto posted = std::make_shared<Posted>(outside_.loop, std::move(event), revision);
   posted_.push_back(posted);
@@ -23,11 +30,11 @@ boost::asio::awaitable<Status> RecordLoop::RecordPosted(Posted& posted) {
     co_return std::unexpected(Aborted("the job has changed"));
   const bool is_late = job().job().has_end_time() || job().job().state() == ml::v1::Job::CANCELLING;
   if (posted.event.has_cancel_requested() && is_late) co_return Status{};
-  co_return co_await history_.Record(std::move(posted.event));
+  co_return co_await Append(std::move(posted.event));
 }
 
 boost::asio::awaitable<Status> RecordLoop::Record(v1::Event event) {
-  Status recorded = co_await history_.Record(std::move(event));
+  Status recorded = co_await Append(std::move(event));
   if (!recorded)
     recording_.Say(
         DiagnosticLevel::kWarning,
@@ -59,25 +66,11 @@ boost::asio::awaitable<void> RecordLoop::Run(
   }
 }
 
-namespace {
-
-/// How long an end waits for its lines before other events (a cancel, a patch) get their turn.
-constexpr std::chrono::milliseconds kFlushWaitMax{200};
-
-}  // namespace
-
-JobHistory::JobHistory(const Collaborators& outside, v1::JobRecord job, std::int64_t service_lines,
-                       OnEvent on_event)
-    : outside_(outside),
-      job_(std::move(job)),
-      service_log_(outside.loop, outside.logs, service_lines, outside.settings.retry_pause),
-      on_event_(std::move(on_event)) {}
-
-void JobHistory::SayAgain(std::vector<jobs::ServiceLine> lines) {
+void RecordLoop::SayAgain(std::vector<jobs::ServiceLine> lines) {
   service_log_.Say(job_, std::move(lines), outside_.clock.Now());
 }
 
-boost::asio::awaitable<Status> JobHistory::Record(v1::Event event) {
+boost::asio::awaitable<Status> RecordLoop::Append(v1::Event event) {
   event.set_seq(job_.revision() + 1);
   *event.mutable_time() = wire::ToProto(outside_.clock.Now());
   TY_CO_TRY(v1::JobRecord after, jobs::Apply(job_, event));
@@ -91,7 +84,7 @@ boost::asio::awaitable<Status> JobHistory::Record(v1::Event event) {
 
 /// The lines of Ended are durable before the event is: clients stop reading the log when they see endTime.
 /// They are written once, however often the event has to be recorded.
-boost::asio::awaitable<Status> JobHistory::SayEnd(v1::JobRecord after, v1::Event event) {
+boost::asio::awaitable<Status> RecordLoop::SayEnd(v1::JobRecord after, v1::Event event) {
   if (!std::exchange(end_said_, true))
     service_log_.Say(after, jobs::LinesFor(after, event), outside_.clock.Now());
   if (co_await service_log_.Flush(kFlushWaitMax)) co_return Status{};
@@ -99,7 +92,7 @@ boost::asio::awaitable<Status> JobHistory::SayEnd(v1::JobRecord after, v1::Event
 }
 
 /// Loads events from the store that this object does not know: a write was reported as failed but succeeded.
-boost::asio::awaitable<void> JobHistory::CatchUp() {
+boost::asio::awaitable<void> RecordLoop::CatchUp() {
   Result<std::vector<v1::Event>> events = co_await outside_.journal.Read(
       [uid = job_.uid(), seq = job_.revision()](store::JobStore& jobs) { return jobs.Events(uid, seq); });
   if (!events) co_return;  // recording fails again, and this is retried
@@ -113,7 +106,7 @@ boost::asio::awaitable<void> JobHistory::CatchUp() {
   }
 }
 
-void JobHistory::TakeEffect(v1::JobRecord after, const v1::Event& event) {
+void RecordLoop::TakeEffect(v1::JobRecord after, const v1::Event& event) {
   job_ = std::move(after);
   if (!event.has_ended()) service_log_.Say(job_, jobs::LinesFor(job_, event), outside_.clock.Now());
   on_event_(event);

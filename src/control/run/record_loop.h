@@ -18,65 +18,38 @@
 
 namespace trainyard::control {
 
-/// One unfinished job's record, its event log, and the service's own lines in the job's log. The only writer
-/// of the record while it exists. Loop thread only.
-class JobHistory {
+/// The main loop of one unfinished job of any kind, with its record, its event log, and the service's own
+/// lines in the job's log: events of the API (cancel, patch) are recorded in their turn; otherwise the owner
+/// decides, records and performs; then it sleeps until it is woken. The only writer of the record while it
+/// exists. Loop thread only.
+class RecordLoop {
  public:
   using OnEvent = std::function<void(const v1::Event& event)>;
 
   /// `service_lines` is how many lines the job's events so far have produced. `on_event` is called for each
   /// new event once it is durable and job() has changed; `outside` outlives this.
-  JobHistory(const Collaborators& outside, v1::JobRecord job, std::int64_t service_lines, OnEvent on_event);
-
-  [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
-
-  /// Appends one event: durable before it takes effect. Errors as jobs::Apply and of the store; then nothing
-  /// has changed, except that an earlier event, whose write the store had reported as failed but did
-  /// complete, takes effect now.
-  boost::asio::awaitable<Status> Record(v1::Event event);
-
-  /// Writes the log lines of earlier events that may not be in the log yet.
-  void SayAgain(std::vector<jobs::ServiceLine> lines);
-
-  /// Writes queued lines until cancelled: the owner runs it for as long as the job exists.
-  boost::asio::awaitable<void> WriteLines() { return service_log_.Run(); }
-
- private:
-  boost::asio::awaitable<Status> SayEnd(v1::JobRecord after, v1::Event event);
-  boost::asio::awaitable<void> CatchUp();
-  void TakeEffect(v1::JobRecord after, const v1::Event& event);
-
-  const Collaborators& outside_;
-  v1::JobRecord job_;
-  ServiceLog service_log_;
-  OnEvent on_event_;
-  bool end_said_ = false;  ///< the lines of Ended are logged, but the event may not be stored yet
-};
-
-/// The main loop of one unfinished job of any kind: events of the API (cancel, patch) are recorded in their
-/// turn; otherwise the owner decides, records and performs; then it sleeps until it is woken. Loop thread
-/// only.
-class RecordLoop {
- public:
-  /// The parameters are JobHistory's.
-  RecordLoop(const Collaborators& outside, v1::JobRecord job, std::int64_t service_lines,
-             JobHistory::OnEvent on_event)
+  RecordLoop(const Collaborators& outside, v1::JobRecord job, std::int64_t service_lines, OnEvent on_event)
       : outside_(outside),
-        history_(outside, std::move(job), service_lines, std::move(on_event)),
+        job_(std::move(job)),
+        service_log_(outside.loop, outside.logs, service_lines, outside.settings.retry_pause),
+        on_event_(std::move(on_event)),
         wake_(outside.loop) {}
 
-  [[nodiscard]] const v1::JobRecord& job() const noexcept { return history_.job(); }
+  [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
   /// Set it after observing something new.
   [[nodiscard]] Event& wake() noexcept { return wake_; }
-  /// As JobHistory.
-  void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
-  boost::asio::awaitable<void> WriteLines() { return history_.WriteLines(); }
+  /// Writes the log lines of earlier events that may not be in the log yet.
+  void SayAgain(std::vector<jobs::ServiceLine> lines);
+  /// Writes queued lines until cancelled: the owner runs it for as long as the job exists.
+  boost::asio::awaitable<void> WriteLines() { return service_log_.Run(); }
 
   /// Durable when it returns; errors as jobs::Apply and of the store. Cancelling a job that has ended or is
   /// being cancelled does nothing.
   /// @param revision  kAborted if the job has another one when the event's turn comes.
   boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision);
-  /// As JobHistory::Record; if it fails, the server's log says so, and that it is retried.
+  /// Appends one event: durable before it takes effect. If it fails, the server's log says so, and that it is
+  /// retried. Errors as jobs::Apply and of the store; then nothing has changed, except that an earlier event,
+  /// whose write the store had reported as failed but did complete, takes effect now.
   boost::asio::awaitable<Status> Record(v1::Event event);
 
   struct Turn {
@@ -98,9 +71,16 @@ class RecordLoop {
     Event done;
   };
   boost::asio::awaitable<Status> RecordPosted(Posted& posted);
+  boost::asio::awaitable<Status> Append(v1::Event event);
+  boost::asio::awaitable<Status> SayEnd(v1::JobRecord after, v1::Event event);
+  boost::asio::awaitable<void> CatchUp();
+  void TakeEffect(v1::JobRecord after, const v1::Event& event);
 
   const Collaborators& outside_;
-  JobHistory history_;
+  v1::JobRecord job_;
+  ServiceLog service_log_;
+  OnEvent on_event_;
+  bool end_said_ = false;  ///< the lines of Ended are logged, but the event may not be stored yet
   Event wake_;
   std::deque<std::shared_ptr<Posted>> posted_;  ///< shared: the caller may be cancelled (its client is gone)
   Trouble recording_;

@@ -9,7 +9,7 @@
 #include "api/own/operations.h"
 #include "api/route.h"
 #include "control/intake/request_quota.h"
-#include "control/upkeep/disk_watch.h"
+#include "control/upkeep/disk_space.h"
 #include "control/upkeep/machine_watch.h"
 #include "control/upkeep/sweeper.h"
 #include "engine/local/attempt_accounts.h"

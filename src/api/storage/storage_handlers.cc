@@ -17,7 +17,6 @@
 #include "net/http/text.h"
 #include "rules/objects/conditions.h"
 #include "stores/identity/identities.h"
-#include "stores/storage/conditions.h"
 
 namespace trainyard::api {
 

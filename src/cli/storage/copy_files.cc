@@ -7,8 +7,8 @@
 
 #include "base/async/file.h"
 #include "cli/jobs/staging.h"
-#include "cli/storage/storage_objects.h"
 #include "cli/storage/storage_commands.h"
+#include "cli/storage/storage_objects.h"
 #include "cli/storage/upload.h"
 
 namespace trainyard::cli {

@@ -16,7 +16,7 @@
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
 #include "base/result.h"
-#include "base/wire/visible_text.h"
+#include "base/wire/utf8.h"
 #include "cli/commands.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/storage/storage_objects.h"

@@ -17,7 +17,7 @@
 #include "base/async/unique_fd.h"
 #include "base/text/hex.h"
 #include "base/text/percent.h"
-#include "base/wire/visible_text.h"
+#include "base/wire/utf8.h"
 #include "cli/command_session.h"
 
 namespace trainyard::cli {

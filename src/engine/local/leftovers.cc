@@ -16,7 +16,7 @@
 #include "engine/local/strays.h"
 #include "programs/attempt/init_note.h"
 #include "programs/sandbox/cgroups/kill_group.h"
-#include "rules/cluster/attempt_id.h"
+#include "rules/cluster/task_name.h"
 
 namespace trainyard::engine {
 

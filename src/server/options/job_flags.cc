@@ -1,7 +1,7 @@
 // The flags about jobs: their runtimes and containers, this machine, and who gets how much of it.
 #include <cstdio>
 
-#include "rules/jobs/image_reference.h"
+#include "rules/jobs/images.h"
 #include "server/options/flag.h"
 
 namespace trainyard::server {

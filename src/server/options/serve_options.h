@@ -21,7 +21,7 @@
 #include "rules/placement/accelerator_map.h"
 #include "rules/placement/device.h"
 #include "rules/placement/plan.h"
-#include "rules/placement/project_weight.h"
+#include "rules/placement/project_use.h"
 #include "rules/placement/quota.h"
 #include "rules/retention/disk_marks.h"
 #include "rules/retention/keep.h"

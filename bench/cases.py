@@ -73,6 +73,8 @@ def line_of(server, job_id, prefix):
 
 def creates(bench, count=20000):
     """Creates alone: the jobs stay in the queue."""
+    if bench.beside:
+        return pairs.creates(bench)
     server = bench.server("creates")
     uri = bench.warm(server, native=True)
     bench.occupy(server, uri)
@@ -99,6 +101,8 @@ def program_start(bench):
 
 def jobs(bench, count=500):
     """Trivial jobs, from the first create to the last end. The clock of the last end is the server's own record."""
+    if bench.beside:
+        return pairs.jobs(bench)
     server = bench.server("jobs")
     uri = bench.warm(server, native=True)
     begin = time.time()
@@ -113,6 +117,8 @@ def jobs(bench, count=500):
 
 def logs(bench, count=1_000_000):
     """One replica prints a million lines: from create to endTime, when all of them can be read."""
+    if bench.beside:
+        return pairs.logs(bench)
     for name, native in (("native", True), ("Python", False)):
         server = bench.server(f"logs-{name}")
         uri = bench.warm(server, native)

@@ -12,7 +12,7 @@ import time
 from statistics import median
 
 import peers
-from harness import ROOT, millis, quantile
+from harness import ROOT, millis, quantile, seconds
 
 ADDED_MAX_MS = 1.0
 SAMPLES = 2_000  # of the bootstrap
@@ -35,6 +35,55 @@ def start(bench, rounds=300):
             return first_python(bench, server, f"python_{number}", uris[server])
 
         row(bench, "the same for a Python module", *in_turn(rounds // 3, running, python))
+
+
+def creates(bench, count=4_000, rounds=9):
+    """Creates over 64 connections. The jobs stay in the queue, which grows as fast on both servers."""
+
+    def create(server, uri, number):
+        seen = bench.load(server, "POST", "/v1/projects/p/jobs", 64, count, bench.body(f"c{number}", uri))
+        return count / seen["per_second"]
+
+    rates(bench, f"{count:,} durable creates (64 connections)", rounds, create, prepare=bench.occupy)
+
+
+def jobs(bench, count=300, rounds=9):
+    """Trivial jobs, from the first create to the last end."""
+
+    def run(server, uri, number):
+        begin = time.time()
+        bench.load(server, "POST", "/v1/projects/p/jobs", 8, count, bench.body(f"t{number}", uri))
+        return bench.wait_all(server, f"t{number}", count) - begin
+
+    rates(bench, f"{count} trivial jobs, native, durable", rounds, run)
+
+
+def logs(bench, count=1_000_000, rounds=5):
+    """One replica prints a million lines: from create to endTime."""
+    for native in (True, False):
+
+        def write(server, uri, number, native=native):
+            words = {"args": ["lines", str(count)]} if native else {"pythonModule": "probe.task", "args": ["count", str(count)]}
+            begin = time.time()
+            bench.create(server, f"lines_{number}", uri, **words)
+            job = server.wait(f"lines_{number}")
+            assert job["state"] == "SUCCEEDED", job
+            return seconds(job["endTime"]) - begin
+
+        rates(bench, f"{count:,} log lines of one {'native' if native else 'Python'} replica", rounds, write, native)
+
+
+def rates(bench, what, rounds, measure, native=True, prepare=lambda server, uri: None):
+    """`measure`: seconds of a round of one server."""
+    with servers(bench, what.replace(" ", "-").replace(",", "")) as running:
+        uris = {server: bench.warm(server, native) for server in running}
+        for server in running:
+            prepare(server, uris[server])
+        mine, other = in_turn(rounds, running, lambda server, number: measure(server, uris[server], number))
+    ratio, _ = intervals(mine, other)
+    bench.row(what, "at most 3 % slower than the other",
+              f"{millis(mine)}: ratio of medians {ratio[0]:.3f} ({ratio[1]:.3f} to {ratio[2]:.3f}, 95 %)",
+              f"the other program, {len(other)} rounds in turn: {millis(other)}")
 
 
 def container_start(bench):

@@ -7,7 +7,7 @@ names: start container_start image_pull creates access jobs logs tail memory his
   slurm_simulation floods console parts
 algorithms_quality and algorithms_preprocessing are programs of their own, which ./dev bench runs only when they are named.
 
-With --beside, start and container_start run this program and the other one in turn, and floods runs both.
+With --beside, start, container_start, creates, jobs and logs run this program and the other one in turn, and floods runs both.
 """
 
 import argparse
@@ -41,7 +41,7 @@ LOAD = os.getloadavg()
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
-    parser.add_argument("--beside", metavar="PROGRAM", help="another trainyard: start, container_start and floods run both")
+    parser.add_argument("--beside", metavar="PROGRAM", help="another trainyard: start, container_start, creates, jobs, logs and floods run both")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--check-names", action="store_true", help="only look at the names")
     parser.add_argument("names", nargs="*", metavar="NAME")

@@ -89,6 +89,7 @@ using http::Peer;
 using http::PeerAddress;
 
 constexpr std::size_t kWordBytes = 4;
+constexpr std::string_view kListening = "0A";
 
 /// "0100007f:2116": each word of the address as a number in the machine's own order, then the port. The
 /// kernel prints it in upper case.
@@ -125,36 +126,37 @@ std::optional<std::uint32_t> Number(std::string_view word) {
   return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
 }
 
-/// The socket, if the line describes the connection and a process holds the socket.
-std::optional<OwnedSocket> InLine(std::string_view line, std::string_view local, std::string_view remote) {
-  constexpr std::string_view kListening = "0A";
-  TakeWord(line);  // number
-  if (!EqualsIgnoringCase(TakeWord(line), local) || !EqualsIgnoringCase(TakeWord(line), remote))
-    return std::nullopt;
-  if (TakeWord(line) == kListening) return std::nullopt;
-  for (int skipped = 0; skipped < 3; ++skipped) TakeWord(line);  // queues, timer, retransmits
-  const std::string_view owner = TakeWord(line);
-  TakeWord(line);  // timeout
-  const std::string_view inode = TakeWord(line);
-  const auto uid = Number(owner);
-  const auto number = Number(inode);
-  if (!uid || number.value_or(0) == 0) return std::nullopt;
-  return OwnedSocket{.uid = *uid, .number = *number};
-}
-
 std::optional<OwnedSocket> Find(std::string_view text, const PeerAddress& local, const PeerAddress& remote,
                                 std::size_t bytes) {
   const std::string of_local = Printed(local, bytes);
   const std::string of_remote = Printed(remote, bytes);
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (const auto found = InLine(text.substr(0, end), of_local, of_remote)) return found;
-    text.remove_prefix(std::min(end + 1, text.size()));
+  while (const std::optional<TcpTableEntry> entry = TakeTcpTableEntry(text)) {
+    if (entry->state != kListening && entry->inode != 0 && EqualsIgnoringCase(entry->local, of_local) &&
+        EqualsIgnoringCase(entry->remote, of_remote))
+      return OwnedSocket{.uid = entry->uid, .number = entry->inode};
   }
   return std::nullopt;
 }
 
 }  // namespace
+
+std::optional<TcpTableEntry> TakeTcpTableEntry(std::string_view& table) {
+  while (!table.empty()) {
+    std::string_view line = table.substr(0, table.find('\n'));
+    table.remove_prefix(std::min(line.size() + 1, table.size()));
+    TakeWord(line);  // number
+    TcpTableEntry entry{.local = TakeWord(line), .remote = TakeWord(line), .state = TakeWord(line)};
+    for (int skipped = 0; skipped < 3; ++skipped) TakeWord(line);  // queues, timer, retransmits
+    const auto uid = Number(TakeWord(line));
+    TakeWord(line);  // timeout
+    const auto inode = Number(TakeWord(line));
+    if (!uid || !inode) continue;
+    entry.uid = *uid;
+    entry.inode = *inode;
+    return entry;
+  }
+  return std::nullopt;
+}
 
 Result<SocketDiag> SocketDiag::Open() {
   UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));

@@ -38,6 +38,17 @@ class SocketDiag {
   UniqueFd socket_;
 };
 
+/// One socket of /proc/net/tcp or tcp6, as the kernel prints it. The views are those of the table's text.
+struct TcpTableEntry {
+  std::string_view local;   ///< "0100007F:2116": the address in words of the machine's order, then the port
+  std::string_view remote;  ///< the same
+  std::string_view state;   ///< "0A": it listens
+  std::uint32_t uid = 0;
+  std::uint32_t inode = 0;  ///< 0: no process has it
+};
+/// Takes the next entry from `table`; nullopt at its end. Lines of another form are skipped.
+[[nodiscard]] std::optional<TcpTableEntry> TakeTcpTableEntry(std::string_view& table);
+
 // The same information as from SocketDiag, read from /proc/net/tcp and tcp6 if there is no sock_diag (gVisor,
 // old kernels). Each call reads all sockets of the machine.
 

@@ -13,6 +13,7 @@
 
 #include "base/async/file.h"
 #include "base/process/account_name.h"
+#include "net/access/peer_uid.h"
 
 namespace trainyard::sockets {
 
@@ -21,16 +22,7 @@ namespace {
 constexpr std::size_t kTableBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kProgramMax = 60;
 constexpr std::string_view kLock = "/run/lock";
-
-std::vector<std::string_view> Words(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t begin = 0; begin < line.size();) {
-    const std::size_t end = std::min(line.find(' ', begin), line.size());
-    if (end > begin) words.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
+constexpr std::string_view kListening = "0A";
 
 template <class Number>
 std::optional<Number> Parse(std::string_view text, int base = 10) {
@@ -109,23 +101,13 @@ std::optional<std::vector<std::string>> AddressesInTheWay(const std::string& hos
 std::optional<ListeningEntry> FindListening(std::string_view table,
                                             const std::optional<std::vector<std::string>>& addresses,
                                             std::uint16_t port) {
-  constexpr std::size_t kLocal = 1;
-  constexpr std::size_t kState = 3;
-  constexpr std::size_t kUid = 7;
-  constexpr std::size_t kInode = 9;
-  constexpr int kHexadecimal = 16;
-  while (!table.empty()) {
-    const std::size_t end = std::min(table.find('\n'), table.size());
-    const std::vector<std::string_view> words = Words(table.substr(0, end));
-    table.remove_prefix(std::min(end + 1, table.size()));
-    if (words.size() <= kInode || words[kState] != "0A") continue;
-    const std::string_view local = words[kLocal];
-    const std::size_t colon = local.rfind(':');
-    if (Parse<std::uint16_t>(local.substr(colon + 1), kHexadecimal) != port) continue;
-    if (addresses && std::ranges::find(*addresses, local.substr(0, colon)) == addresses->end()) continue;
-    const auto uid = Parse<std::uint32_t>(words[kUid]);
-    const auto inode = Parse<std::uint64_t>(words[kInode]);
-    if (uid && inode) return ListeningEntry{*uid, *inode};
+  while (const auto entry = access::TakeTcpTableEntry(table)) {
+    const std::size_t colon = entry->local.rfind(':');
+    if (entry->state != kListening || Parse<std::uint16_t>(entry->local.substr(colon + 1), 16) != port)
+      continue;
+    if (addresses && std::ranges::find(*addresses, entry->local.substr(0, colon)) == addresses->end())
+      continue;
+    return ListeningEntry{entry->uid, entry->inode};
   }
   return std::nullopt;
 }

@@ -45,6 +45,12 @@ Result<Response> Answer(const Status& done) {
   return Response::Json("{}\n");
 }
 
+Response SecretAnswer(const google::protobuf::Message& message) {
+  Response response = Response::Json(wire::PrintJson(message));
+  response.headers.Set("Cache-Control", "no-store");
+  return response;
+}
+
 Result<Response> Answer(Result<std::string> json) {
   if (!json) return std::unexpected(std::move(json).error());
   return Response::Json(*std::move(json));

@@ -42,6 +42,8 @@ template <class Message>
 }
 /// An empty object.
 [[nodiscard]] Result<http::Response> Answer(const Status& done);
+/// The message as JSON, for answers with secrets: it must not be cached (RFC 6749 section 5.1).
+[[nodiscard]] http::Response SecretAnswer(const google::protobuf::Message& message);
 /// Text that is JSON already.
 [[nodiscard]] Result<http::Response> Answer(Result<std::string> json);
 

@@ -122,9 +122,7 @@ awaitable<Result<Response>> CreateToken(Identities& identities, Request& request
   v1::CreateTokenResponse answer;
   *answer.mutable_token() = std::move(made.token);
   answer.set_text(made.text);
-  Response response = Response::Json(wire::PrintJson(answer));
-  response.headers.Set("Cache-Control", "no-store");
-  co_return response;
+  co_return SecretAnswer(answer);
 }
 
 /// The caller's own tokens; with the permission all, or those of `principal`.
@@ -192,13 +190,6 @@ Result<seconds> LifeOf(const v1::GenerateAccessTokenRequest& wanted) {
   return std::unexpected(InvalidArgument("lifetime", "The lifetime must be from 1s to 3600s"));
 }
 
-/// Must not be cached (RFC 6749 section 5.1).
-Response Secret(const google::protobuf::Message& answer) {
-  Response response = Response::Json(wire::PrintJson(answer));
-  response.headers.Set("Cache-Control", "no-store");
-  return response;
-}
-
 /// Not longer than the credential that was used, so that an expiring token cannot renew itself.
 seconds LifeWithin(seconds life, const iam::Login& login, const Clock& clock) {
   if (!login.expires) return life;
@@ -226,7 +217,7 @@ awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Cl
   v1::GenerateAccessTokenResponse answer;
   answer.set_access_token(made.text);
   *answer.mutable_expire_time() = made.token.expire_time();
-  co_return Secret(answer);
+  co_return SecretAnswer(answer);
 }
 
 awaitable<Result<Response>> GenerateIdToken(Identities& identities, const TokenNames& names,
@@ -242,7 +233,7 @@ awaitable<Result<Response>> GenerateIdToken(Identities& identities, const TokenN
   TY_CO_TRY(const std::string token, co_await identities.MakeIdToken(std::move(wanted)));
   v1::GenerateIdTokenResponse answer;
   answer.set_token(token);
-  co_return Secret(answer);
+  co_return SecretAnswer(answer);
 }
 
 }  // namespace trainyard::api

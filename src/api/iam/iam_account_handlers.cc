@@ -138,9 +138,7 @@ awaitable<Result<Response>> CreateKey(Identities& identities, const KeyFileServe
   made.key.set_private_key_data(
       identity::PrintKeyFile(account, IdOf(made.key), made.private_key_pem, server));
   made.key.set_private_key_type(std::string(kKeyFile));
-  Response response = Response::Json(wire::PrintJson(made.key));
-  response.headers.Set("Cache-Control", "no-store");
-  co_return response;
+  co_return SecretAnswer(made.key);
 }
 
 Result<Response> ListKeys(Identities& identities, Request& request) {

@@ -35,12 +35,6 @@ awaitable<Result<Login>> WhoAsks(const Sessions& parts, const Request& request) 
   co_return parts.identities.CheckSession(cookie);
 }
 
-Response Answer(const control::v1::Session& session) {
-  Response response = Response::Json(wire::PrintJson(session));
-  response.headers.Set("Cache-Control", "no-store");
-  return response;
-}
-
 awaitable<control::v1::Session> Describe(const Sessions& parts, const Login* login) {
   control::v1::Session session;
   session.set_authentication(parts.auth);
@@ -119,14 +113,14 @@ awaitable<Result<Response>> GetSession(Sessions& parts, Request& request) {
     co_await Refuse(parts, request, kRead, login.error());
   const Login* known = login ? &*login : nullptr;
   control::v1::Session session = co_await Describe(parts, known);
-  co_return Answer(session);
+  co_return SecretAnswer(session);
 }
 
 awaitable<Result<Response>> LogIn(Sessions& parts, Request& request) {
   TY_CO_TRY(const auto wanted, co_await ReadMessage<control::v1::Login>(request));
   if (!parts.auth) {
     control::v1::Session session = co_await Describe(parts, nullptr);
-    co_return Answer(session);
+    co_return SecretAnswer(session);
   }
   if (wanted.token().empty()) co_return std::unexpected(InvalidArgument("token", "This field is required."));
   const Result<std::string> cookie = access::SessionToken(request);
@@ -141,7 +135,7 @@ awaitable<Result<Response>> LogIn(Sessions& parts, Request& request) {
   Audit(parts, request, kBegin, login);
   control::v1::Session session = co_await Describe(parts, &login);
   session.set_secret(parts.secret_of(made.text));
-  Response response = Answer(session);
+  Response response = SecretAnswer(session);
   const auto life = std::chrono::floor<seconds>(*login.expires - parts.clock.Now());
   response.headers.Add("Set-Cookie", access::PrintSessionCookie(request, made.text, life));
   co_return response;

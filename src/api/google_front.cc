@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "api/iam/token_handlers.h"
-#include "net/access/door.h"
 #include "net/front/host_dispatch.h"
 
 namespace trainyard::api {

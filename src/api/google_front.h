@@ -5,20 +5,11 @@
 #include "api/route.h"
 #include "base/result.h"
 #include "base/tls/tls_identity.h"
+#include "control/run/token_service.h"
 #include "engine/local/google_front_files.h"
+#include "net/access/door.h"
+#include "net/front/real_buckets.h"
 #include "net/http/server.h"
-
-namespace trainyard::access {
-class Door;
-}  // namespace trainyard::access
-
-namespace trainyard::control {
-class TokenService;
-}  // namespace trainyard::control
-
-namespace trainyard::front {
-class RealBuckets;
-}  // namespace trainyard::front
 
 namespace trainyard::api {
 

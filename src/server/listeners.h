@@ -15,14 +15,6 @@
 #include "server/bound_sockets.h"
 #include "server/options/serve_options.h"
 
-namespace boost::asio {
-class io_context;
-}  // namespace boost::asio
-
-namespace trainyard::sockets {
-class KeptSockets;
-}  // namespace trainyard::sockets
-
 namespace trainyard::server {
 
 struct Installation;

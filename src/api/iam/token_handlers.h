@@ -22,7 +22,7 @@ class Clock;
 namespace trainyard::api {
 
 /// `POST /token` of oauth2.googleapis.com: called by programs that have credentials. A well-formed grant
-/// (oauth_grant.h) is answered with a token that gives no more rights than the connection; any other with a
+/// (ReadGrant) is answered with a token that gives no more rights than the connection; any other with a
 /// 400 and OAuth's error.
 Waits<control::TokenService, const Clock> GrantToAnyone;
 

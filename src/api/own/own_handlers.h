@@ -82,7 +82,7 @@ struct JobWatchSource {
 Waits<JobWatchSource> WatchJobs;
 
 /// Jobs and their lines (control/v1/log_window.proto): a job's log by line numbers. A job without lines has
-/// an empty one. The functions require the rights of entries:list (log_rights.h). A download is sent while it
+/// an empty one. The functions require the rights of entries:list (RequireLogs). A download is sent while it
 /// is being read, whole, up to the line that was last when it began.
 struct JobLogs : std::enable_shared_from_this<JobLogs> {
   /// The job's uid in the log store. kNotFound: there is no such job.

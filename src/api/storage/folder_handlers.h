@@ -10,7 +10,7 @@
 
 namespace trainyard::api {
 
-/// Directories of buckets (control/v1/folders.proto), given by the query's `prefix` (folder_request.h). The
+/// Directories of buckets (control/v1/folders.proto), given by the query's `prefix` (ReadFolder). The
 /// functions require storage.objects.list and, in addition, storage.objects.get or storage.objects.delete.
 /// The buckets outlive it. Loop thread.
 struct Folders : std::enable_shared_from_this<Folders> {

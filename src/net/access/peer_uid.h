@@ -28,7 +28,7 @@ class SocketDiag {
   /// The peer's socket, with the uid as this namespace sees it, even of an account of another user namespace.
   /// Nullopt: there is no such socket any more, or it was closed. For a socket that was closed while bytes
   /// are still in flight the kernel reports root; this also gives nullopt. A socket that exists may still
-  /// belong to no process while it is in a message between two (net/sockets/socket_owners.h). Errors: the
+  /// belong to no process while it is in a message between two (sockets::SocketOwners). Errors: the
   /// kernel's.
   [[nodiscard]] Result<std::optional<OwnedSocket>> Find(const http::Peer& peer) const;
 

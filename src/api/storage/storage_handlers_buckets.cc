@@ -26,7 +26,10 @@ void AddLinks(const Request& request, v1::Bucket& bucket) {
   bucket.set_self_link(request.Origin() + "/storage/v1/b/" + bucket.name());
 }
 
-awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::BucketEdit edit) {
+awaitable<Result<Response>> Edit(Buckets& buckets, Request& request,
+                                 Result<storage::BucketEdit> (*read)(std::string_view json)) {
+  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
+  TY_CO_TRY(storage::BucketEdit edit, read(body));
   TY_CO_TRY(const Conditions when, ReadConditions(request));
   TY_CO_TRY(v1::Bucket bucket,
             co_await buckets.EditBucket(request.Parameter("bucket"), std::move(edit), when));
@@ -68,15 +71,11 @@ awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request) {
 }
 
 awaitable<Result<Response>> PatchBucket(Buckets& buckets, Request& request) {
-  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
-  TY_CO_TRY(storage::BucketEdit edit, ReadBucketPatch(body));
-  co_return co_await Edited(buckets, request, std::move(edit));
+  return Edit(buckets, request, ReadBucketPatch);
 }
 
 awaitable<Result<Response>> UpdateBucket(Buckets& buckets, Request& request) {
-  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
-  TY_CO_TRY(storage::BucketEdit edit, ReadBucketUpdate(body));
-  co_return co_await Edited(buckets, request, std::move(edit));
+  return Edit(buckets, request, ReadBucketUpdate);
 }
 
 awaitable<Result<v1::Buckets>> PageOfBuckets(Buckets& buckets, Request& request) {

@@ -22,7 +22,10 @@ Result<storage::NameQuery> ReadNameQuery(const Request& request) {
   return query;
 }
 
-awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::ObjectEdit edit) {
+awaitable<Result<Response>> Edit(Buckets& buckets, Request& request,
+                                 Result<storage::ObjectEdit> (*read)(std::string_view json)) {
+  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
+  TY_CO_TRY(storage::ObjectEdit edit, read(body));
   TY_CO_TRY(const Conditions when, ReadConditions(request));
   TY_CO_TRY(v1::Object object, co_await buckets.Edit(request.Parameter("bucket"), request.Parameter("object"),
                                                      std::move(edit), when));
@@ -87,15 +90,11 @@ awaitable<Result<Response>> DeleteObject(Buckets& buckets, Request& request) {
 }
 
 awaitable<Result<Response>> PatchObject(Buckets& buckets, Request& request) {
-  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
-  TY_CO_TRY(storage::ObjectEdit edit, ReadPatch(body));
-  co_return co_await Edited(buckets, request, std::move(edit));
+  return Edit(buckets, request, ReadPatch);
 }
 
 awaitable<Result<Response>> UpdateObject(Buckets& buckets, Request& request) {
-  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
-  TY_CO_TRY(storage::ObjectEdit edit, ReadUpdate(body));
-  co_return co_await Edited(buckets, request, std::move(edit));
+  return Edit(buckets, request, ReadUpdate);
 }
 
 namespace {

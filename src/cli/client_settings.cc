@@ -107,8 +107,9 @@ std::string WhyNoteIsForbidden(const SettingSources& sources, const std::string&
   const std::string owner = sources.forbidden_by(data_dir + "/run/server.json");
   if (owner.empty()) return {};
   return "The data directory " + data_dir + " is " + owner +
-         "'s, and this account may not look into it. A server answers its own account and root: ask as " +
-         owner + ", or start it with --allow-local-users and name it with --server or TRAINYARD_SERVER.";
+         "'s, and this account may not read it. A server answers only its own account and root: run this "
+         "as " +
+         owner + ", or start the server with --allow-local-users and set --server or TRAINYARD_SERVER.";
 }
 
 ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag) {

@@ -47,8 +47,7 @@ struct CommandSession : LocalSession {
 };
 
 /// Said once, when a command begins to wait for a server that it had reached before.
-inline constexpr std::string_view kServerAway =
-    "The server cannot be reached; trying again for half a minute.\n";
+inline constexpr std::string_view kServerAway = "The server cannot be reached. Retrying for 30 seconds.\n";
 
 /// A session with the client that it uses.
 struct OpenedSession {

@@ -59,7 +59,7 @@ struct Choice {
 
 /// What `trainyard serve` does, in one line.
 inline constexpr std::string_view kServeSummary =
-    "Serves the training API (ml v1), buckets (storage v1) and logs (logging v2) on this machine.";
+    "Run a server with the training API (ml v1), buckets (storage v1) and logs (logging v2) on this machine.";
 
 inline constexpr std::string_view kServeExamples =
     "serve\n"

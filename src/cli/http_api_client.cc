@@ -110,14 +110,13 @@ class HttpApiClient : public ApiClient {
     if (is_absent && !where_.hidden.empty())
       error.message = where_.hidden;
     else if (is_absent)
-      error.message =
-          "Cannot reach the server at " + where_.url + " (" + error.message +
-          "). Start one with `trainyard serve`, or name another with --server or TRAINYARD_SERVER.";
+      error.message = "Cannot reach the server at " + where_.url + " (" + error.message +
+                      "). Start a server with `trainyard serve`, or set --server or TRAINYARD_SERVER.";
     else if (error.code == Code::kDeadlineExceeded)
       error.message = "The server at " + where_.url + " does not answer (" + error.message + ").";
     else if (error.code == Code::kUnauthenticated)
       error.message = "The certificate of " + where_.url + " is not trusted (" + error.message +
-                      "). Say whom to trust with SSL_CERT_FILE=CA_FILE.";
+                      "). Set SSL_CERT_FILE to its CA certificate.";
     return error;
   }
 

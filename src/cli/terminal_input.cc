@@ -43,7 +43,7 @@ Result<std::string> ReadInput(bool one_line) {
     text += byte;
   }
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  if (text.empty()) return std::unexpected(InvalidArgument({}, "There is no input on stdin."));
+  if (text.empty()) return std::unexpected(InvalidArgument({}, "stdin is empty."));
   return text;
 }
 

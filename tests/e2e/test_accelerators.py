@@ -70,10 +70,10 @@ def test_two_jobs_that_want_all_gpus_run_one_after_the_other(make_server, submit
 
     described = server.trainyard("jobs", "describe", "second")
     assert described.returncode == 0, described.stderr
-    assert "Why it does not run yet (position 1 in the queue):\n  Waiting for 4 NVIDIA_TESLA_T4" in described.stderr
+    assert "Why it is waiting (position 1 in the queue):\n  Waiting for 4 NVIDIA_TESLA_T4" in described.stderr
     as_json = server.trainyard("jobs", "describe", "second", "--format", "json")
     assert json.loads(as_json.stdout)["state"] == "QUEUED"
-    assert "Why it does not run" not in as_json.stdout + as_json.stderr
+    assert "Why it is waiting" not in as_json.stdout + as_json.stderr
     assert "waiting" not in json.loads(as_json.stdout)
 
     seen = variables(server, "first")

@@ -113,7 +113,7 @@ def test_no_job_sees_the_operators_folder(tmp_path, packages, environments, netw
 def test_the_operators_folder_holds_nothing_that_jobs_need(tmp_path):
     refused = subprocess.run([PROGRAM, "serve", "--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0", "--backup-dir", str(tmp_path)],
                              capture_output=True, text=True, timeout=20)
-    assert refused.returncode != 0 and "--backup-dir" in refused.stderr and "which jobs see" in refused.stderr, refused
+    assert refused.returncode != 0 and "--backup-dir" in refused.stderr and "which jobs can see" in refused.stderr, refused
 
 
 def test_the_command_on_the_machine_names_any_folder_but_what_jobs_read(server, place):

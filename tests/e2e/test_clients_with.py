@@ -148,8 +148,8 @@ def test_what_cannot_be_run_says_why(server, make_server, tmp_path):
         f"{tmp_path}/.local/share/trainyard, where its certificate would be. Name its own: trainyard with --data DIR -- COMMAND\n")
     off = make_server("--google-front", "off")
     assert said("--data", str(off.data), "--", "true") == (
-        f"ERROR: (trainyard.with) The server at {off.url} has nothing that Google's names could mean: it was started with "
-        f"--google-front off, or its first lines say why. Start it again: trainyard serve --data {off.data}\n")
+        f"ERROR: (trainyard.with) The server at {off.url} does not serve Google's host names: it was started with --google-front "
+        f"off, or its first log lines say why. Restart it: trainyard serve --data {off.data}\n")
 
 
 @pytest.fixture
@@ -194,8 +194,8 @@ def test_another_account_is_told_whose_server_it_is(users_server):
                               env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TRAINYARD_DATA": str(users_server.data)})
         path = ".".join(words[:2]) if words[0] == "jobs" else words[0]
         assert (done.returncode, done.stderr) == (
-            1, f"ERROR: (trainyard.{path}) The data directory {users_server.data} is {USER}'s, and this account may not look into it. A "
-               f"server answers its own account and root: ask as {USER}, or start it with --allow-local-users and name it with "
+            1, f"ERROR: (trainyard.{path}) The data directory {users_server.data} is {USER}'s, and this account may not read it. A server "
+               f"answers only its own account and root: run this as {USER}, or start the server with --allow-local-users and set "
                "--server or TRAINYARD_SERVER.\n")
 
 

@@ -85,11 +85,11 @@ def test_flags_replace_keys_of_the_file(serve, file, tmp_path):
 def test_all_mistakes_are_named_with_their_lines(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text(EVERY_MISTAKE)
-    wanted = [f"{path}:1: data: 'data' must be an absolute path: a service is started anywhere",
+    wanted = [f"{path}:1: data: 'data' must be an absolute path",
               f"{path}:2: listn: there is no such key. Did you mean 'listen'?",
               f"{path}:3: network: Invalid choice: 'isolate'. Did you mean 'isolated'? Valid choices are [host, isolated].",
               f"{path}:4: stop-grace: Value 9999 not in range 0 to 3600",
-              f"{path}:5: stop-grace: is given twice, here and in line 4",
+              f"{path}:5: stop-grace: is given twice: here and in line 4",
               f"{path}:7: bucket-dir: 'models' is not NAME=PATH with an absolute path",
               f"{path}:8: verbose: must be true or false, not '1'"]
     for command, status in (["config.check", path], 1), (["config.show", path], 1), (["serve", "--config", path], 2):

@@ -179,7 +179,7 @@ def test_credentials(cache, images, make_registry, tmp_path):
     notes = "".join(path.read_text() for path in (cache.images / "resolved").iterdir())
     assert PASSWORD not in notes and json.loads(auth.read_text())["auths"][registry.address]["auth"] not in notes
     assert cache("registries", "logout", registry.address).returncode == 0
-    assert "Nobody is logged in" in cache.refused("registries", "logout", registry.address)
+    assert "You are not logged in" in cache.refused("registries", "logout", registry.address)
 
     other = Cache(tmp_path / "other")
     folder = docker_config(tmp_path / "docker", registry.address)
@@ -374,4 +374,4 @@ def test_removes_what_nobody_uses(cache, images, registry):
     assert list((cache.images / "layers/sha256").iterdir()) == []
     assert "There is no image" in cache.refused("images", "remove", digest)
     nothing_named = cache("images", "remove")
-    assert nothing_named.returncode == 2 and "Name images to remove, or give --unused" in nothing_named.stderr
+    assert nothing_named.returncode == 2 and "Specify either the images to remove or --unused" in nothing_named.stderr

@@ -40,7 +40,7 @@ def test_draining_starts_nothing_new_and_outlives_the_server(make_server, submit
     submit_sleeper(server, "runs")
     server.wait("runs", is_running)
     said = admin(server, "drain")
-    assert said.returncode == 0 and "no new job starts" in said.stderr, said
+    assert said.returncode == 0 and "new jobs wait" in said.stderr, said
     submit_sleeper(server, "waits")
     wait_for(lambda: "draining" in waiting_reason(server, "waits") or None, lambda: waiting_reason(server, "waits"))
     reason = waiting_reason(server, "waits")
@@ -56,10 +56,10 @@ def test_draining_starts_nothing_new_and_outlives_the_server(make_server, submit
 
     waiter = subprocess.Popen([PROGRAM, "admin", "drain", "--wait", "--data", str(server.data)], stderr=subprocess.PIPE, text=True)
     lines = [waiter.stderr.readline() for _ in range(2)]
-    assert "Waiting: 1 job runs: runs" in lines[1], lines
+    assert "Waiting: 1 job is running: runs" in lines[1], lines
     server.cancel("runs")
     assert waiter.wait(60) == 0
-    assert "Nothing runs any more." in waiter.stderr.read()
+    assert "No job is running any more." in waiter.stderr.read()
     assert server.get("waits")["state"] == "QUEUED"
 
     assert admin(server, "drain", "--off").returncode == 0
@@ -100,7 +100,7 @@ def test_readiness_and_figures_have_a_listener_of_their_own(make_server):
 def test_reload_says_what_it_read(server):
     said = admin(server, "reload")
     assert said.returncode == 0, said.stderr
-    assert "ead again" in said.stderr or "nothing to read again" in said.stderr
+    assert "Reloaded" in said.stderr or "no files to reload" in said.stderr
 
 
 class Load:
@@ -178,7 +178,7 @@ def test_a_backup_under_load_has_all_that_was_answered_before(make_server, tmp_p
         audited = audit_lines(server.data)
         made = admin(server, "backup", str(tmp_path / "backup"))
         assert made.returncode == 0, made.stderr
-        assert "Left out" in made.stderr
+        assert "Not included" in made.stderr
     finally:
         load.stop()
     assert not load.failed, load.failed[:3]
@@ -193,7 +193,7 @@ def test_a_backup_under_load_has_all_that_was_answered_before(make_server, tmp_p
     restored = tmp_path / "restored"
     put_back = admin(server, "restore", str(tmp_path / "backup"), data=restored)
     assert put_back.returncode == 0, put_back.stderr
-    assert "had not ended" in put_back.stderr
+    assert "had not finished" in put_back.stderr
     refused = admin(server, "restore", str(tmp_path / "backup"), data=restored)
     assert refused.returncode == 1 and "does not exist yet" in refused.stderr
     server.stop()

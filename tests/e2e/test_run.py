@@ -146,8 +146,8 @@ def test_a_secret_reaches_the_program_and_nothing_else(server, tmp_path):
     # A rerun reads them again, and says what it lacks.
     lacking = run(server, tmp_path, "jobs", "rerun", "kept")
     assert lacking.returncode == 1
-    assert lacking.stderr == ("ERROR: (trainyard.jobs.rerun) The secret TOKEN has no value: the variable is not set here, and there is no "
-                              "terminal to ask on. Set it: export TOKEN=...\n")
+    assert lacking.stderr == ("ERROR: (trainyard.jobs.rerun) The secret TOKEN has no value: the environment variable is not set, and "
+                              "there is no terminal to prompt on. Set it: export TOKEN=...\n")
 
 
 def test_a_secret_without_a_value_is_refused(server, upload):
@@ -183,8 +183,8 @@ def test_ctrl_c_leaves_the_job(server, tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 130
-    assert said.endswith("\nThe job goes on. Follow it again:  trainyard jobs stream-logs long\n"
-                         "Cancel it:                         trainyard jobs cancel long\n")
+    assert said.endswith("\nThe job continues. Follow its log:  trainyard jobs stream-logs long\n"
+                         "Cancel it:                          trainyard jobs cancel long\n")
     server.cancel("long")
     assert server.wait("long")["state"] == "CANCELLED"
 
@@ -194,4 +194,4 @@ def test_without_a_server_the_one_command_is_named(tmp_path):
     env = {**os.environ, "TRAINYARD_SERVER": "http://127.0.0.1:9"}
     done = subprocess.run([PROGRAM, "run", "train.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 1
-    assert "Start one with `trainyard serve`" in done.stderr
+    assert "Start a server with `trainyard serve`" in done.stderr

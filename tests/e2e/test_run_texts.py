@@ -31,27 +31,27 @@ TAKEN = {"status": 409, "body": {"error": {"code": 409, "status": "ALREADY_EXIST
 NOTEBOOK = '{"cells": [{"cell_type": "code", "source": "x = 1"}, {"cell_type": "code", "source": ["!ls -la"]}]}'
 
 CASES: dict[str, tuple[Any, ...]] = {
-    "no_program": (["run"], {}, {}, USAGE, "", "ERROR: (trainyard.run) argument PROGRAM: Must be specified, or an image with --image.\n"),
+    "no_program": (["run"], {}, {}, USAGE, "", "ERROR: (trainyard.run) argument PROGRAM: Must be specified, unless --image is given.\n"),
     "no_such_file": (["run", "nope.py"], {}, {}, 1, "",
                      "ERROR: (trainyard.run) there is no program nope.py: no such file or folder\n"),
     "notebook_with_a_shell_line": (
         ["run", "look.ipynb"], {"look.ipynb": NOTEBOOK}, {}, 1, "",
-        "ERROR: (trainyard.run) look.ipynb: cell 2 has `!ls -la`, which only a notebook can run. Remove the line, or write it in Python\n"),
+        "ERROR: (trainyard.run) look.ipynb: cell 2 has `!ls -la`, which only works in a notebook. Remove the line, or write it in Python\n"),
     "env_without_value": (["run", "--env", "LEVEL", "train.py"], {"train.py": ""}, {}, USAGE, "",
                           "ERROR: (trainyard.run) argument --env: `LEVEL` is not NAME=VALUE\n"),
     "secret_without_value": (
         ["run", "--secret", "TOKEN", "train.py"], {"train.py": ""}, {}, 1, "",
-        "ERROR: (trainyard.run) The secret TOKEN has no value: the variable is not set here, and there is no terminal to ask on. "
-        "Set it: export TOKEN=...\n"),
+        "ERROR: (trainyard.run) The secret TOKEN has no value: the environment variable is not set, and there is no terminal to "
+        "prompt on. Set it: export TOKEN=...\n"),
     "secret_in_the_command_line": (
         ["run", "--secret", "TOKEN=x", "train.py"], {"train.py": ""}, {}, USAGE, "",
-        "ERROR: (trainyard.run) argument --secret: give the name alone; the value is that of your own variable of this name\n"),
+        "ERROR: (trainyard.run) argument --secret: specify only the name; the value is read from your environment variable of that name\n"),
     "image_with_a_runtime": (
         ["run", "--image", "python:3.11", "--runtime-version", "2.15"], {}, {}, USAGE, "",
-        "ERROR: (trainyard.run) argument --runtime-version: an image brings its own; give --image alone\n"),
+        "ERROR: (trainyard.run) argument --runtime-version: cannot be combined with --image: the image contains its own runtime\n"),
     "async": (
         ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n"}, {CREATE: job()}, 0, "",
-        "Runtime version: pytorch (train.py imports torch; --runtime-version chooses another).\n"
+        "Runtime version: pytorch (train.py imports torch; use --runtime-version to change it).\n"
         "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
     "flags_go_on": (
         ["run", "--server", "URL", "--project", "example", "--async", "--name", "census_1", "--image", "i"], {}, {CREATE: job()}, 0, "",
@@ -63,23 +63,22 @@ CASES: dict[str, tuple[Any, ...]] = {
                 "ERROR: (trainyard.run) argument --workers: Value must be from 1 to 999; received: 99999999999\n"),
     "nameless_requirement": (
         ["run", "train.py"], {"train.py": "", "requirements.txt": "numpy\ngit+https://host/b.git\n"}, {}, 1, "",
-        "ERROR: (trainyard.run) requirements.txt:2: `git+https://host/b.git` does not say which package that is: write it as "
-        "`NAME @ ADDRESS`\n"),
+        "ERROR: (trainyard.run) requirements.txt:2: `git+https://host/b.git` does not name the package: write it as `NAME @ URL`\n"),
     "link_to_a_folder": (
         ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n", "shared": LINK}, {CREATE: job()}, 0, "",
-        "Runtime version: pytorch (train.py imports torch; --runtime-version chooses another).\n"
-        "WARNING: Not all that is beside the program comes along: shared (a link to a folder).\n"
+        "Runtime version: pytorch (train.py imports torch; use --runtime-version to change it).\n"
+        "WARNING: These files next to the program are not uploaded: shared (a link to a folder).\n"
         "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
     "default_runtime": (
         ["run", "--async", "--name", "census_1", "--job-dir", "gs://bucket/out/", "train.py"], {"train.py": "import numpy\n"},
         {CREATE: job()}, 0, "",
-        "Runtime version: the server's default (the program imports neither PyTorch nor TensorFlow; --runtime-version chooses another).\n"
+        "Runtime version: the server's default (the program imports neither PyTorch nor TensorFlow; use --runtime-version to change it).\n"
         "Job [census_1] submitted. Its folder: gs://bucket/out\nFollow it:  trainyard jobs stream-logs census_1\n"),
     "data_stays": (
         ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "", "data/a.bin": 70_000_000}, {CREATE: job()}, 0, "",
-        "Runtime version: the server's default (the program imports neither PyTorch nor TensorFlow; --runtime-version chooses another).\n"
-        "WARNING: Data beside the program stays here, because more than 67 MB does not come along: data (70 MB). Put it into a bucket: "
-        "trainyard storage cp -r FOLDER gs://BUCKET/\n"
+        "Runtime version: the server's default (the program imports neither PyTorch nor TensorFlow; use --runtime-version to change it).\n"
+        "WARNING: Data files next to the program are not uploaded, because they are larger than 67 MB: data (70 MB). "
+        "Copy them to a bucket: trainyard storage cp -r FOLDER gs://BUCKET/\n"
         "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
     "refused": (
         ["run", "--name", "census_1", "--image", "i"], {},
@@ -97,7 +96,7 @@ CASES: dict[str, tuple[Any, ...]] = {
                        "Job [census_1] was cancelled.\n"),
     "open": (["jobs", "open", "census_1"], {}, {"GET " + JOB: job()}, 0, "URL/ui/p/example/jobs/census_1\n", ""),
     "download_no_folder": (["jobs", "download", "census_1"], {}, {"GET " + JOB: job(trainingInput={})}, 1, "",
-                           "ERROR: (trainyard.jobs.download) The job [census_1] has no folder: it was submitted without --job-dir.\n"),
+                           "ERROR: (trainyard.jobs.download) The job [census_1] has no output folder: it was submitted without --job-dir.\n"),
     "download_nothing": (
         ["jobs", "download", "census_1"], {},
         {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"}), "GET /storage/v1/b/bucket/o": [{"body": {}}]}, 1, "",
@@ -174,7 +173,7 @@ def test_ctrl_c_ends_a_wait_for_a_server_that_is_away(tmp_path):
         assert "cannot be reached" in waiting.stderr.readline()
         started = time.monotonic()
         waiting.send_signal(signal.SIGINT)
-        assert (waiting.wait(DEADLINE_S), waiting.stderr.read()) == (130, "The job goes on.\n")
+        assert (waiting.wait(DEADLINE_S), waiting.stderr.read()) == (130, "The job continues.\n")
         assert time.monotonic() - started < 5  # it would try again for half a minute
     finally:
         waiting.kill()

@@ -270,7 +270,7 @@ def test_the_list_is_the_running_servers(tmp_path):
         second.stop()
     runtimes, said = listed(env={**home, **own})
     assert runtimes[RUNTIME]["state"] == "built"
-    assert said == f"No server says which it has; this is what the data directory {first.data} has.\n"
+    assert said == f"No server answers, so these are the runtime versions of the data directory {first.data}.\n"
 
 
 def test_a_running_job_keeps_its_runtime(server, upload):

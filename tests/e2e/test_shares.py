@@ -70,7 +70,7 @@ def on_a_terminal(server, *words):
     os.close(follower)
     painted = b""
     try:
-        while b"q or Ctrl-C ends this." not in painted:
+        while b"Press q or Ctrl-C to quit." not in painted:
             painted += os.read(leader, 4096)
         os.write(leader, b"q")
         assert command.wait(DEADLINE_S) == 0

@@ -106,10 +106,10 @@ def test_replicas_of_one_node_have_gpus_of_their_own(slurm, server, upload):
 
 @pytest.mark.parametrize(("flags", "said"), [
     (["--slurm-rest", "unix:/s", "--slurm-option", "--exclusive"],
-     "--slurm-rest: cannot be given with options of sbatch (--slurm-option): slurmrestd does not read them"),
+     "--slurm-rest: cannot be combined with --slurm-option: slurmrestd does not support options of sbatch"),
     (["--slurm-rest", "unix:/s", "--slurm-machine", "n1-standard-4=option:--exclusive"],
-     "--slurm-rest: cannot be given with options of sbatch (--slurm-option): slurmrestd does not read them"),
-    (["--slurm-rest", "unix:/s", "--slurm-tools", "/usr/bin"], "--slurm-rest: cannot be given with --slurm-tools: Slurm is asked one way"),
+     "--slurm-rest: cannot be combined with --slurm-option: slurmrestd does not support options of sbatch"),
+    (["--slurm-rest", "unix:/s", "--slurm-tools", "/usr/bin"], "--slurm-rest: cannot be combined with --slurm-tools"),
     (["--slurm-rest", "slurm.lab:6820"], "--slurm-rest: "),
     (["--slurm-rest-token-file", "/token"], "--slurm-rest-token-file: needs --slurm-rest"),
     (["--slurm-rest", "unix:/s", "--slurm-rest-token-file", "token"], "--slurm-rest-token-file: 'token' is not an absolute path")])

@@ -39,7 +39,7 @@ def test_unset_brings_back_what_was_there(server, tmp_path, before):
 
 def test_unset_in_a_fresh_shell_says_that_nothing_is_set(tmp_path):
     done = subprocess.run([PROGRAM, "env", "--unset"], capture_output=True, text=True, timeout=60, env=own_environment(tmp_path))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "Nothing in this shell was set by trainyard env.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "No variable of this shell was set by trainyard env.\n")
 
 
 def warnings(text):
@@ -54,16 +54,16 @@ def test_google_credentials_are_replaced_and_said_once(server, upload, tmp_path,
     assert os.stat(done.stdout.strip()).st_mode & 0o777 == 0o600
     key = login["GOOGLE_APPLICATION_CREDENTIALS"]
     assert warnings(done.stderr) == [
-        f"WARNING: GOOGLE_APPLICATION_CREDENTIALS names [{key}], a key for Google, which Google's clients would not use for this "
-        "server: it is replaced by the server's in this shell; trainyard env --unset brings it back"]
+        f"WARNING: GOOGLE_APPLICATION_CREDENTIALS names [{key}], a key for Google that cannot be used for this server. "
+        "It is replaced by the server's in this shell; trainyard env --unset restores it"]
     default = tmp_path / "gcloud/application_default_credentials.json"
     done = shell(server, "true", own_environment(tmp_path))
     assert warnings(done.stderr) == [
-        f"WARNING: the credentials in [{default}] are for Google, and Google's clients would not use them for this server: "
-        "GOOGLE_APPLICATION_CREDENTIALS names others; trainyard env --unset removes it"]
+        f"WARNING: the credentials in [{default}] are for Google and cannot be used for this server, so "
+        "GOOGLE_APPLICATION_CREDENTIALS was set to other credentials; trainyard env --unset removes it"]
     default.unlink()
     done = shell(server, 'echo "${GOOGLE_APPLICATION_CREDENTIALS-none}"', environment)
-    assert done.stdout == "none\n" and "it is removed in this shell" in done.stderr
+    assert done.stdout == "none\n" and "It is removed in this shell" in done.stderr
 
 
 def test_discovery_build_works_beside_google_credentials(server, upload, tmp_path, with_localhost_names):

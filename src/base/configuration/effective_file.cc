@@ -45,7 +45,7 @@ std::string PrintSetting(const Key& key, std::span<const Value> values, std::str
 }
 
 std::string PrintEffective(std::span<const Effective> settings) {
-  std::string out = "# The settings of `trainyard serve`, and where each is from.\n";
+  std::string out = "# The settings of `trainyard serve`, and where each comes from.\n";
   for (const Effective& setting : settings) {
     if (setting.is_set())
       out += PrintSetting(setting.key, setting.values, setting.source);

@@ -20,7 +20,7 @@ TEST(PrintEffectiveTest, SaysWhereEachIsFrom) {
       {.key = kList, .values = {{"a"}, {"b"}}, .source = "/etc/a\nb.yaml:3"},
       {.key = kSwitch, .values = {{"true"}}, .source = "/etc/c.yaml:12"}};
   EXPECT_EQ(PrintEffective(settings),
-            "# The settings of `trainyard serve`, and where each is from.\n"
+            "# The settings of `trainyard serve`, and where each comes from.\n"
             "# listen: HOST:PORT  # not set\n"
             "listen: 127.0.0.1:0  # flag\n"
             "host-name: []  # default\n"

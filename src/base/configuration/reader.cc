@@ -107,32 +107,34 @@ class SettingReader {
     for (const auto& pair : node) {
       const int line = LineOf(pair.first);
       if (!IsName(pair.first)) {
-        Refuse(line, "what stands before the colon must be a name without '='");
+        Refuse(line, "the text before the colon must be a name without '='");
         continue;
       }
       const std::string& name = pair.first.Scalar();
       if (const auto [known, is_new] = lines.emplace(name, line); !is_new)
-        Refuse(line, "'" + name + "' is given twice, here and in line " + std::to_string(known->second));
+        Refuse(line, "'" + name + "' is given twice: here and in line " + std::to_string(known->second));
       else
         TakeScalar(pair.second, name + "=", line);
     }
   }
 
   /// "a: b" in a list is a mapping, which is rarely meant.
-  [[nodiscard]] static std::string HintOfColon() { return "; quote a text that has a colon and a space"; }
+  [[nodiscard]] static std::string HintOfColon() {
+    return "; quote a text that contains a colon and a space";
+  }
 
   /// `around`: the line of the parent, because an empty value has no position.
   void TakeScalar(const YAML::Node& node, const std::string& before, int around) {
     const int line = node.IsNull() || !node.IsDefined() ? around : LineOf(node);
     const std::string what = before.empty() ? "" : "'" + before.substr(0, before.size() - 1) + "' ";
     if (node.IsNull() || !node.IsDefined())
-      return Refuse(line, what + "has no value: write one" +
-                              (before.empty() && setting_.values.empty() ? ", or leave the key out" : ""));
+      return Refuse(line, what + "has no value: add one" +
+                              (before.empty() && setting_.values.empty() ? ", or remove the key" : ""));
     if (!node.IsScalar())
       return Refuse(line, (what.empty() ? Expected() : what + "must be one value") + ", not " +
                               (node.IsMap() ? "a mapping" : "a list"));
     if (!IsPlainTag(node.Tag()))
-      return Refuse(line, what + "has the tag " + node.Tag() + ", which has no meaning here");
+      return Refuse(line, what + "has the tag " + node.Tag() + ", which is not supported");
     std::optional<std::string> text = TextOf(node.Scalar(), line);
     if (!text) return;
     if (key_.joins() && !before.empty() && text->contains(','))
@@ -162,7 +164,7 @@ class SettingReader {
       return std::nullopt;
     }
     if (key_.is_path() && !scalar.starts_with('/')) {
-      Refuse(line, "'" + scalar + "' must be an absolute path: a service is started anywhere");
+      Refuse(line, "'" + scalar + "' must be an absolute path");
       return std::nullopt;
     }
     if (key_.is_on_off() && boolean) return *boolean ? "on" : "off";
@@ -171,7 +173,7 @@ class SettingReader {
 
   /// "A=1", "B=2" become "A=1,B=2".
   void Join() {
-    if (setting_.values.empty()) return Refuse(setting_.line, "is empty: leave the key out");
+    if (setting_.values.empty()) return Refuse(setting_.line, "is empty: remove the key");
     Value joined = setting_.values.front();
     for (std::size_t i = 1; i < setting_.values.size(); ++i) joined.text += "," + setting_.values[i].text;
     setting_.values = {std::move(joined)};
@@ -184,7 +186,7 @@ class SettingReader {
 
 Mistake UnknownKey(std::string name, int line, std::span<const Key> keys) {
   if (name == "<<")
-    return {.line = line, .key = name, .reason = "merge keys are not read here; write the keys out"};
+    return {.line = line, .key = name, .reason = "merge keys are not supported; write the keys out"};
   std::vector<std::string_view> names;
   for (const Key& key : keys) names.push_back(key.name);
   const std::string meant(
@@ -200,7 +202,8 @@ Reading ReadMapping(const YAML::Node& document, std::span<const Key> keys) {
   for (const auto& member : document) {
     const int line = LineOf(member.first);
     if (reading.mistakes.size() >= kMistakesMax) {
-      reading.mistakes.push_back({.line = line, .reason = "what follows was not read: mend the rest first"});
+      reading.mistakes.push_back(
+          {.line = line, .reason = "the rest of the file was not read: fix these mistakes first"});
       break;
     }
     if (!IsName(member.first)) {
@@ -213,7 +216,7 @@ Reading ReadMapping(const YAML::Node& document, std::span<const Key> keys) {
       reading.mistakes.push_back(
           {.line = line,
            .key = name,
-           .reason = "is given twice, here and in line " + std::to_string(known->second)});
+           .reason = "is given twice: here and in line " + std::to_string(known->second)});
     else if (key == nullptr)
       reading.mistakes.push_back(UnknownKey(name, line, keys));
     else if (auto setting = SettingReader(*key, line, reading.mistakes).Take(member.second))

@@ -32,19 +32,19 @@ std::string NameOf(const Json& job) {
 std::string DescribeRunning(const Json& status) {
   const std::vector<Json>& running = ListAt(status, "running");
   const std::size_t count = running.size();
-  if (count == 0) return "Nothing runs";
-  std::string text = count == 1 ? "1 job runs: " : std::to_string(count) + " jobs run: ";
+  if (count == 0) return "No job is running";
+  std::string text = count == 1 ? "1 job is running: " : std::to_string(count) + " jobs are running: ";
   for (std::size_t i = 0; i < std::min(count, kNamedMax); ++i)
     text += (i == 0 ? "" : ", ") + NameOf(running[i]);
   return text + (count > kNamedMax ? ", ..." : "");
 }
 
 std::string DescribeDrain(const Json& drain) {
-  if (TextAt(drain, "on") != "true") return "Not draining: jobs are started.";
+  if (TextAt(drain, "on") != "true") return "Not draining: new jobs can start.";
   const std::string by = TextAt(drain, "by");
   return "Draining since " + LocalTime(TextAt(drain, "since"), kDateFormat) +
          (by.empty() ? "" : ", turned on by " + by) +
-         ": no new job starts. To start them again: trainyard admin drain --off";
+         ": new jobs wait. To let them start again: trainyard admin drain --off";
 }
 
 /// Until nothing runs. A line whenever that becomes something else.
@@ -55,13 +55,13 @@ ExitStatus WaitUntilNothingRuns(AdminServer& server, const Console& console) {
     TY_TRY(const Json status, server.Get("status"));
     const std::string text = DescribeRunning(status);
     if (ListAt(status, "running").empty()) {
-      console.Status("Nothing runs any more.\n");
+      console.Status("No job is running any more.\n");
       return 0;
     }
     if (text != said) console.Status("Waiting: " + text + "\n");
     said = text;
     if (interrupt.WaitFor(kPoll)) {
-      console.Status("The server goes on draining; trainyard admin status shows what runs.\n");
+      console.Status("The server is still draining. trainyard admin status shows the running jobs.\n");
       return 1;
     }
   }
@@ -77,82 +77,84 @@ void PrintChecks(const Json& status, const Console& console) {
 }
 
 std::string Describe(const backup::RecoveredDatabase& database) {
-  std::string text = database.name + " is damaged and kept as " + database.aside + ". ";
-  if (database.is_made_anew) return text + "Nothing of it can be read; the server makes a new one.\n";
-  text += std::to_string(database.rows) + " rows are taken over";
+  std::string text = database.name + " is damaged. It was moved to " + database.aside + ". ";
+  if (database.is_made_anew) return text + "None of it can be read; the server will create a new one.\n";
+  text += std::to_string(database.rows) + " rows were recovered";
   std::string lost;
   for (const std::string& table : database.incomplete) lost += (lost.empty() ? "" : ", ") + table;
-  return text + (lost.empty() ? ".\n" : "; something is missing in " + lost + ".\n");
+  return text + (lost.empty() ? ".\n" : "; rows are missing in " + lost + ".\n");
 }
 
 constexpr auto kAuditFlags = WithCommonFlags({
-    {"--denied", "", "Only what was refused."},
-    {"--limit", "N", "At most so many entries. Default: 100.", CheckPositiveInteger},
-    {"--principal", "EMAIL", "Only what this user or service account did, or tried."},
-    {"--since", "AGE", "Only what is not older: 90s, 30m, 12h, 7d. Default: 1d.", CheckAge},
+    {"--denied", "", "Show only requests that were denied."},
+    {"--limit", "N", "Show at most this many entries. Default: 100.", CheckPositiveInteger},
+    {"--principal", "EMAIL", "Show only requests of this user or service account."},
+    {"--since", "AGE", "Show only entries that are not older than this: 90s, 30m, 12h, 7d. Default: 1d.",
+     CheckAge},
 });
 constexpr auto kAdminFlags = WithCommonFlags({kDataDirFlag});
-constexpr auto kBackupFlags =
-    WithCommonFlags({{"--copy-objects", "",
-                      "Copy all objects. Otherwise those that the API stored are hard-linked where the "
-                      "file system allows it: less disk, but a job that writes into such an object "
-                      "through /gcs changes the backup's, too, and a restore says so."},
-                     kDataDirFlag,
-                     {"--with-bucket-dirs", "",
-                      "Copy the buckets of serve --bucket-dir, too. They are restored as ordinary ones."}});
+constexpr auto kBackupFlags = WithCommonFlags(
+    {{"--copy-objects", "",
+      "Copy all objects. Without this flag, objects that were stored through the API are hard-linked if the "
+      "file system allows it. This needs less disk space, but a job that writes to such an object through "
+      "/gcs also changes the backup; a restore lists these objects."},
+     kDataDirFlag,
+     {"--with-bucket-dirs", "",
+      "Also copy the buckets of serve --bucket-dir. They are restored into the data directory."}});
 constexpr auto kRetentionFlags = WithCommonFlags(
-    {{"--confirm", "", "Remove what is too old by the machine's clock, although it went forward."},
+    {{"--confirm", "",
+      "Confirm that the machine's clock is correct, so that data that is too old by it is removed."},
      kDataDirFlag});
 constexpr auto kDrainFlags =
     WithCommonFlags({kDataDirFlag,
-                     {"--off", "", "Start jobs again."},
-                     {"--wait", "", "Return when nothing runs any more, and say what it waits for."}});
+                     {"--off", "", "Let new jobs start again."},
+                     {"--wait", "", "Wait until no job is running, and print the jobs that it waits for."}});
 
 const Command kCommands[] = {
     {.spec = {.path = "admin audit",
-              .summary = "Show who did what in a project, newest first.",
+              .summary = "Show the audit log of a project, newest entries first.",
               .flags = kAuditFlags,
               .examples = "admin audit --since 7d --principal ann@example.com --denied"},
      .run = ShowAuditLog},
     {.spec = {.path = "admin backup",
-              .summary = "Copy the data directory of a running server.",
+              .summary = "Back up the data directory of a running server.",
               .positional = "DIR",
               .flags = kBackupFlags,
               .examples = "admin backup /backup/monday --data /var/lib/trainyard"},
      .run = BackUp},
     {.spec = {.path = "admin doctor",
-              .summary = "Examine what works on this machine, and what it costs not to have it.",
+              .summary = "Check what this machine supports, and show how to fix what is missing.",
               .flags = kAdminFlags,
               .examples = "admin doctor\nadmin doctor --data /var/lib/trainyard --format=json"},
      .run = ExamineMachine},
     {.spec = {.path = "admin drain",
-              .summary = "Start no new jobs; those that run go on.",
+              .summary = "Stop starting new jobs. Running jobs continue.",
               .flags = kDrainFlags,
               .examples = "admin drain --wait\nadmin drain --off"},
      .run = DrainServer},
     {.spec = {.path = "admin recover",
-              .summary = "Take over what can be read of damaged databases, and go on without lost jobs.",
+              .summary = "Recover the readable data of damaged databases.",
               .flags = kAdminFlags,
               .examples = "admin recover --data /var/lib/trainyard"},
      .run = RecoverDataDirectory},
     {.spec = {.path = "admin reload",
-              .summary = "Make a running server read its files again.",
+              .summary = "Make a running server reload its certificate and other files.",
               .flags = kAdminFlags,
               .examples = "admin reload --data /var/lib/trainyard"},
      .run = ReloadServer},
     {.spec = {.path = "admin restore",
-              .summary = "Make a data directory of a backup.",
+              .summary = "Restore a data directory from a backup.",
               .positional = "DIR",
               .flags = kAdminFlags,
               .examples = "admin restore /backup/monday --data /var/lib/trainyard"},
      .run = RestoreFromBackup},
     {.spec = {.path = "admin retention",
-              .summary = "Confirm that the machine's clock is right after a jump.",
+              .summary = "Confirm that the machine's clock is correct after it jumped.",
               .flags = kRetentionFlags,
               .examples = "admin retention --confirm --data /var/lib/trainyard"},
      .run = ConfirmRetention},
     {.spec = {.path = "admin status",
-              .summary = "Show whether a server drains, what runs, and whether it can take jobs.",
+              .summary = "Show the running jobs of a server and whether it can accept new ones.",
               .flags = kAdminFlags,
               .examples = "admin status\nadmin status --format=json"},
      .run = ShowAdminStatus},
@@ -224,8 +226,8 @@ ExitStatus ReloadServer(const LocalSession& session) {
   TY_TRY(AdminServer server, AdminServer::Find(session));
   TY_TRY(const Json reload, server.Post("reload", JsonObject()));
   const std::vector<Json>& read = ListAt(reload, "readAgain");
-  if (read.empty()) session.console.Status("This server has nothing to read again.\n");
-  for (const Json& what : read) session.console.Status("Read again: " + what.text + "\n");
+  if (read.empty()) session.console.Status("The server has no files to reload.\n");
+  for (const Json& what : read) session.console.Status("Reloaded: " + what.text + "\n");
   return 0;
 }
 
@@ -239,10 +241,10 @@ ExitStatus RecoverDataDirectory(const LocalSession& session) {
   };
   TY_TRY(const std::vector<backup::RecoveredDatabase> recovered, backup::RecoverData(data, tell));
   for (const backup::RecoveredDatabase& database : recovered) session.console.Warn(Describe(database));
-  if (recovered.empty()) session.console.Status("All databases that are there are whole.\n");
+  if (recovered.empty()) session.console.Status("All databases are intact.\n");
   session.console.Status(
-      "The next server goes on with the jobs that are there, ends what is left of others, and gives none "
-      "of their numbers out again: trainyard serve --data " +
+      "The recovered jobs continue when the server starts. What is left of lost jobs is stopped, and their "
+      "numbers are not used again. Start the server: trainyard serve --data " +
       data + "\n");
   return 0;
 }
@@ -250,13 +252,13 @@ ExitStatus RecoverDataDirectory(const LocalSession& session) {
 ExitStatus ConfirmRetention(const LocalSession& session) {
   if (!session.arguments.IsOn("--confirm"))
     return std::unexpected(UsageError("--confirm",
-                                      "Must be specified: the machine's clock is right, and what is "
-                                      "too old by it may be removed."));
+                                      "Must be specified. It confirms that the machine's clock is correct "
+                                      "and that data that is too old by it may be removed."));
   const std::string data = AdminDataDir(session.arguments, session.sources);
   TY_RETURN_IF_ERROR(WriteFileAtomically(retention::ClockWordFile(data), "", 0600));
   session.console.Status("The server of " + data +
-                         " goes by the machine's clock from its next look on; what is too old by it "
-                         "is removed within the hour.\n");
+                         " will use the machine's clock from its next check on. Data that is too old is "
+                         "removed within the hour.\n");
   return 0;
 }
 

@@ -56,10 +56,11 @@ std::string SummaryOf(const Json& backup) {
   std::string left_out;
   for (const Json& name : ListAt(backup, "manifest.leftOut"))
     left_out += (left_out.empty() ? "" : ", ") + name.text;
-  text += "Left out, because they are made anew when they are needed: " + left_out + ".\n";
+  text += "Not included, because the server creates them again when they are needed: " + left_out + ".\n";
   if (TextAt(backup, "manifest.hasBucketDirs") != "true") {
     for (const Json& bucket : ListAt(backup, "manifest.bucketDirs"))
-      text += "Not copied: bucket " + bucket.name + ", which is elsewhere (--with-bucket-dirs copies it).\n";
+      text += "Not copied: bucket " + bucket.name +
+              ", which is outside the data directory (--with-bucket-dirs copies it).\n";
   }
   return text;
 }
@@ -73,7 +74,7 @@ ExitStatus WaitForBackup(AdminServer& server, const Console& console) {
       console.Transient(kRedraw + wire::VisibleText(ProgressText(backup)));
       if (!interrupt.WaitFor(kPoll)) continue;
       console.Transient(kRedraw);
-      console.Status("The backup goes on in the server; trainyard admin status shows it.\n");
+      console.Status("The server continues the backup. trainyard admin status shows its state.\n");
       return 1;
     }
     console.Transient(kRedraw);
@@ -92,26 +93,24 @@ void SayWhatHappensNext(const backup::RestoreReport& report, const std::string& 
                  Counted(std::to_string(report.files), "file") + " to " + data + ", as of " +
                  wire::PrintTime(wire::FromProto(manifest.time())) + ".\n");
   if (manifest.unfinished_jobs() > 0) {
-    console.Status(
-        Counted(std::to_string(manifest.unfinished_jobs()), "job") +
-        " had not ended: those that waited wait again; replicas that ran are lost with their machine's "
-        "files and begin again as a further attempt, which counts as a restart. On the machine of the "
-        "backup none starts while the job still runs there.\n");
+    console.Status(Counted(std::to_string(manifest.unfinished_jobs()), "job") +
+                   " had not finished. Jobs that were waiting wait again. Replicas that were running start "
+                   "again, which counts as a restart. On the machine of the backup, no replica starts while "
+                   "the job is still running there.\n");
   }
   for (const auto& [name, folder] : manifest.bucket_dirs()) {
     console.Status(manifest.has_bucket_dirs()
-                       ? "Bucket " + name + " was at " + folder + " and is an ordinary one now.\n"
+                       ? "Bucket " + name + " was at " + folder + " and is in the data directory now.\n"
                        : "Bucket " + name + " is not in the backup: start the server with --bucket-dir " +
                              name + "=PATH (it was " + folder + ").\n");
   }
   if (report.changed_count > 0) {
     std::string names;
     for (const std::string& name : report.changed) names += "\n  " + name;
-    console.Warn(
-        Counted(std::to_string(report.changed_count), "object") +
-        " was written into by a job after the backup, which shared the file; it is restored as it is "
-        "now:" +
-        names);
+    console.Warn(Counted(std::to_string(report.changed_count), "object") +
+                 " was changed by a job after the backup, because the backup shared the file. The changed "
+                 "version is restored:" +
+                 names);
   }
   console.Status("Start the server: trainyard serve --data " + data + "\n");
 }
@@ -131,7 +130,7 @@ ExitStatus BackUp(const LocalSession& session) {
 
 ExitStatus RestoreFromBackup(const LocalSession& session) {
   if (!session.arguments.Has("--data"))
-    return std::unexpected(UsageError("--data", "Must be specified: the data directory to make."));
+    return std::unexpected(UsageError("--data", "Must be specified: the data directory to create."));
   const std::string data = AdminDataDir(session.arguments, session.sources);
   const auto tell = [&session](const std::string& name) {
     session.console.Transient(kRedraw + std::string("Restoring ") + wire::VisibleText(name));

@@ -28,7 +28,7 @@ Result<Doctor> Examine(const std::string& data, const std::string& url, const st
   Doctor doctor;
   if (ran.status != trainyard::ExitStatus{} || begin == std::string::npos ||
       !wire::ParseJson(std::string_view(ran.output).substr(begin), doctor, ""))
-    return std::unexpected(Internal("the examination of this machine failed: " + ran.output));
+    return std::unexpected(Internal("this machine could not be checked: " + ran.output));
   return doctor;
 }
 
@@ -48,14 +48,14 @@ void AddServer(const std::string& url, AdminServer& server, Doctor& doctor) {
   if (checks == nullptr) {
     doctor.set_can_run_jobs(false);
     AddRow(doctor, "server", Doctor::MISSING,
-           url + " does not answer as it should" + (status ? "" : ": " + status.error().message),
-           "look at what it says on stderr (journalctl -u trainyard), and start it again");
+           url + " does not answer correctly" + (status ? "" : ": " + status.error().message),
+           "read its messages (journalctl -u trainyard), and restart it");
     return;
   }
   for (const Json& check : checks->children) {
     const bool ok = TextAt(check, "ok") == "true";
     AddRow(doctor, "server: " + TextAt(check, "name"), ok ? Doctor::OK : Doctor::MISSING,
-           TextAt(check, "detail"), ok ? "" : "trainyard admin status shows when it is over");
+           TextAt(check, "detail"), ok ? "" : "run trainyard admin status to see when this is fixed");
     if (!ok) doctor.set_can_run_jobs(false);
   }
 }

@@ -40,9 +40,9 @@ std::string CaFileFor(const Arguments& arguments, const SettingSources& sources,
 Result<KeptLogin> ChosenLogin(const Arguments& arguments, const KeptLogins& kept) {
   const std::string server = PlainServer(arguments.Value("--server").value_or(kept.active));
   if (const KeptLogin* login = kept.Find(server); login != nullptr) return *login;
-  return std::unexpected(
-      NotFound(server.empty() ? "Nobody is logged in to any server here."
-                              : "Nobody is logged in to [" + server + "] here. See: trainyard auth list"));
+  return std::unexpected(NotFound(server.empty() ? "You are not logged in to any server."
+                                                 : "You are not logged in to [" + server +
+                                                       "]. To list your logins: trainyard auth list"));
 }
 
 /// Asks the server who the token is, then keeps it.
@@ -55,13 +55,12 @@ ExitStatus LogIn(const LocalSession& session) {
   TY_TRY(const Json who, WhoAmI(*client));
   login.principal = TextAt(who, "principal");
   if (login.principal.empty()) {
-    return std::unexpected(
-        FailedPrecondition("The server at " + login.server +
-                           " asks nobody who they are (serve --auth on): no login is needed."));
+    return std::unexpected(FailedPrecondition("The server at " + login.server +
+                                              " does not require a login (see serve --auth)."));
   }
   const std::string end = TextAt(who, "expireTime");
   const std::string said = "Logged in to " + login.server + " as " + login.principal +
-                           (end.empty() ? "" : ", until " + end) + ".\n";
+                           (end.empty() ? "" : ", valid until " + end) + ".\n";
   TY_RETURN_IF_ERROR(WriteLogins(session.sources, WithLogin(ReadLogins(session.sources), std::move(login))));
   session.console.Status(said);
   return 0;
@@ -83,7 +82,7 @@ ExitStatus RevokeLogin(const LocalSession& session) {
   const std::string id = TextAt(who, "tokenId");
   if (id.empty()) {
     return std::unexpected(FailedPrecondition(
-        "The login's credential is no token of the server's; forget it with: trainyard auth logout"));
+        "The stored credential is not a token of the server. To remove it: trainyard auth logout"));
   }
   TY_TRY(const Json answer,
          CallJson(*client, {.method = ApiRequest::Method::kDelete, .path = "/trainyard/v1/tokens/" + id}));
@@ -112,9 +111,9 @@ ExitStatus PrintAccessToken(const LocalSession& session) {
   TY_TRY(const ClientSetting server, ServerOf(session.arguments, session.sources));
   TY_TRY(const FoundToken token, FindToken(session.arguments, session.sources, data_dir, server.value));
   if (token.text.empty()) {
-    return std::unexpected(NotFound("There is no token for " + server.value +
-                                    ". Log in: trainyard auth login --server URL --token-file FILE, or name "
-                                    "one in TRAINYARD_TOKEN_FILE."));
+    return std::unexpected(NotFound(
+        "There is no token for " + server.value +
+        ". Log in with trainyard auth login --server URL --token-file FILE, or set TRAINYARD_TOKEN_FILE."));
   }
   session.console.Out(token.text + "\n");
   return 0;
@@ -153,8 +152,8 @@ ExitStatus CreateToken(const CommandSession& session) {
   TY_TRY(const Json made, CallJson(session.client, std::move(request)));
   const std::string end = TextAt(made, "token.expireTime");
   session.console.Status("Token " + TextAt(made, "token.id") + " of " + TextAt(made, "token.principal") +
-                         (end.empty() ? ", until it is revoked" : ", until " + end) +
-                         ". It is shown this once.\n");
+                         (end.empty() ? ", valid until it is revoked" : ", valid until " + end) +
+                         ". It is not shown again.\n");
   session.console.Out(TextAt(made, "text") + "\n");
   return 0;
 }
@@ -184,21 +183,23 @@ ExitStatus RevokeToken(const CommandSession& session) {
   return 0;
 }
 
-constexpr FlagSpec kPrincipalFlag = Required(
-    {"--principal", "PRINCIPAL", "Whom the token stands for: user:NAME@DOMAIN or serviceAccount:E-MAIL."});
+constexpr FlagSpec kPrincipalFlag =
+    Required({"--principal", "PRINCIPAL",
+              "Principal that the token authenticates: user:NAME@DOMAIN or serviceAccount:EMAIL."});
 constexpr FlagSpec kProjectsFlag =
-    Repeated({"--project", "PROJECT", "Project on which the roles are bound. Repeat it for more."});
+    Repeated({"--project", "PROJECT", "Project in which the roles are granted. Can be repeated."});
 
 /// Here --project may be given several times.
 constexpr auto CreateFlags() {
-  auto flags = WithCommonFlags(
-      {kDataDirFlag,
-       {"--description", "TEXT", "What the token is for, in lists."},
-       {"--life", "DURATION", "How long the token is valid: 30m, 8h, 90d. Default: until it is revoked."},
-       kPrincipalFlag,
-       Repeated({"--role", "ROLE",
-                 "Role to bind to the principal first: ml.developer, or roles/ml.developer. Repeat it "
-                 "for more. Without --project it is bound on the whole installation."})});
+  auto flags =
+      WithCommonFlags({kDataDirFlag,
+                       {"--description", "TEXT", "Description of the token, shown in lists."},
+                       {"--life", "DURATION",
+                        "Lifetime of the token: 30m, 8h, 90d. Default: it is valid until it is revoked."},
+                       kPrincipalFlag,
+                       Repeated({"--role", "ROLE",
+                                 "Role to grant to the principal: ml.developer or roles/ml.developer. Can be "
+                                 "repeated. Without --project, it is granted for all projects."})});
   std::ranges::replace_if(
       flags, [](const FlagSpec& flag) { return flag.name == "--project"; }, kProjectsFlag);
   return flags;
@@ -208,7 +209,8 @@ constexpr auto kDataFlags = WithCommonFlags({kDataDirFlag});
 constexpr auto kTokenListFlags =
     WithCommonFlags({kDataDirFlag, {"--principal", "PRINCIPAL", "Print only this principal's tokens."}});
 constexpr auto kLoginFlags = WithCommonFlags(
-    {{"--ca-file", "FILE", "Certificate to trust there. Default: the system's, or the local server's own."},
+    {{"--ca-file", "FILE",
+      "CA certificate of the server. Default: the system's CA certificates, or the local server's own."},
      Required({"--token-file", "FILE", "File with the token; - reads it from stdin."})});
 
 const Command kCommands[] = {
@@ -225,7 +227,7 @@ const Command kCommands[] = {
                   "auth login --server https://yard.example:8443 --token-file -"},
      .run = LogIn},
     {.spec = {.path = "auth logout",
-              .summary = "Forget the login for a server. Its token stays valid.",
+              .summary = "Remove the login for a server. Its token stays valid.",
               .flags = kCommonFlags,
               .examples = "auth logout"},
      .run = LogOut},
@@ -235,19 +237,19 @@ const Command kCommands[] = {
               .examples = "auth print-access-token"},
      .run = PrintAccessToken},
     {.spec = {.path = "auth revoke",
-              .summary = "Revoke the token of a login, and forget the login.",
+              .summary = "Revoke the token of a login, and remove the login.",
               .flags = kCommonFlags,
               .examples = "auth revoke"},
      .run = RevokeLogin},
     {.spec = {.path = "auth token create",
-              .summary = "Make a token for a person or service account, with roles. Prints the token alone.",
+              .summary = "Create a token for a user or service account, and print it.",
               .flags = kCreateFlags,
               .examples =
                   "auth token create --principal user:ann@example.com --role ml.developer --project p\n"
                   "auth token create --principal user:root@example.com --role trainyard.admin --life 8h"},
      .run = CreateToken},
     {.spec = {.path = "auth token list",
-              .summary = "List tokens: one's own; an administrator's list has all.",
+              .summary = "List your tokens; administrators see all tokens.",
               .flags = kTokenListFlags,
               .examples = "auth token list"},
      .run = ListTokens},

@@ -126,7 +126,7 @@ void WarnOfServer(const FoundServer& found, const SettingSources& sources, const
   const std::string universe = OwnUniverse(found.url, found.tls_url);
   if (found.asks_who && universe.empty())
     console.Warn("discovery.build('ml', 'v1') needs client_options={'api_endpoint': '" + found.url +
-                 "'}: without, it would ask Google");
+                 "'}; without it, requests go to Google");
   else if (found.asks_who)
     console.Warn("google-cloud-storage needs client_options={'universe_domain': '" + universe +
                  "'}, or run the program with trainyard with -- COMMAND");
@@ -149,12 +149,12 @@ void WarnOfCredentials(const ClientEnvironment& environment, const SettingSource
   const std::string instead = environment.credentials.empty() ? "removed" : "replaced by the server's";
   if (const auto named = sources.variable(kCredentials))
     console.Warn(std::string(kCredentials) + " names [" + *named +
-                 "], a key for Google, which Google's clients would not use for this server: it is " +
-                 instead + " in this shell; trainyard env --unset brings it back");
+                 "], a key for Google that cannot be used for this server. It is " + instead +
+                 " in this shell; trainyard env --unset restores it");
   else if (const auto file = DefaultCredentialsFile(sources))
     console.Warn("the credentials in [" + *file +
-                 "] are for Google, and Google's clients would not use them for this server: "
-                 "GOOGLE_APPLICATION_CREDENTIALS names others; trainyard env --unset removes it");
+                 "] are for Google and cannot be used for this server, so GOOGLE_APPLICATION_CREDENTIALS was "
+                 "set to other credentials; trainyard env --unset removes it");
 }
 
 /// Gives one variable the value that it had before.
@@ -268,10 +268,10 @@ std::string PrintUnset(const SettingSources& sources) {
 ExitStatus PrintClientEnvironment(const LocalSession& session) {
   if (std::string shell = session.arguments.Value("--shell").value_or("sh"); shell != "sh")
     return std::unexpected(
-        UsageError("--shell", "Must be sh (bash, zsh and dash read it, too); received: " + shell));
+        UsageError("--shell", "Must be sh (which also works for bash, zsh and dash); received: " + shell));
   if (session.arguments.IsOn("--unset")) {
     const std::string lines = PrintUnset(ProcessSettingSources());
-    if (lines.empty()) session.console.Status("Nothing in this shell was set by trainyard env.\n");
+    if (lines.empty()) session.console.Status("No variable of this shell was set by trainyard env.\n");
     session.console.Out(lines);
     return 0;
   }
@@ -286,7 +286,7 @@ ExitStatus PrintClientEnvironment(const LocalSession& session) {
   session.console.Out(
       "# Server " + found.url + " (from: " + found.where + "), project " + project.value +
       " (from: " + project.source + ").\n" +
-      "# Programs that read none of these (older clients, Java, R): trainyard with -- COMMAND\n" +
+      "# For programs that ignore these variables (older clients, Java, R): trainyard with -- COMMAND\n" +
       PrintSettings(variables, ProcessSettingSources()));
   WarnOfServer(found, session.sources, session.console);
   WarnOfCredentials(environment, session.sources, session.console);

@@ -63,7 +63,7 @@ std::string ExternalAccount(const FoundServer& found, const std::string& token_f
 
 std::string WhereToGetOne(const FoundServer& found) {
   return "The server at " + found.url +
-         " asks who its callers are, and there is no token for it. Log in: trainyard auth login --server " +
+         " requires a login, and there is no token for it. Log in: trainyard auth login --server " +
          found.url + " --token-file FILE";
 }
 

@@ -130,11 +130,11 @@ Status CheckFront(const FoundServer& found) {
         ", where its certificate would be. Name its own: trainyard with --data DIR -- COMMAND"));
   }
   if (!found.note->workstation.address.empty()) return {};
-  return std::unexpected(FailedPrecondition(
-      "The server at " + found.url +
-      " has nothing that Google's names could mean: it was started with --google-front off, or its first "
-      "lines say why. Start it again: trainyard serve --data " +
-      found.data_dir));
+  return std::unexpected(
+      FailedPrecondition("The server at " + found.url +
+                         " does not serve Google's host names: it was started with --google-front off, or "
+                         "its first log lines say why. Restart it: trainyard serve --data " +
+                         found.data_dir));
 }
 
 /// If the server requires login, its metadata server gives no token, and clients log in by files.
@@ -177,17 +177,17 @@ ExitStatus RunWith(const LocalSession& session) {
 constexpr auto kEnvFlags = WithCommonFlags(
     {kDataDirFlag,
      {"--shell", "SHELL", "Shell to print the settings for: sh."},
-     {"--unset", "", "Print what takes the settings back, with the values that they replaced."}});
+     {"--unset", "", "Print commands that undo the settings and restore the previous values."}});
 constexpr auto kWithFlags = WithCommonFlags({kDataDirFlag});
 
 const Command kCommands[] = {
     {.spec = {.path = "env",
-              .summary = "Prints settings that point gcloud and client libraries at the server.",
+              .summary = "Print environment variables that point gcloud and client libraries at the server.",
               .flags = kEnvFlags,
               .examples = "env\nenv --unset"},
      .run = PrintClientEnvironment},
     {.spec = {.path = "with",
-              .summary = "Runs a command for which Google's host names mean this server.",
+              .summary = "Run a command for which Google's host names lead to this server.",
               .passthrough = true,
               .flags = kWithFlags,
               .examples = "with -- gsutil ls\nwith -- python3 submit.py"},

@@ -11,19 +11,19 @@ namespace trainyard::cli {
 /// Flags that every command has.
 inline constexpr std::array kCommonFlags = [] {
   std::array flags = std::to_array<FlagSpec>({
-      {"--access-token-file", "FILE", "File with the access token for the server."},
+      {"--access-token-file", "FILE", "File that contains the access token for the server."},
       {"--account", "ACCOUNT", "Accepted for compatibility with gcloud; ignored."},
       {"--billing-project", "PROJECT", "Accepted for compatibility with gcloud; ignored."},
       {"--configuration", "NAME", "gcloud configuration to read the project and the region from."},
       {"--format", "FORMAT", "Output format: json, yaml or value(FIELD,...)."},
       {"--help", "", "Print the arguments and flags of the command."},
       {"--impersonate-service-account", "ACCOUNT", "Accepted for compatibility with gcloud; ignored."},
-      {"--project", "PROJECT", "Project of the job."},
+      {"--project", "PROJECT", "Project to use. Default: gcloud's project."},
       {"--quiet", "", "Has no effect: the command never prompts."},
       {"--server", "URL", "Address of the server: http://HOST:PORT, https://HOST:PORT or unix:/PATH."},
       {"--trace-token", "TOKEN", "Accepted for compatibility with gcloud; ignored."},
-      {"--user-output-enabled", "", "Print output. Default: on."},
-      {"--verbosity", "debug|info|warning|error|critical|none", "The least severe messages to print."},
+      {"--user-output-enabled", "", "Print output to stdout and stderr. Default: on."},
+      {"--verbosity", "debug|info|warning|error|critical|none", "Print messages of this severity and above."},
   });
   for (FlagSpec& flag : flags) flag.everywhere = flag.name != "--help";
   return flags;

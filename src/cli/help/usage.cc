@@ -68,7 +68,7 @@ std::string Title(std::string_view name, std::string_view metavar) {
 std::string GlobalFlagNames(std::string_view program) {
   std::string names;
   for (const FlagSpec& flag : kCommonFlags) names += (names.empty() ? "" : ", ") + std::string(flag.name);
-  return FoldText(names, 4) + "\n    Run `" + std::string(program) + " help` for what they do.\n";
+  return FoldText(names, 4) + "\n    Run `" + std::string(program) + " help` for their descriptions.\n";
 }
 
 std::string Examples(std::string_view examples, std::string_view program) {
@@ -109,7 +109,8 @@ std::string PrintHelp(const CommandSpec& command, std::string_view program) {
   for (const FlagSpec& flag : command.flags)
     if (!flag.everywhere && flag.name != "--help")
       own += "\n" + Title(flag.name, flag.metavar) + FoldText(flag.help, 8);
-  if (command.path == "config show") out += "\nFLAGS\n    Those of `" + std::string(program) + " serve`.\n";
+  if (command.path == "config show")
+    out += "\nFLAGS\n    The flags of `" + std::string(program) + " serve`.\n";
   if (!own.empty()) out += "\nFLAGS" + own;
   const bool has_global = std::ranges::any_of(command.flags, &FlagSpec::everywhere);
   return has_global ? out + "\nGLOBAL FLAGS\n" + GlobalFlagNames(program) : out;
@@ -146,7 +147,7 @@ std::string PrintGroup(std::string_view group, std::string_view program) {
     (choice.is_group ? groups : commands) += line + "\n";
   }
   if (group.empty())
-    commands += "      serve                   Runs the server. `trainyard serve --help` lists its flags.\n";
+    commands += "      serve                   Run the server. `trainyard serve --help` lists its flags.\n";
   std::string out;
   if (!groups.empty()) out += "Available groups for " + path + ":\n\n" + groups + "\n";
   out += "Available commands for " + path + ":\n\n" + commands;

@@ -83,16 +83,16 @@ void SayRemoved(const Console& console, const Collected& collected) {
 
 constexpr FlagSpec kInsecureRegistryFlag =
     Repeated({"--insecure-registry", "HOST[:PORT]",
-              "A registry without TLS. Registries on this machine need not be named."});
+              "Registry to contact without TLS. Registries on this machine never need TLS."});
 constexpr auto kImagesFlags = WithCommonFlags({kDataDirFlag});
 constexpr auto kPullFlags = WithCommonFlags({kDataDirFlag, kInsecureRegistryFlag});
 constexpr auto kRemoveImagesFlags = WithCommonFlags(
-    {kDataDirFlag, {"--unused", "", "All images that no job uses now, including loaded ones."}});
-constexpr auto kLoginFlags =
-    WithCommonFlags({kDataDirFlag,
-                     kInsecureRegistryFlag,
-                     {"--username", "USER",
-                      "Name of the account. The command prompts for the password, or reads it from stdin."}});
+    {kDataDirFlag, {"--unused", "", "Remove all images that no job is using, including loaded images."}});
+constexpr auto kLoginFlags = WithCommonFlags(
+    {kDataDirFlag,
+     kInsecureRegistryFlag,
+     {"--username", "USER",
+      "User name for the registry. The command prompts for the password, or reads it from stdin."}});
 
 const Command kCommands[] = {
     {.spec = {.path = "images inspect",
@@ -233,7 +233,7 @@ ExitStatus PushImage(const LocalSession& session) {
 ExitStatus RemoveImages(const LocalSession& session) {
   const ImagesFolder folder = FindImagesFolder(session.arguments, session.sources);
   if (session.arguments.IsOn("--unused") == !session.arguments.positionals.empty())
-    return std::unexpected(UsageError("IMAGE", "Name images to remove, or give --unused; not both."));
+    return std::unexpected(UsageError("IMAGE", "Specify either the images to remove or --unused."));
   if (session.arguments.IsOn("--unused")) {
     TY_TRY(const Collected collected,
            image::CollectImages(folder.images, {.bytes_max = 0, .age_max = {}, .with_loaded = true}));

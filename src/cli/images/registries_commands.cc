@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 Result<std::string> AskUser(const Arguments& arguments, const Console& console) {
   if (auto user = arguments.Value("--username")) return *std::move(user);
   if (::isatty(STDIN_FILENO) == 0)
-    return std::unexpected(
-        UsageError("--username", "Must be specified without a terminal, and the password on stdin."));
+    return std::unexpected(UsageError(
+        "--username", "Must be specified if stdin is not a terminal; the password is then read from stdin."));
   console.Status("Username: ");
   return ReadInput(true);
 }
@@ -96,8 +96,8 @@ ExitStatus LogOutOfRegistry(const LocalSession& session) {
   for (const image::KnownRegistry& other : image::KnownRegistries(folder.registries))
     known |= other.registry == registry && other.file == own;
   if (!known)
-    return std::unexpected(
-        NotFound("Nobody is logged in to [" + registry + "] here. See: trainyard registries list"));
+    return std::unexpected(NotFound("You are not logged in to [" + registry +
+                                    "]. To list the logins: trainyard registries list"));
   const image::CacheLayout layout(folder.images);
   TY_RETURN_IF_ERROR(layout.MakeFolders());
   TY_TRY(const image::OwnFolder temporary, image::OwnFolder::Make(layout));

@@ -16,17 +16,17 @@ constexpr auto kListFlags =
                       "Print only matching jobs: KEY=VALUE, KEY:VALUE, KEY~REGEX with AND, OR, NOT and "
                       "parentheses."},
                      {"--limit", "LIMIT", "Print at most this many jobs.", CheckPositiveInteger},
-                     {"--page-size", "SIZE", "Start a new table after this many jobs.", CheckPositiveInteger},
-                     {"--sort-by", "FIELD,...", "Order of the jobs; ~FIELD is descending.", CheckList},
+                     {"--page-size", "SIZE", "Print a new table after this many jobs.", CheckPositiveInteger},
+                     {"--sort-by", "FIELD,...",
+                      "Sort the jobs by these fields; ~FIELD sorts in descending order.", CheckList},
                      {"--uri", "", "Print the address of each job only."}});
 constexpr auto kStreamFlags = WithCommonFlags(
     {{"--allow-multiline-logs", "", "Do not split messages at their line ends."},
      {"--last", "COUNT", "Print this many of the last entries and exit.", CheckPositiveInteger},
      {"--polling-interval", "SECONDS",
-      "Time between two requests for new entries, if the server does not stream them. "
-      "Default: half a second.",
+      "Seconds between two requests for new entries, if the server does not stream them. Default: 0.5.",
       CheckPositiveInteger},
-     {"--task-name", "TASK", "Only entries of this replica, master-replica-0 for example."}});
+     {"--task-name", "TASK", "Print only entries of this replica, for example master-replica-0."}});
 constexpr auto kUpdateFlags =
     WithCommonFlags({{"--clear-labels", "", "Remove all labels first."},
                      Repeated({"--remove-labels", "KEY,...", "Labels to remove.", CheckList}),
@@ -99,7 +99,7 @@ const Command kCommands[] = {
               .examples = "jobs cancel census_1"},
      .run = CancelJob},
     {.spec = {.path = "jobs delete",
-              .summary = "Remove a job that has ended, with its log, figures and trials (administrators).",
+              .summary = "Delete a finished job with its log, metrics and trials (administrators only).",
               .positional = "JOB",
               .flags = kCommonFlags,
               .examples = "jobs delete census_1"},
@@ -120,7 +120,7 @@ const Command kCommands[] = {
                           "jobs list --format=json"},
      .run = ListJobs},
     {.spec = {.path = "jobs maintain",
-              .summary = "Stop a replica of a job and start it again, as maintenance does.",
+              .summary = "Restart a replica of a job, as a maintenance event of its machine would.",
               .positional = "JOB",
               .second = "REPLICA",
               .flags = kCommonFlags,
@@ -154,7 +154,7 @@ const Command kCommands[] = {
                           "jobs submit training census_3 --config=config.yaml --labels=owner=ann,stage=test"},
      .run = SubmitTraining},
     {.spec = {.path = "jobs trials",
-              .summary = "Show the trials of a hyperparameter tuning job: --format table, csv, json, yaml.",
+              .summary = "Show the trials of a hyperparameter tuning job. Formats: table, csv, json, yaml.",
               .positional = "JOB",
               .flags = kCommonFlags,
               .examples = "jobs trials census_1\n"

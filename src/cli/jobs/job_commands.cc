@@ -164,7 +164,7 @@ ExitStatus DeleteJob(const CommandSession& session) {
   const JobReference job = ParseJobReference(session, session.arguments.positionals.front());
   TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, {.method = ApiRequest::Method::kDelete,
                                                                  .path = "/trainyard" + job.Path()}));
-  session.console.Status("Deleted the job [" + job.job_id + "]. What it wrote to buckets is still there.\n");
+  session.console.Status("Deleted the job [" + job.job_id + "]. Its files in buckets were not deleted.\n");
   return 0;
 }
 
@@ -206,8 +206,7 @@ ExitStatus MaintainJob(const CommandSession& session) {
   Json body = JsonObject({{"replica", JsonString(replica)}});
   TY_TRY([[maybe_unused]] Json answer,
          PostJson(session.client, "/trainyard" + job.Path() + ":maintain", body));
-  session.console.Status("The replica [" + replica + "] of job [" + job.job_id +
-                         "] is being stopped and starts again.\n");
+  session.console.Status("The replica [" + replica + "] of job [" + job.job_id + "] is being restarted.\n");
   return 0;
 }
 

@@ -46,7 +46,7 @@ Status CheckCustomServer(const JobFlags& flags, const Json& config) {
 Result<Json> BuildJob(const Json& config, const JobFlags& flags) {
   if (config.kind != Json::Kind::kNull && config.kind != Json::Kind::kObject)
     return std::unexpected(
-        InvalidArgument("", "the configuration file must hold a Job: a mapping of field names to values"));
+        InvalidArgument("", "the configuration file must contain a Job: a mapping of field names to values"));
   TY_TRY(Json job, wire::FitFields(config, *ml::v1::Job::descriptor()));
   SetMember(job, "jobId", JsonString(flags.job_id));
   if (flags.labels) {

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"training_input_is_null", "trainingInput:", Nothing,
             R"({"jobId":"j","trainingInput":{"enableWebAccess":false,"packageUris":["gs://p"],"region":"r"}})"},
         Row{"not_a_job", "[1]", Nothing,
-            "the configuration file must hold a Job: a mapping of field names to values"},
+            "the configuration file must contain a Job: a mapping of field names to values"},
         Row{"unquoted_version", "trainingInput: {runtimeVersion: 2.10}", Nothing,
             "Expected type string for field runtimeVersion, found 2.10; put it in quotes: \"2.10\""}),
     [](const auto& row) { return row.param.name; });

@@ -184,13 +184,14 @@ Result<std::string> UriOf(const CommandSession& session, const JobReference& job
   const std::string is = "Job [" + job.job_id + "] is " + TextAt(answer, "state") + ". ";
   if (TextAt(answer, "trainingInput.enableWebAccess") != "true") {
     return std::unexpected(FailedPrecondition(
-        "Job [" + job.job_id + "] has no shells. Submit it with --enable-web-access to get them."));
+        "Job [" + job.job_id + "] does not allow shells. Submit it with --enable-web-access."));
   }
   std::string there;
   for (const Shell& shell : shells) there += (there.empty() ? "" : ", ") + shell.name;
-  return std::unexpected(FailedPrecondition(
-      is + "The replica [" + task_name + "] has no shell now" +
-      (there.empty() ? "; replicas have one while the job is RUNNING." : "; these have: " + there + ".")));
+  return std::unexpected(
+      FailedPrecondition(is + "The replica [" + task_name + "] has no shell at the moment" +
+                         (there.empty() ? ": shells are available while the job is RUNNING."
+                                        : "; shells are available in: " + there + ".")));
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ Json Waiting(const std::string& position, const std::string& reason, const std::
 
 TEST(PrintWaiting, SaysWhereWhyAndWhatWouldEndIt) {
   EXPECT_EQ(PrintWaiting(Waiting("2", "Waiting for a.", "It starts when a has ended.")),
-            "Why it does not run yet (position 2 in the queue):\n  Waiting for a.\n  It starts when a has "
+            "Why it is waiting (position 2 in the queue):\n  Waiting for a.\n  It starts when a has "
             "ended.\n");
-  EXPECT_EQ(PrintWaiting(Waiting("", "Waiting for a.", "")), "Why it does not run yet:\n  Waiting for a.\n");
+  EXPECT_EQ(PrintWaiting(Waiting("", "Waiting for a.", "")), "Why it is waiting:\n  Waiting for a.\n");
   EXPECT_EQ(PrintWaiting(JsonObject()), "");
   EXPECT_EQ(PrintWaiting(Waiting("1", "", "")), "") << "another server's answer";
 }

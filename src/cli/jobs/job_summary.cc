@@ -150,7 +150,7 @@ std::string PrintWaiting(const Json& status) {
   if (reason.empty()) return "";
   const std::string position = TextAt(status, "waiting.jobPosition");
   const std::string unblock = TextAt(status, "waiting.unblock");
-  std::string text = "Why it does not run yet";
+  std::string text = "Why it is waiting";
   if (!position.empty() && position != "0") text += " (position " + position + " in the queue)";
   text += ":\n  " + reason + "\n";
   if (!unblock.empty()) text += "  " + unblock + "\n";

@@ -17,7 +17,7 @@ namespace trainyard::cli {
 /// Says why a job waits, from the server's JobStatus (control/v1/status.proto) as JSON; empty for a job that
 /// does not wait. Pure.
 ///
-///     Why it does not run yet (position 2 in the queue):
+///     Why it is waiting (position 2 in the queue):
 ///       Waiting for its turn: 1 job before it, job_1 is next.
 ///       It moves up when job_1 starts or is cancelled.
 [[nodiscard]] std::string PrintWaiting(const Json& status);

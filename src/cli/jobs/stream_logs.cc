@@ -169,7 +169,7 @@ class Follower {
     bool any = false;
     for (const ServerEvent& event : events) {
       Result<Json> data = wire::ParseJsonTree(event.data);
-      if (!data) return std::unexpected(Error{Code::kDataLoss, "The stream of the log is damaged", ""});
+      if (!data) return std::unexpected(Error{Code::kDataLoss, "The server sent a damaged log stream", ""});
       if (event.type == "error")
         return std::unexpected(Error{Code::kDataLoss, ErrorText({.status = 500, .body = event.data}), ""});
       if (const Json* entries = FindMember(*data, "entries"))

@@ -12,13 +12,12 @@ constexpr auto kRuntimesFlags = WithCommonFlags({kDataDirFlag});
 constexpr auto kInstallRuntimeFlags =
     WithCommonFlags({kDataDirFlag,
                      {"--from-image", "IMAGE",
-                      "Take the Python from this container image if the machine has "
-                      "none that fits: python:3.7-slim. Name one that you trust: "
-                      "this account will run its Python."}});
+                      "Container image to copy Python from if this machine has no matching Python: "
+                      "python:3.7-slim. Use an image that you trust: its Python runs as this account."}});
 constexpr auto kLocalTrainFlags = WithCommonFlags(
-    {{"--distributed", "", "Run a cluster of processes, each with its TF_CONFIG."},
+    {{"--distributed", "", "Run one process for each member of a cluster and set TF_CONFIG for each."},
      {"--evaluator-count", "COUNT", "Number of evaluators. Default: 0.", CheckReplicaCount},
-     {"--job-dir", "JOB_DIR", "Passed to the program as --job-dir."},
+     {"--job-dir", "JOB_DIR", "Output directory, passed to the program as --job-dir."},
      Required({"--module-name", "MODULE", "Python module to run."}),
      {"--package-path", "PATH", "Directory of the Python package. Default: the current directory."},
      {"--parameter-server-count", "COUNT", "Number of parameter servers. Default: 2.", CheckReplicaCount},

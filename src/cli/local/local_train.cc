@@ -233,8 +233,9 @@ Result<std::string> FindPython(const Arguments& arguments, const SettingSources&
   }
   for (const char* name : {"python", "python3"})
     if (auto found = OnPath(sources, name)) return *found;
-  return std::unexpected(NotFound(
-      "There is no python on the PATH. Set one: export CLOUDSDK_ML_ENGINE_LOCAL_PYTHON=/usr/bin/python3"));
+  return std::unexpected(
+      NotFound("There is no python in PATH. Set CLOUDSDK_ML_ENGINE_LOCAL_PYTHON, for example: export "
+               "CLOUDSDK_ML_ENGINE_LOCAL_PYTHON=/usr/bin/python3"));
 }
 
 /// "master" with TensorFlow 1, otherwise "chief".
@@ -245,7 +246,7 @@ std::string PrimaryName(const std::string& python, const Console& console) {
       RunTool({{python, "-c", "import tensorflow as tf; print(tf.version.VERSION)"}, {}}, line, {}, {});
   if (!end || !end->ok()) {
     console.Warn("Cannot import tensorflow with " + python +
-                 ". Using \"chief\" for the cluster. If another Python has it, set: export "
+                 ". Using \"chief\" for the cluster. To use another Python, set: export "
                  "CLOUDSDK_ML_ENGINE_LOCAL_PYTHON=/usr/bin/python3");
     return "chief";
   }
@@ -275,10 +276,10 @@ Status CheckPorts(const LocalCluster& cluster) {
   for (int port = cluster.start_port; port <= last; ++port) {
     const auto error = PortError(static_cast<std::uint16_t>(port));
     if (error)
-      return std::unexpected(FailedPrecondition("Port " + std::to_string(port) + " is taken (" +
-                                                std::generic_category().message(*error) +
-                                                "). The cluster needs " + std::to_string(count) +
-                                                " ports in a row; choose others with --start-port."));
+      return std::unexpected(FailedPrecondition(
+          "Port " + std::to_string(port) + " is taken (" + std::generic_category().message(*error) +
+          "). The cluster needs " + std::to_string(count) +
+          " consecutive ports; choose another range with --start-port."));
   }
   return {};
 }

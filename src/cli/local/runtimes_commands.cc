@@ -73,32 +73,34 @@ Result<Json> LookIntoFolder(const Arguments& arguments, const SettingSources& so
 }
 
 /// A list, and what the machine of the server that made it does not limit.
-struct Seen {
+struct RuntimeListing {
   Json list;
   std::string lacking;
 };
 
 /// The server's answer; nothing: there is no server to ask.
-Result<std::optional<Seen>> FindServed(const LocalSession& session, const std::optional<ServerNote>& note) {
+Result<std::optional<RuntimeListing>> FindServed(const LocalSession& session,
+                                                 const std::optional<ServerNote>& note) {
   // A data directory that is named and has no server: another one's server has other runtimes.
   if (session.arguments.Has("--data") && !session.arguments.Has("--server") && !note) return std::nullopt;
   TY_TRY(const OpenedSession opened, OpenSession(session, "trainyard"));
   TY_TRY(std::optional<Json> list, AskServer(opened.session));
   if (!list) return std::nullopt;
   const bool is_noted = note && note->url == opened.session.server.value;
-  return Seen{*std::move(list), is_noted ? note->lacking : ""};
+  return RuntimeListing{*std::move(list), is_noted ? note->lacking : ""};
 }
 
-Result<Seen> FindRuntimes(const LocalSession& session) {
+Result<RuntimeListing> FindRuntimes(const LocalSession& session) {
   const std::string data_dir = FindDataDir(session.arguments, session.sources).string();
-  TY_TRY(std::optional<Seen> served, FindServed(session, ReadServerNote(session.sources, data_dir)));
+  TY_TRY(std::optional<RuntimeListing> served,
+         FindServed(session, ReadServerNote(session.sources, data_dir)));
   if (served) return *std::move(served);
   if (const std::string forbidden = WhyNoteIsForbidden(session.sources, data_dir); !forbidden.empty())
     return std::unexpected(Error{Code::kPermissionDenied, forbidden, ""});
   TY_TRY(Json list, LookIntoFolder(session.arguments, session.sources));
-  session.console.Status("No server says which it has; this is what the data directory " + data_dir +
-                         " has.\n");
-  return Seen{std::move(list), ""};
+  session.console.Status("No server answers, so these are the runtime versions of the data directory " +
+                         data_dir + ".\n");
+  return RuntimeListing{std::move(list), ""};
 }
 
 std::string Joined(const Json* words) {
@@ -160,7 +162,7 @@ std::string Instead(const fs::path& environments, const RuntimeVersion& runtime,
   if (!catalogue || catalogue->Find(runtime.version) == nullptr) return {};
   const auto nearest =
       catalogue->Resolve(runtime.version, {}, environment::FallbackPolicy::kNearest, available);
-  return nearest ? ". Jobs that name it run with runtime version " + nearest->version + " (Python " +
+  return nearest ? ". Jobs that request it run with runtime version " + nearest->version + " (Python " +
                        nearest->python + ")"
                  : std::string();
 }
@@ -173,7 +175,8 @@ Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
   const std::string missing = environment::MissingFor(runtime, available);
   const auto image = arguments.Value("--from-image");
   if (missing.empty()) {
-    if (image) hooks.info("The image is not needed: this machine has a Python for " + runtime.version + ".");
+    if (image)
+      hooks.info("The image is not used: this machine already has a Python for " + runtime.version + ".");
     return {};
   }
   const std::string needs = runtime.version + " needs " + missing;
@@ -200,13 +203,13 @@ Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
 
 ExitStatus ListRuntimes(const LocalSession& session) {
   TY_TRY(const OutputFormat format, session.Format());
-  TY_TRY(const Seen seen, FindRuntimes(session));
-  const std::vector<Json>& runtimes = ListAt(seen.list, "runtimes");
+  TY_TRY(const RuntimeListing listing, FindRuntimes(session));
+  const std::vector<Json>& runtimes = ListAt(listing.list, "runtimes");
   Rows rows{{"VERSION", "PYTHON", "SIZE", "LAST_USE", "STATE"}};
   for (const Json& runtime : runtimes) rows.push_back(RowOf(runtime));
   session.PrintList(format, rows, runtimes);
-  if (!seen.lacking.empty() && format.kind == OutputFormat::Kind::kDefault)
-    session.console.Warn(seen.lacking + ".");
+  if (!listing.lacking.empty() && format.kind == OutputFormat::Kind::kDefault)
+    session.console.Warn(listing.lacking + ".");
   return 0;
 }
 
@@ -230,7 +233,7 @@ ExitStatus InstallRuntime(const LocalSession& session) {
   const environment::Layout layout{environments};
   const auto say = [&](std::string_view line) { session.console.Status(std::string(line) + "\n"); };
   if (environment::IsComplete(layout.Runtime(runtime))) {
-    say(runtime.version + " is installed already.");
+    say(runtime.version + " is already installed.");
     return 0;
   }
   TY_RETURN_IF_ERROR(MakeFolders(environments.parent_path(), 0700));  // the data directory

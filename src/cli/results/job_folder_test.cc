@@ -13,7 +13,7 @@ TEST(JobFolder, IsTheJobDirOrWhatTheRunSays) {
                          {"name": "TRAINYARD_JOB_DIR", "value": "gs://b/j"}]}})"),
             "gs://b/j");
   EXPECT_EQ(FolderOf(R"({"jobId": "j", "trainingInput": {}})").error().message,
-            "The job [j] has no folder: it was submitted without --job-dir.");
+            "The job [j] has no output folder: it was submitted without --job-dir.");
 }
 
 }  // namespace

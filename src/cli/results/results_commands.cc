@@ -41,33 +41,33 @@ constexpr auto kWaitFlags = WithCommonFlags({kDataDirFlag});
 
 const Command kCommands[] = {
     {.spec = {.path = "jobs download",
-              .summary = "Copy the files that a job wrote to its folder.",
+              .summary = "Download the files from a job's output folder.",
               .positional = "JOB",
               .second = "[FOLDER]",
               .flags = kWaitFlags,
               .examples = "jobs download census_1\njobs download census_1 results"},
      .run = DownloadJob},
     {.spec = {.path = "jobs open",
-              .summary = "Print the address of a job.",
+              .summary = "Print the URL of a job.",
               .positional = "JOB",
               .flags = kWaitFlags,
               .examples = "jobs open census_1"},
      .run = OpenJob},
     {.spec = {.path = "jobs tensorboard",
-              .summary = "Start TensorBoard on the folder of a job.",
+              .summary = "Start TensorBoard on a job's output folder.",
               .positional = "JOB",
               .passthrough = true,
               .flags = kWaitFlags,
               .examples = "jobs tensorboard census_1\njobs tensorboard census_1 -- --port=6007"},
      .run = StartTensorBoard},
     {.spec = {.path = "jobs wait",
-              .summary = "Wait for the end of a job; the exit status is 0 if it succeeded.",
+              .summary = "Wait until a job has finished. The exit status is 0 if it succeeded.",
               .positional = "JOB",
               .flags = kWaitFlags,
               .examples = "jobs wait census_1"},
      .run = WaitForJob},
     {.spec = {.path = "tensorboard",
-              .summary = "Start TensorBoard on the folder of a job, as jobs tensorboard.",
+              .summary = "Start TensorBoard on a job's output folder, the same as jobs tensorboard.",
               .positional = "JOB",
               .passthrough = true,
               .flags = kWaitFlags,
@@ -86,13 +86,13 @@ Result<std::string> JobFolder(const Json& job) {
   while (folder.ends_with('/')) folder.pop_back();
   if (folder.starts_with("gs://")) return folder;
   return std::unexpected(FailedPrecondition("The job [" + TextAt(job, "jobId") +
-                                            "] has no folder: it was submitted without --job-dir."));
+                                            "] has no output folder: it was submitted without --job-dir."));
 }
 
 ExitStatus WaitForJob(const CommandSession& session) {
   const JobReference name = NamedJob(session);
   // Also while the server is away and the client tries again.
-  const InterruptEnds ends(session.console.says_status() ? "The job goes on.\n" : "", kInterruptedStatus);
+  const InterruptEnds ends(session.console.says_status() ? "The job continues.\n" : "", kInterruptedStatus);
   auto pause = kFirstPause;
   for (bool first = true;; first = false) {
     TY_TRY(const Json job, GetJob(session, name, !first));

@@ -11,8 +11,8 @@ namespace {
 constexpr int kSameNamesMax = 9;
 
 std::string GoOn(const CommandSession& session, const std::string& job_id) {
-  return "The job goes on. Follow it again:  " + session.CommandLine("jobs stream-logs " + job_id) +
-         "\nCancel it:                         " + session.CommandLine("jobs cancel " + job_id) + "\n";
+  return "The job continues. Follow its log:  " + session.CommandLine("jobs stream-logs " + job_id) +
+         "\nCancel it:                          " + session.CommandLine("jobs cancel " + job_id) + "\n";
 }
 
 /// The server went away while it was asked, and may have created the job: it is asked for it, and only if it

@@ -83,7 +83,7 @@ class Cell {
   std::unexpected<Error> Refuse(std::string_view line) const {
     return std::unexpected(
         InvalidArgument("", "cell " + std::to_string(number_) + " has `" + std::string(line) +
-                                "`, which only a notebook can run. Remove the line, or write it in Python"));
+                                "`, which only works in a notebook. Remove the line, or write it in Python"));
   }
 
   Status Line(std::string_view line) {
@@ -166,7 +166,8 @@ Result<NotebookScript> ReadNotebook(std::string_view json) {
   Result<Json> notebook = wire::ParseJsonTree(json);
   const Json* cells = notebook ? FindMember(*notebook, "cells") : nullptr;
   if (cells == nullptr || cells->kind != Json::Kind::kArray)
-    return std::unexpected(InvalidArgument("", "this is no notebook of format 4: it has no list of cells"));
+    return std::unexpected(
+        InvalidArgument("", "this is not a notebook of format 4: it has no list of cells"));
   const std::string language = TextAt(*notebook, "metadata.kernelspec.language");
   if (!language.empty() && language != "python")
     return std::unexpected(InvalidArgument("", "the notebook is written in " + language + ", not in Python"));

@@ -80,7 +80,7 @@ TEST_P(CellRefused, WithTheCellsNumber) {
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message,
             std::string("cell 2 has `") + GetParam().cell +
-                "`, which only a notebook can run. Remove the line, or write it in Python");
+                "`, which only works in a notebook. Remove the line, or write it in Python");
 }
 INSTANTIATE_TEST_SUITE_P(Notebook, CellRefused,
                          testing::Values(Bad{"shell", "!ls -la"}, Bad{"folder", "%cd data"},
@@ -90,9 +90,10 @@ INSTANTIATE_TEST_SUITE_P(Notebook, CellRefused,
                          [](const auto& row) { return row.param.name; });
 
 TEST(Notebook, OfAnotherKindIsRefused) {
-  EXPECT_EQ(ReadNotebook("{}").error().message, "this is no notebook of format 4: it has no list of cells");
+  EXPECT_EQ(ReadNotebook("{}").error().message,
+            "this is not a notebook of format 4: it has no list of cells");
   EXPECT_EQ(ReadNotebook("print(1)").error().message,
-            "this is no notebook of format 4: it has no list of cells");
+            "this is not a notebook of format 4: it has no list of cells");
   EXPECT_EQ(
       ReadNotebook(R"({"cells": [], "metadata": {"kernelspec": {"language": "julia"}}})").error().message,
       "the notebook is written in julia, not in Python");

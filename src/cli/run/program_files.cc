@@ -116,7 +116,7 @@ Status CheckModules(const fs::path& folder, const std::vector<Entry>& entries) {
                                folder.string() + " has " + std::to_string(files) + " Python files of " +
                                    SizeText(bytes) + " together; at most " + std::to_string(kModuleFilesMax) +
                                    " of " + SizeText(kModuleBytesMax) +
-                                   " come along. Put the program into a folder of its own",
+                                   " can be uploaded. Move the program to a separate folder",
                                ""});
 }
 

@@ -124,10 +124,9 @@ TEST_F(ProgramFiles, TooManyModulesAreRefused) {
   WriteHole("big.py", kModuleBytesMax + 1);
   const auto collected = CollectFiles({.folder = root_, .only_data_of = {}});
   ASSERT_FALSE(collected);
-  EXPECT_EQ(collected.error().message,
-            root_.string() +
-                " has 1 Python files of 16 MB together; at most 2000 of 16 MB come along. Put the "
-                "program into a folder of its own");
+  EXPECT_EQ(collected.error().message, root_.string() +
+                                           " has 1 Python files of 16 MB together; at most 2000 of 16 MB can "
+                                           "be uploaded. Move the program to a separate folder");
 }
 
 TEST(SizeText, HasTwoDigits) {

@@ -129,7 +129,7 @@ Result<LocalProgram> ReadNotebookFile(const fs::path& path) {
   std::vector<ProgramFile>& files = program.package.files;
   if (std::ranges::find(files, name, &ProgramFile::path) != files.end())
     return Refuse("beside " + path.filename().string() + " there is a " + name +
-                  ", the name that its cells would get: rename one of them");
+                  ", which is the name of the script that is made from its cells: rename one of them");
   files.push_back({name, script->source});
   program.sources.insert(program.sources.begin(), {path.filename(), script->source});
   for (std::string& requirement : script->requirements)
@@ -158,8 +158,9 @@ Result<LocalProgram> ReadFolder(const fs::path& folder) {
   const std::string name = folder.filename();
   if (!IsFile(folder / "__init__.py")) {
     if (!IsFile(folder / "__main__.py"))
-      return Refuse("the folder " + name + " has no __main__.py and is no package: name the file to run, " +
-                    name + "/train.py");
+      return Refuse("the folder " + name +
+                    " has no __main__.py and is not a package: specify the file to run, " + name +
+                    "/train.py");
     TY_TRY(LocalProgram program, Read({.folder = folder, .only_data_of = {}}, name, "__main__.py"));
     program.package.command = {"."};
     return program;
@@ -172,8 +173,7 @@ Result<LocalProgram> ReadFolder(const fs::path& folder) {
     return program;
   }
   return Refuse("the package " + name +
-                " has no __main__.py, task.py, train.py or main.py: name the module to "
-                "run, -m " +
+                " has no __main__.py, task.py, train.py or main.py: specify the module to run with -m " +
                 name + ".MODULE");
 }
 
@@ -223,9 +223,9 @@ Result<LocalProgram> ReadProgram(const std::string& word, std::vector<std::strin
   if (!IsFile(path)) return Refuse("there is no program " + word + ": no such file or folder");
   if (path.extension() == ".ipynb") return ReadNotebookFile(path);
   if (path.extension() == ".py") return ReadScript(path);
-  return Refuse(word +
-                " is neither a Python file (.py) nor a notebook (.ipynb); a command of an image is run with "
-                "--image");
+  return Refuse(
+      word +
+      " is neither a Python file (.py) nor a notebook (.ipynb); to run a command of an image, use --image");
 }
 
 }  // namespace trainyard::cli

@@ -63,7 +63,8 @@ TEST_F(ProgramPackage, ANotebookIsAScriptOfItsName) {
   EXPECT_EQ(program->package.requirements, (Words{"numpy", "scipy"}));
   Write("n/look.py");
   EXPECT_EQ(RefusalOf("n/look.ipynb"),
-            "beside look.ipynb there is a look.py, the name that its cells would get: rename one of them");
+            "beside look.ipynb there is a look.py, which is the name of the script that is made from its "
+            "cells: rename one of them");
 }
 
 TEST_F(ProgramPackage, APackageIsRunByItsName) {
@@ -109,22 +110,20 @@ TEST_F(ProgramPackage, SaysWhatIsNoProgram) {
   Write("bad/train.py");
   Write("bad/requirements.txt", "-e .\n");
   EXPECT_EQ(RefusalOf("nope.py"), "there is no program nope.py: no such file or folder");
+  EXPECT_EQ(RefusalOf("notes.txt"),
+            "notes.txt is neither a Python file (.py) nor a notebook (.ipynb); to run a command of an image, "
+            "use --image");
   EXPECT_EQ(
-      RefusalOf("notes.txt"),
-      "notes.txt is neither a Python file (.py) nor a notebook (.ipynb); a command of an image is run with "
-      "--image");
-  EXPECT_EQ(RefusalOf("empty"),
-            "the folder empty has no __main__.py and is no package: name the file to run, empty/train.py");
+      RefusalOf("empty"),
+      "the folder empty has no __main__.py and is not a package: specify the file to run, empty/train.py");
   EXPECT_EQ(RefusalOf("pkg"),
-            "the package pkg has no __main__.py, task.py, train.py or main.py: name the module to run, -m "
-            "pkg.MODULE");
+            "the package pkg has no __main__.py, task.py, train.py or main.py: specify the module to run "
+            "with -m pkg.MODULE");
   EXPECT_EQ(RefusalOf("-m"), "argument -m: expected the name of a module");
   EXPECT_EQ(RefusalOf("-m", {"nope.x"}),
             "there is no module nope in " + fs::current_path().string() + " (the current folder)");
-  EXPECT_EQ(
-      RefusalOf("bad/train.py"),
-      "requirements.txt:1: `-e .` is an option of pip, which cannot come along with the program: leave it "
-      "out");
+  EXPECT_EQ(RefusalOf("bad/train.py"),
+            "requirements.txt:1: `-e .` is an option of pip, which is not supported here: remove it");
 }
 
 }  // namespace

@@ -57,11 +57,11 @@ Status Read(const std::string& path, std::string_view text, const Reader& read, 
       continue;
     }
     if (item.starts_with('-') || item.find(" --") != std::string_view::npos)
-      return refuse("is an option of pip, which cannot come along with the program: leave it out");
+      return refuse("is an option of pip, which is not supported here: remove it");
     if (item.starts_with('.') || item.starts_with('/') || item.starts_with("file:"))
-      return refuse("is a path on this machine: put the package's folder beside the program");
+      return refuse("is a path on this machine: put the package's folder next to the program");
     std::optional<std::string> named = NamedRequirement(item);
-    if (!named) return refuse("does not say which package that is: write it as `NAME @ ADDRESS`");
+    if (!named) return refuse("does not name the package: write it as `NAME @ URL`");
     found.push_back(*std::move(named));
   }
   return {};

@@ -62,19 +62,17 @@ TEST_P(RequirementRefused, WithItsLine) {
 INSTANTIATE_TEST_SUITE_P(
     Requirements, RequirementRefused,
     testing::Values(Row{"address", "git+https://host/b.git",
-                        "requirements.txt:1: `git+https://host/b.git` does not say which package that is: "
-                        "write it as `NAME @ ADDRESS`"},
+                        "requirements.txt:1: `git+https://host/b.git` does not name the package: write it as "
+                        "`NAME @ URL`"},
                     Row{"index", "numpy\n--extra-index-url https://host/simple\n",
                         "requirements.txt:2: `--extra-index-url https://host/simple` is an option of pip, "
-                        "which cannot come "
-                        "along with the program: leave it out"},
+                        "which is not supported here: remove it"},
                     Row{"hash", "numpy==1 --hash=sha256:00\n",
-                        "requirements.txt:1: `numpy==1 --hash=sha256:00` is an option of pip, which cannot "
-                        "come along with "
-                        "the program: leave it out"},
+                        "requirements.txt:1: `numpy==1 --hash=sha256:00` is an option of pip, which is not "
+                        "supported here: remove it"},
                     Row{"folder", "\n./mine\n",
                         "requirements.txt:2: `./mine` is a path on this machine: put the package's folder "
-                        "beside the program"},
+                        "next to the program"},
                     Row{"other_file", "-r nope.txt",
                         "requirements.txt:1: `-r nope.txt` names a file that cannot be read"}),
     [](const auto& row) { return row.param.name; });

@@ -29,16 +29,15 @@ namespace {
 /// The value of one secret: that of the caller's own variable of this name, or what is typed.
 Result<RunVariable> ReadSecret(const CommandSession& session, const std::string& name) {
   if (name.find('=') != std::string::npos)
-    return std::unexpected(
-        UsageError("--secret", "give the name alone; the value is that of your own variable of this name"));
+    return std::unexpected(UsageError(
+        "--secret", "specify only the name; the value is read from your environment variable of that name"));
   if (std::optional<std::string> value = session.sources.variable(name.c_str()))
     return RunVariable{name, *std::move(value), true};
   if (::isatty(STDIN_FILENO) == 0)
-    return std::unexpected(
-        InvalidArgument("", "The secret " + name +
-                                " has no value: the variable is not set here, and there is "
-                                "no terminal to ask on. Set it: export " +
-                                name + "=..."));
+    return std::unexpected(InvalidArgument("", "The secret " + name +
+                                                   " has no value: the environment variable is not set, and "
+                                                   "there is no terminal to prompt on. Set it: export " +
+                                                   name + "=..."));
   session.console.Status("Value of the secret " + name + ": ");
   Result<std::string> value = ReadSilentLine();
   session.console.Status("\n");
@@ -96,9 +95,9 @@ void SayWhatStays(const Console& console, const std::vector<CollectedFiles::Left
   for (const CollectedFiles::LeftBehind& left : left_behind)
     names += (names.empty() ? "" : ", ") + left.name + " (" + (left.too_many ? "more than " : "") +
              SizeText(left.bytes) + ")";
-  console.Warn("Data beside the program stays here, because more than " + SizeText(kDataBytesMax) +
-               " does not come along: " + names +
-               ". Put it into a bucket: trainyard storage cp -r FOLDER gs://BUCKET/");
+  console.Warn("Data files next to the program are not uploaded, because they are larger than " +
+               SizeText(kDataBytesMax) + ": " + names +
+               ". Copy them to a bucket: trainyard storage cp -r FOLDER gs://BUCKET/");
 }
 
 /// Links to folders and unreadable files, of which a few are named.
@@ -110,7 +109,7 @@ void SayWhatIsSkipped(const Console& console, const std::vector<CollectedFiles::
     names += (i == 0 ? "" : ", ") + skipped[i].path +
              (skipped[i].is_link ? " (a link to a folder)" : " (cannot be read)");
   if (skipped.size() > kNamedMax) names += " and " + std::to_string(skipped.size() - kNamedMax) + " more";
-  console.Warn("Not all that is beside the program comes along: " + names + ".");
+  console.Warn("These files next to the program are not uploaded: " + names + ".");
 }
 
 /// The bucket's name is the project's by custom only: one that another project made would get the program,
@@ -127,9 +126,9 @@ Status CheckRunsBucketIsOwn(const CommandSession& session, const std::string& bu
   if (answer.status < kBadRequest || answer.status == kNotFound) return {};
   std::string message = ErrorText(answer);
   if (answer.status == kBadRequest)
-    message += ". Who may make buckets makes it once: gcloud storage buckets create gs://" + bucket +
-               " --project " + project +
-               ". If another project has it, name a bucket of your own: --job-dir gs://BUCKET/FOLDER";
+    message += ". Someone who may create buckets has to create it once: gcloud storage buckets create gs://" +
+               bucket + " --project " + project +
+               ". If it belongs to another project, use a bucket of your own: --job-dir gs://BUCKET/FOLDER";
   return std::unexpected(Error{Code::kUnknown, std::move(message), ""});
 }
 
@@ -148,15 +147,17 @@ Status Package(const CommandSession& session, const LocalProgram& program, const
   }
   // A server that asks who its users are makes a bucket at its first use only for those who may.
   if (uris.error().code == Code::kNotFound)
-    uris.error().message += " Who may make buckets makes it once: gcloud storage buckets create gs://" +
-                            folder.bucket + " --project " + session.project.value;
+    uris.error().message +=
+        " Someone who may create buckets has to create it once: gcloud storage buckets create gs://" +
+        folder.bucket + " --project " + session.project.value;
   return std::unexpected(std::move(uris).error());
 }
 
 Status PrepareImage(const CommandSession& session, RunRequest& request) {
   const Arguments& arguments = session.arguments;
   if (arguments.Has("--runtime-version"))
-    return std::unexpected(UsageError("--runtime-version", "an image brings its own; give --image alone"));
+    return std::unexpected(UsageError("--runtime-version",
+                                      "cannot be combined with --image: the image contains its own runtime"));
   request.image = *arguments.Value("--image");
   request.args = arguments.positionals;
   if (arguments.passthrough)
@@ -175,7 +176,7 @@ void ChooseRuntime(const Console& console, const LocalProgram& program, RunReque
   const RuntimeGuess guess = GuessRuntime(program.sources);
   request.runtime_version = guess.version;
   console.Status("Runtime version: " + (guess.version.empty() ? "the server's default" : guess.version) +
-                 " (" + guess.why + "; --runtime-version chooses another).\n");
+                 " (" + guess.why + "; use --runtime-version to change it).\n");
 }
 
 /// `run PROGRAM [ARGS]`: packages the program with the files beside it, creates a job and follows it. Exit
@@ -184,7 +185,7 @@ ExitStatus RunProgram(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   const bool is_image = arguments.Has("--image");
   if (!is_image && arguments.positionals.empty())
-    return std::unexpected(UsageError("PROGRAM", "Must be specified, or an image with --image."));
+    return std::unexpected(UsageError("PROGRAM", "Must be specified, unless --image is given."));
   TY_TRY(RunRequest request, ReadRequest(session));
   std::optional<LocalProgram> program;
   if (is_image) {
@@ -238,44 +239,46 @@ ExitStatus RerunFormerJob(const CommandSession& session) {
   return FollowUnlessAsync(session, created_id);
 }
 
-constexpr FlagSpec kAsyncFlag{"--async", "", "Do not wait for the job, nor show its log."};
+constexpr FlagSpec kAsyncFlag{"--async", "", "Return after submitting the job, without showing its log."};
 constexpr FlagSpec kEnvFlag =
-    Repeated({"--env", "NAME=VALUE", "A variable of the program. May be given several times."});
-constexpr FlagSpec kNameFlag{"--name", "JOB", "Name of the job. Default: the program's, and the time."};
+    Repeated({"--env", "NAME=VALUE", "Environment variable for the program. Can be repeated."});
+constexpr FlagSpec kNameFlag{"--name", "JOB", "Name of the job. Default: the program's name and the time."};
 constexpr auto kRunFlags = WithCommonFlags(
     {kAsyncFlag,
      kDataDirFlag,
      kEnvFlag,
      {"--gpus", "COUNT", "GPUs of each replica: 1, 2, 4 or 8.", CheckGpuCount},
-     {"--image", "IMAGE", "Run this container image; the words after -- are its arguments."},
+     {"--image", "IMAGE", "Container image to run; the words after -- are its arguments."},
      {"--job-dir", "JOB_DIR",
-      "gs:// path for the job's output, passed to the program as --job-dir. Without it the "
-      "variable TRAINYARD_JOB_DIR names a folder of the job's own.",
+      "gs:// path for the job's output, passed to the program as --job-dir. Default: a new folder for each "
+      "job, whose path is in TRAINYARD_JOB_DIR.",
       CheckJobDir},
      kNameFlag,
-     {"--runtime-version", "VERSION", "Runtime version that the program needs. Default: by what it imports."},
+     {"--runtime-version", "VERSION",
+      "Runtime version that the program needs. Default: chosen by the program's imports."},
      Repeated({"--secret", "NAME",
-               "A variable whose value is not kept with the job and not shown in its log. The value is "
-               "that of your own variable NAME, or is asked for. May be given several times."}),
+               "Environment variable whose value is not stored with the job and not shown in its log. The "
+               "value is read from your own variable NAME, or you are prompted for it. Can be repeated."}),
      {"--workers", "COUNT",
-      "Workers beside the master; TF_CONFIG and the variables of torch.distributed are set.",
+      "Number of workers in addition to the master. TF_CONFIG and the variables of torch.distributed are "
+      "set.",
       CheckWorkerCount}});
 
-constexpr auto kRerunFlags =
-    WithCommonFlags({kAsyncFlag, kDataDirFlag, kEnvFlag, kNameFlag,
-                     Repeated({"--secret", "NAME",
-                               "A further secret. Those that the former job had are read again anyway."})});
+constexpr auto kRerunFlags = WithCommonFlags(
+    {kAsyncFlag, kDataDirFlag, kEnvFlag, kNameFlag,
+     Repeated({"--secret", "NAME",
+               "Additional secret. The secrets of the original job are read again automatically."})});
 
 const Command kCommands[] = {
     {.spec = {.path = "jobs rerun",
-              .summary = "Run a job once more, as a new job: other arguments after --.",
+              .summary = "Submit a job again as a new job, optionally with other arguments after --.",
               .positional = "JOB",
               .passthrough = true,
               .flags = kRerunFlags,
               .examples = "jobs rerun census_1\njobs rerun census_1 -- --epochs=20"},
      .run = RerunFormerJob},
     {.spec = {.path = "run",
-              .summary = "Run a Python program, a notebook or an image as a job and show its log.",
+              .summary = "Run a Python program, a notebook or an image as a job, and show its log.",
               .positional = "PROGRAM",
               .optional = true,
               .program = true,

@@ -67,7 +67,7 @@ Status Download(const CommandSession& session, const Item& item, const std::stri
   if (target == "-") return DownloadObject(session, item.object, STDOUT_FILENO);
   if (!StaysBelow(item.source.relative))
     return std::unexpected(
-        InvalidArgument("", "The object's name leads out of the directory: " + item.object.ToString()));
+        InvalidArgument("", "The object's name points outside the directory: " + item.object.ToString()));
   fs::path path(target);
   if (path.has_parent_path()) TY_RETURN_IF_ERROR(MakeFolders(path.parent_path()));
   std::error_code error;

@@ -138,9 +138,9 @@ Status PrintObject(const CommandSession& session, const wire::ObjectUri& object)
 
 constexpr auto kCopyFlags = WithCommonFlags(
     {{"--recursive", "", "Include directories and all their contents. -r and -R are the same."}});
-constexpr auto kLsFlags =
-    WithCommonFlags({{"--long", "", "Print sizes and times, too. -l is the same."},
-                     {"--recursive", "", "List all objects below. -r and -R are the same."}});
+constexpr auto kLsFlags = WithCommonFlags(
+    {{"--long", "", "Also print sizes and times. -l is the same."},
+     {"--recursive", "", "Also list all objects in subdirectories. -r and -R are the same."}});
 
 const Command kCommands[] = {
     {.spec = {.path = "storage cat",

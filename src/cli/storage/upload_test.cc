@@ -196,7 +196,7 @@ TEST(MakeApiClient, SaysHowToStartAServer) {
   ASSERT_TRUE(client.has_value());
   Result<ApiResponse> answer = (*client)->Send({.path = "/healthz"});
   ASSERT_FALSE(answer.has_value());
-  EXPECT_NE(answer.error().message.find("Start one with `trainyard serve`"), std::string::npos)
+  EXPECT_NE(answer.error().message.find("Start a server with `trainyard serve`"), std::string::npos)
       << answer.error().message;
   EXPECT_FALSE(MakeApiClient({.url = "ftp://x"}).has_value());
 }

@@ -69,7 +69,7 @@ void Print(const Console& console, const TopView& view) {
     console.Out("\n");
     console.Table(view.waiting);
   }
-  if (view.left_out > 0) console.Out("and " + std::to_string(view.left_out) + " more that wait\n");
+  if (view.left_out > 0) console.Out("and " + std::to_string(view.left_out) + " more waiting\n");
   if (view.projects.size() == 1) return;
   console.Out("\n");
   console.Table(view.projects);
@@ -82,7 +82,7 @@ ExitStatus ShowForEver(const CommandSession& session) {
     TY_TRY(const Json report, Ask(session));
     session.console.ClearScreen();
     Print(session.console, MakeTopView(report, kWaitingShown));
-    session.console.Out("\nq or Ctrl-C ends this.\n");
+    session.console.Out("\nPress q or Ctrl-C to quit.\n");
     const bool interrupted =
         keys.is_terminal() ? interrupt.WaitForInput(STDIN_FILENO, kPause) : interrupt.WaitFor(kPause);
     if (interrupted || keys.TakeQuit()) return 0;
@@ -107,12 +107,12 @@ ExitStatus ShowTop(const CommandSession& session) {
 }
 
 constexpr auto kTopFlags = WithCommonFlags(
-    {{"--once", "", "Print it once, also on a terminal; else it is shown anew until q or Ctrl-C."}});
+    {{"--once", "",
+      "Print the table once. Without this flag, a terminal shows it until you press q or Ctrl-C."}});
 
 const Command kCommands[] = {
     {.spec = {.path = "top",
-              .summary =
-                  "Shows who uses what: jobs of all projects, the machine, the queue with its reasons.",
+              .summary = "Show running jobs of all projects, the machine's resources and the queue.",
               .flags = kTopFlags,
               .examples = "top\n"
                           "top --once\n"

@@ -35,10 +35,9 @@ TEST(LoadConfigurationFileTest, ReadsOrSaysWhyNot) {
   const auto file = LoadConfigurationFile(path);
   ASSERT_TRUE(file);
   EXPECT_EQ(file->text, "verbose: true\n");
-  EXPECT_EQ(file->warning,
-            path +
-                ": every account may change it (mode 0646): make it writable for its owner alone "
-                "(chmod 0644)");
+  EXPECT_EQ(
+      file->warning,
+      path + ": every account may change it (mode 0646): allow only its owner to write it (chmod 0644)");
   ASSERT_EQ(::unlink(path.c_str()), 0);
   EXPECT_FALSE(LoadConfigurationFile(testing::TempDir()));
 }

@@ -12,7 +12,7 @@ constexpr std::int64_t kAuditBytesMin = std::int64_t{1} << 20;
 constexpr std::int64_t kAuditBytesMax = std::int64_t{1} << 50;
 
 Result<std::string> ReadFileName(const std::string& text) {
-  if (text.empty()) return std::unexpected(InvalidArgument("", "name a file"));
+  if (text.empty()) return std::unexpected(InvalidArgument("", "must be the name of a file"));
   return text;
 }
 
@@ -49,7 +49,7 @@ Status ReadAgentListen(const Flag&, FlagValues values, ServeOptions& options) {
 Result<std::string> ReadHostName(const std::string& text) {
   std::optional<std::string> name = wire::HostNameOf(text);
   if (name && !text.contains(':')) return *std::move(name);
-  return std::unexpected(InvalidArgument("", "'" + text + "' is not a host's name without a port"));
+  return std::unexpected(InvalidArgument("", "'" + text + "' is not a host name without a port"));
 }
 
 Result<std::optional<access::UidRange>> ReadJobUsers(const std::string& text) {
@@ -61,63 +61,63 @@ Result<std::optional<access::UidRange>> ReadJobUsers(const std::string& text) {
 constexpr Flag kFlags[] = {
     {"--help",
      "",
-     "Print this help message and exit.",
+     "Prints this help and exits.",
      {.kind = configuration::Key::Kind::kSwitch, .is_setting = false}},
     {"--config",
      "FILE",
-     "File of settings, whose keys are these flags: `trainyard config show` prints one. A flag that is given "
-     "replaces its key.",
+     "Configuration file. Its keys are the names of these flags; `trainyard config show` prints an example. "
+     "A flag on the command line overrides the file.",
      {.read = kParsed<At<&Options::config_file>, ReadFileName>.read, .is_setting = false}},
-    {"--data", "DIR", "Folder that holds jobs, logs, buckets and environments.",
-     kText<At<&Options::data_dir>>},
+    {"--data", "DIR", "Directory for jobs, logs, buckets and environments.", kText<At<&Options::data_dir>>},
     {"--listen",
      "HOST:PORT",
-     "Address of the plain port; the TLS port is the next one; port 0 picks free ones; at an address that "
-     "other machines reach (with --auth on) it is the TLS port, and the plain one is the loopback's next.",
+     "Address of the port without TLS. The TLS port is the next number. Port 0 picks free ports. With an "
+     "address that other machines can reach (needs --auth on), this is the TLS port, and the port without "
+     "TLS is the next number on the loopback address.",
      {.read = ReadListen, .fallback = ListenText}},
     {"--metrics-listen", "HOST:PORT",
-     "Further address, plain HTTP, that answers /metrics (without names of jobs), /healthz and /readyz to "
-     "everybody who reaches it, and nothing else; PORT alone is the loopback's.",
+     "Additional plain HTTP address that serves only /metrics (without job names), /healthz and /readyz, to "
+     "everyone who can reach it. PORT alone means the loopback address.",
      kParsed<At<&Options::metrics>, ReadMetricsListen>},
     {"--host-name", "NAME",
-     "Further name under which clients reach the server; requests for other names than those of this machine "
-     "(localhost) are refused; may be given several times.",
+     "Additional host name of the server. Requests for any name other than this one and localhost are "
+     "rejected. Can be repeated.",
      kEach<At<&Options::host_names>, ReadHostName>},
     {"--allow-local-users", "",
-     "Answer every account of this machine: each can then run programs as this one (default: this account "
-     "and root).",
+     "Answer requests from every account of this machine. Each of them can then run programs as this "
+     "account. Default: only this account and root.",
      kSwitch<At<&Options::local_users>>},
     {"--tls-certificate", "FILE",
-     "File with the certificate of the TLS port, and those above it, in PEM; read again by trainyard admin "
-     "reload (default: one that the installation's own authority signs).",
+     "PEM file with the certificate of the TLS port and its intermediate certificates. `trainyard admin "
+     "reload` reads it again. Default: a certificate that the server signs itself.",
      kText<At<&Options::tls_certificate>>},
-    {"--tls-key", "FILE", "File with the private key of --tls-certificate, in PEM.",
+    {"--tls-key", "FILE", "PEM file with the private key of --tls-certificate.",
      kText<At<&Options::tls_key>>},
     {"--auth", "on|off",
-     "On: whoever asks shows a token and may do what policies say (the first administrator's is in "
-     "DATA/admin-token); off: every process of this account may do everything.",
+     "on: every request needs a token, and policies decide what it may do (the first administrator's token "
+     "is in DATA/admin-token). off: every process of this account may do everything.",
      kChoice<At<&Options::auth>, true, false>},
     {"--trusted-proxy", "ADDRESS[/BITS]",
-     "Proxy, or range of them, whose X-Forwarded-For and X-Forwarded-Proto are believed: the audit log then "
-     "has the client's address, and links its scheme; may be given several times.",
+     "Address or range of a proxy whose X-Forwarded-For and X-Forwarded-Proto headers are trusted. They set "
+     "the client address in the audit log and the scheme of links. Can be repeated.",
      kEach<At<&Options::access, &AccessOptions::trusted_proxies>, access::ParseAddressRange>},
-    {"--audit-days", "DAYS", "Days that the audit log is kept (there is one with --auth on).",
+    {"--audit-days", "DAYS", "How many days the audit log is kept. The log is only written with --auth on.",
      kWhole<At<&Options::access, &AccessOptions::audit, &audit::Retention::days_max>, 1, 36'500>},
     {"--audit-bytes", "BYTES",
-     "Bytes that the audit log may have; beyond them its oldest files go before their time.",
+     "Size limit of the audit log in bytes. If it is exceeded, the oldest files are removed early.",
      kWhole<At<&Options::access, &AccessOptions::audit, &audit::Retention::bytes_max>, kAuditBytesMin,
             kAuditBytesMax>},
     {"--agent-listen",
      "HOST[:PORT]",
-     "Address at which nodes reach this server, with TLS (default: the machine's own on the way to the "
-     "nodes, and a port that is chosen once).",
+     "Address at which cluster nodes reach this server over TLS. Default: this machine's address on the "
+     "route to the nodes, and a port that is chosen once.",
      {.read = ReadAgentListen}},
     {"--job-users", "FIRST-LAST",
-     "Numbers of users (and groups) that nobody has, as 1900000000-1999999999: each job's Python package "
-     "runs as others of them, not as root (needs root; then no containers run; default: jobs run as the "
-     "server).",
+     "Range of unused user and group ids, such as 1900000000-1999999999. The Python package of each job runs "
+     "as one of these users instead of root. Needs root and disables containers. Default: jobs run as the "
+     "server's user.",
      kParsed<At<&Options::job_uids>, ReadJobUsers>},
-    {"--verbose", "", "Say more on stderr.", kSwitch<At<&Options::verbose>>},
+    {"--verbose", "", "Print more messages to stderr.", kSwitch<At<&Options::verbose>>},
 };
 
 }  // namespace

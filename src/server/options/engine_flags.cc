@@ -76,14 +76,15 @@ Status ReadMachineKey(std::string_view pair, slurm::MachineOptions& machine) {
   } else if (key == "option") {
     machine.options.lines.push_back(value);
   } else {
-    return refuse("begins with none of cpus, memory, partition, account, qos, constraint, option");
+    return refuse("must begin with cpus, memory, partition, account, qos, constraint or option");
   }
   return {};
 }
 
 Result<std::string> ReadOptionLine(const std::string& line) {
   if (line.starts_with("-") && !line.contains('\n')) return line;
-  return std::unexpected(InvalidArgument("", "'" + line + "' is no option of sbatch, as --exclusive"));
+  return std::unexpected(
+      InvalidArgument("", "'" + line + "' is not an option of sbatch, such as --exclusive"));
 }
 
 /// Whether the text is a single partition's name, without characters that have a meaning in Slurm's settings.
@@ -97,17 +98,16 @@ Status AddRegion(const std::string& text, slurm::EngineOptions& options) {
   constexpr std::string_view kPrefix = "slurm:";
   TY_TRY(const auto rule, SplitRule(text));
   if (cluster::FindRegion(rule.first) == nullptr)
-    return Refuse("'" + rule.first + "' is no region of the original");
+    return Refuse("'" + rule.first + "' is not a region of Google Cloud");
   std::string_view partition = rule.second;
   const bool is_local = partition == "local";
   if (is_local || partition == "slurm") partition = {};
   const bool is_named = !partition.empty();
   if (partition.starts_with(kPrefix)) partition.remove_prefix(kPrefix.size());
   if (is_named && !IsPartitionName(partition))
-    return Refuse("'" + rule.second + "' is none of local, slurm, slurm:PARTITION, PARTITION");
+    return Refuse("'" + rule.second + "' must be local, slurm, slurm:PARTITION or PARTITION");
   const auto kind = is_local ? slurm::EngineOptions::Kind::kLocal : slurm::EngineOptions::Kind::kSlurm;
-  if (!options.regions.emplace(rule.first, kind).second)
-    return Refuse("'" + rule.first + "' is named a second time");
+  if (!options.regions.emplace(rule.first, kind).second) return Refuse("'" + rule.first + "' is given twice");
   if (is_named) options.slurm.regions.emplace(rule.first, partition);
   return {};
 }
@@ -115,7 +115,7 @@ Status AddRegion(const std::string& text, slurm::EngineOptions& options) {
 /// Adds "n1-standard-8=cpus:4,memory:16G,partition:gpu".
 Status AddMachine(const std::string& text, std::map<std::string, slurm::MachineOptions>& machines) {
   TY_TRY(const auto rule, SplitRule(text));
-  if (!cluster::FindMachineType(rule.first)) return Refuse("'" + rule.first + "' is no machine type");
+  if (!cluster::FindMachineType(rule.first)) return Refuse("'" + rule.first + "' is not a machine type");
   slurm::MachineOptions machine;
   std::string_view rest = rule.second;
   while (!rest.empty()) {
@@ -124,7 +124,7 @@ Status AddMachine(const std::string& text, std::map<std::string, slurm::MachineO
     TY_RETURN_IF_ERROR(ReadMachineKey(pair, machine));
   }
   if (machines.emplace(rule.first, std::move(machine)).second) return {};
-  return Refuse("'" + rule.first + "' is mapped a second time");
+  return Refuse("'" + rule.first + "' is given twice");
 }
 
 Status AddAccelerator(const std::string& text, std::map<std::string, std::string>& accelerators) {
@@ -135,51 +135,54 @@ Status AddAccelerator(const std::string& text, std::map<std::string, std::string
 
 constexpr Flag kFlags[] = {
     {"--engine", "local|slurm",
-     "Where jobs run: on this machine (local), or on the nodes of a Slurm cluster that this account may "
-     "submit to (slurm).",
+     "Where jobs run. local: on this machine. slurm: on the nodes of a Slurm cluster to which this account "
+     "can submit.",
      kChoice<Engine<&Options::kind>, Kind::kLocal, Kind::kSlurm>},
     {"--regions", "REGION=local|slurm|PARTITION",
-     "Where jobs of a region run, if not where --engine says: on this machine, on Slurm, or in a partition "
-     "of it; may be given several times.",
+     "Where jobs of a region run, if not where --engine says: on this machine, on Slurm, or in a Slurm "
+     "partition. Can be repeated.",
      kRules<Engine<>, AddRegion>},
-    {"--slurm-partition", "NAME", "Partition of Slurm (default: Slurm's own default).",
+    {"--slurm-partition", "NAME", "Slurm partition. Default: Slurm's default.",
      kText<Sbatch<&slurm::Options::partition>>},
-    {"--slurm-account", "NAME", "Account of Slurm.", kText<Sbatch<&slurm::Options::account>>},
-    {"--slurm-qos", "NAME", "Quality of service of Slurm.", kText<Sbatch<&slurm::Options::qos>>},
-    {"--slurm-constraint", "FEATURES", "Features that nodes must have.",
+    {"--slurm-account", "NAME", "Slurm account.", kText<Sbatch<&slurm::Options::account>>},
+    {"--slurm-qos", "NAME", "Slurm quality of service.", kText<Sbatch<&slurm::Options::qos>>},
+    {"--slurm-constraint", "FEATURES", "Features that the nodes must have.",
      kText<Sbatch<&slurm::Options::constraint>>},
-    {"--slurm-option", "OPTION", "Further option of sbatch, as --exclusive; may be given several times.",
+    {"--slurm-option", "OPTION", "Additional option for sbatch, such as --exclusive. Can be repeated.",
      kEach<Sbatch<&slurm::Options::lines>, ReadOptionLine>},
     {"--slurm-nice", "N",
-     "--nice of a job of priority 0; one of priority 1000 gets 0; 0: priorities mean nothing to Slurm.",
+     "--nice value for a job with priority 0; a job with priority 1000 gets 0. With 0, job priorities have "
+     "no effect in Slurm.",
      kWhole<Slurm<&Settings::nice>, 0, 1'000'000>},
     {"--slurm-sizes", "fit|strict",
-     "Fit: a machine type larger than the largest node gets that node's size; strict: it waits.",
+     "fit: a machine type that is larger than the largest node gets the size of that node. strict: the job "
+     "waits.",
      kChoice<Slurm<&Settings::sizes>, slurm::Sizes::kFit, slurm::Sizes::kStrict>},
     {"--slurm-machine", "TYPE=NAME:VALUE,...",
-     "What a machine type asks Slurm for: n1-standard-8=cpus:4,memory:16G,partition:gpu (also account, qos, "
-     "constraint, option); may be given several times.",
+     "What a machine type requests from Slurm: n1-standard-8=cpus:4,memory:16G,partition:gpu (also account, "
+     "qos, constraint, option). Can be repeated.",
      kRules<Slurm<&Settings::machine_types>, AddMachine>},
     {"--slurm-accelerator", "TYPE=GRES",
-     "Slurm's GPU type that stands for an accelerator, or any: nvidia-tesla-k80=a100; may be given several "
-     "times (default: the type of that name, else any).",
+     "Slurm GPU type that is used for an accelerator type, or any: nvidia-tesla-k80=a100. Can be repeated. "
+     "Default: the GPU type of the same name, or else any.",
      kRules<Slurm<&Settings::accelerators>, AddAccelerator>},
-    {"--slurm-tools", "FOLDER", "Folder with sbatch, squeue, scancel, sinfo (default: PATH).",
+    {"--slurm-tools", "FOLDER", "Directory with sbatch, squeue, scancel and sinfo. Default: PATH.",
      kText<Engine<&Options::slurm_tools>>},
     {"--slurm-rest", "unix:/PATH|http://HOST:PORT|https://HOST:PORT",
-     "Address of slurmrestd, which is asked instead of sbatch and the other tools (default: these are run).",
+     "Address of slurmrestd, which is used instead of sbatch and the other tools. Default: the tools are "
+     "used.",
      kText<Engine<&Options::slurm_rest>>},
     {"--slurm-rest-token-file", "FILE",
-     "File with this account's token for slurmrestd; it is read for each question.",
+     "File with this account's token for slurmrestd. It is read for each request.",
      kAbsolutePath<Engine<&Options::slurm_rest_token_file>>},
     {"--node-dir", "FOLDER",
-     "Folder of nodes for agents, environments and images (default: /var/tmp/trainyard-UID).",
+     "Directory on the nodes for agents, environments and images. Default: /var/tmp/trainyard-UID.",
      kAbsolutePath<Engine<&Options::node_dir>>},
     {"--node-cache", "FOLDER",
-     "Folder that all nodes share, for environments and images (default: each node has its own).",
+     "Directory that all nodes share, for environments and images. Default: each node has its own.",
      kAbsolutePath<Engine<&Options::node_cache>>},
     {"--node-buckets", "FOLDER",
-     "Folder under which nodes see this server's DATA/buckets: what /gcs shows there (default: none).",
+     "Path on the nodes of this server's DATA/buckets; /gcs shows it there. Default: none.",
      kAbsolutePath<Engine<&Options::node_buckets>>},
 };
 

@@ -52,17 +52,16 @@ TEST_P(RegionsRefuse, WhatIsWrong) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, RegionsRefuse,
     testing::Values(
-        WrongRow{"region", {"mars=gpu"}, "'mars' is no region of the original"},
+        WrongRow{"region", {"mars=gpu"}, "'mars' is not a region of Google Cloud"},
         WrongRow{"nothing", {"us-central1="}, "'us-central1=' is not NAME=VALUE"},
-        WrongRow{"no_name",
-                 {"us-central1=slurm:"},
-                 "'slurm:' is none of local, slurm, slurm:PARTITION, PARTITION"},
+        WrongRow{
+            "no_name", {"us-central1=slurm:"}, "'slurm:' must be local, slurm, slurm:PARTITION or PARTITION"},
         WrongRow{"engine",
                  {"us-central1=k8s:gpu"},
-                 "'k8s:gpu' is none of local, slurm, slurm:PARTITION, PARTITION"},
+                 "'k8s:gpu' must be local, slurm, slurm:PARTITION or PARTITION"},
         WrongRow{
-            "list", {"us-central1=gpu,cpu"}, "'gpu,cpu' is none of local, slurm, slurm:PARTITION, PARTITION"},
-        WrongRow{"twice", {"us-central1=gpu", "us-central1=local"}, "'us-central1' is named a second time"}),
+            "list", {"us-central1=gpu,cpu"}, "'gpu,cpu' must be local, slurm, slurm:PARTITION or PARTITION"},
+        WrongRow{"twice", {"us-central1=gpu", "us-central1=local"}, "'us-central1' is given twice"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Quotas, AreOfEnginesThatJobsGoTo) {
@@ -75,9 +74,9 @@ TEST(Quotas, AreOfEnginesThatJobsGoTo) {
   const Status refused = check({"--quota", "project:*:jobs@slurm=1"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error(),
-            FailedPrecondition("'project:*:jobs@slurm=1': no job goes to the engine slurm by "
-                               "--engine and --regions",
-                               "--quota"));
+            FailedPrecondition(
+                "'project:*:jobs@slurm=1': no job runs on the engine slurm with this --engine and --regions",
+                "--quota"));
   EXPECT_FALSE(check({"--quota", "project:*:jobs@local=1", "--engine", "slurm"}));
   EXPECT_TRUE(
       check({"--quota", "project:*:jobs@local=1", "--engine", "slurm", "--regions", "us-central1=local"}));

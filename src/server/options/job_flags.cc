@@ -45,87 +45,90 @@ std::string PauseText(std::chrono::milliseconds pause) {
 }
 
 constexpr Flag kFlags[] = {
-    {"--project", "PROJECT", "Project of clients that name none.", kText<At<&Options::project>>},
-    {"--default-runtime", "VERSION", "Runtime version of jobs that name none.",
+    {"--project", "PROJECT", "Project for clients that do not name one.", kText<At<&Options::project>>},
+    {"--default-runtime", "VERSION", "Runtime version for jobs that do not name one.",
      kText<At<&Options::default_runtime>>},
     {"--runtime-fallback", "nearest|none",
-     "When a runtime version cannot be built here: run with the nearest one and say so, or refuse.",
+     "What happens if a runtime version cannot be built on this machine. nearest: the job runs with the "
+     "nearest version and says so. none: the job is rejected.",
      kChoice<At<&Options::runtime_fallback>, Fallback::kNearest, Fallback::kNone>},
     {"--image-runtime", "IMAGE=RUNTIME",
-     "Runtime version for Python packages that name this image, in which * stands for anything; may be given "
-     "several times.",
+     "Runtime version for Python packages whose job names this image; * matches anything. Can be repeated.",
      kEach<At<&Options::images>, control::ParseImageRuntime>},
     {"--container-engine", "auto|oci|api|off",
-     "What runs images: an OCI runtime below this server (oci), a Docker or podman service (api), whichever "
-     "is here, in this order (auto), or nothing (off).",
+     "What runs container images. oci: an OCI runtime that the server starts. api: a Docker or podman "
+     "service. auto: the first of these that is available. off: nothing.",
      kChoice<Containers<&ContainerOptions::choice, &Choice::way>, Way::kAuto, Way::kOci, Way::kApi,
              Way::kOff>},
-    {"--container-runtime", "PATH", "The OCI runtime; crun or runc of the PATH if not given.",
+    {"--container-runtime", "PATH", "Path of the OCI runtime. Default: crun or runc from PATH.",
      kText<Containers<&ContainerOptions::choice, &Choice::runtime>>},
     {"--engine-socket", "PATH",
-     "Socket of the Docker or podman service; that of DOCKER_HOST, Docker's or podman's own if not given.",
+     "Socket of the Docker or podman service. Default: DOCKER_HOST, or else the default socket of Docker or "
+     "podman.",
      kParsed<Containers<&ContainerOptions::choice, &Choice::engine_socket>, ReadSocket>},
     {"--image-map", "PATTERN=REFERENCE",
-     "Image to run in place of those that the pattern means, in which * stands for anything: "
-     "gcr.io/p/trainer=registry.local/trainer:v2; may be given several times.",
+     "Image to run instead of those that match the pattern; * matches anything: "
+     "gcr.io/p/trainer=registry.local/trainer:v2. Can be repeated.",
      kEach<Containers<&ContainerOptions::image_map>, ReadMapped>},
     {"--insecure-registry", "HOST[:PORT]",
-     "Registry that is spoken to without TLS, as those of this machine are anyway; may be given several "
-     "times.",
+     "Registry to contact without TLS. Registries on this machine never need TLS. Can be repeated.",
      kEach<Containers<&ContainerOptions::insecure_registries>, ReadRegistry>},
     {"--images-max-gb", "GIGABYTES",
-     "Size of the kept images above which those that have not run for longest are removed; 0: no limit.",
+     "Size limit of the image cache. If it is exceeded, the least recently used images are removed. 0: no "
+     "limit.",
      kPrinted<Containers<&ContainerOptions::images_bytes_max>, ReadGigabytes, GigabytesText>},
-    {"--images-max-age", "DAYS", "Days after its last run when an image is removed; 0: never.",
+    {"--images-max-age", "DAYS", "Remove an image this many days after its last use. 0: never.",
      kWhole<Containers<&ContainerOptions::images_age_max>, 0, 3650>},
     {"--capacity", "share|strict",
-     "Replicas share this machine, or each gets the CPUs and memory of its machine type and jobs wait for "
-     "them.",
+     "share: replicas share this machine. strict: each replica reserves the CPUs and memory of its machine "
+     "type, and jobs wait until they are free.",
      kChoice<At<&Options::capacity>, placement::Capacity::Mode::kShare, placement::Capacity::Mode::kStrict>},
     {"--accelerators", "TYPE=N,...",
-     "Accelerators of this machine instead of those that are found: nvidia-tesla-t4=4,tpu-v2=8, or none.",
+     "Accelerators of this machine, instead of those that are detected: nvidia-tesla-t4=4,tpu-v2=8, or none.",
      kParsed<At<&Options::accelerators>, placement::ParseDeclaredDevices>},
     {"--accelerator-map", "TYPE=TYPE|any|none,...",
-     "What stands for an accelerator that a job asks for: a type of this machine, any (of the same kind: the "
-     "rule for types that are not named), or none: such jobs run without.",
+     "Which accelerator is used if a job asks for a given type: a type of this machine, any (any accelerator "
+     "of the same kind; the default for types that are not listed) or none (such jobs run without one).",
      kParsed<At<&Options::accelerator_map>, placement::AcceleratorMap::Parse>},
     {"--network", "host|isolated",
-     "The machine's own network, or a network per job and an address per replica.",
+     "host: replicas use this machine's network. isolated: each job gets its own network and each replica "
+     "its own address.",
      kChoice<At<&Options::network>, replica::v1::Manifest::HOST, replica::v1::Manifest::ISOLATED>},
     {"--keeper", "SOCKET",
-     "Socket of the keeper (trainyard-jobs.service), which then starts replicas' supervisors instead of this "
-     "process; while it does not answer, jobs wait (default: this process starts them).",
+     "Socket of the keeper (trainyard-jobs.service), which then starts the replicas' supervisors instead of "
+     "this process. Jobs wait while it does not answer. Default: this process starts them.",
      kAbsolutePath<At<&Options::keeper>>},
     {"--google-front", "on|off",
-     "Replicas find this server's buckets under Google's host names (gs:// works in them), or off: there "
-     "those names mean Google.",
+     "on: Google's host names lead replicas to this server's buckets, so gs:// works in them. off: these "
+     "names lead to Google.",
      kChoice<At<&Options::google_front>, true, false>},
     {"--quota-requests", "creates=N,other=N",
-     "Requests that a project may make in 60 seconds: jobs.create, and all others of the ml API (the "
-     "original: creates=60,other=300).",
+     "How many requests a project may make in 60 seconds: jobs.create, and all other requests of the ml API "
+     "(Google's limits: creates=60,other=300).",
      kParsed<At<&Options::request_limits>, control::RequestQuota::Limits::Parse>},
     {"--quota-accelerators", "TYPE=N,...",
-     "Accelerators that the unfinished jobs of a project may hold, by type: NVIDIA_TESLA_K80=2,TPU_V2=8.",
+     "How many accelerators of each type the unfinished jobs of a project may use: "
+     "NVIDIA_TESLA_K80=2,TPU_V2=8.",
      kParsed<At<&Options::accelerator_quota>, jobs::ParseAcceleratorQuota>},
     {"--quota", "SUBJECT:RESOURCE[@ENGINE]=N",
-     "What a project or a user may have at most: project:research:gpus=4, user:ann@example.com:jobs=8, "
-     "project:*:bucket-bytes=1TiB (* is each one without its own), project:*:gpus@slurm=16 (on that engine "
-     "alone); gpus and jobs that run at once wait, unfinished-jobs, bucket-bytes and log-bytes refuse; may "
-     "be given several times.",
+     "Limit for a project or a user: project:research:gpus=4, user:ann@example.com:jobs=8, "
+     "project:*:bucket-bytes=1TiB (* means each project without a limit of its own), project:*:gpus@slurm=16 "
+     "(on that engine only). Jobs that exceed gpus or jobs (running at the same time) wait; requests that "
+     "exceed unfinished-jobs, bucket-bytes or log-bytes are rejected. Can be repeated.",
      kAll<At<&Options::shares, &ShareOptions::quotas>, placement::Quotas::Parse>},
     {"--project-weight", "PROJECT=WEIGHT",
-     "A project that may use so many times what others may before they go first: research=2; may be given "
-     "several times.",
+     "A project with weight 2 may use twice as much as others before jobs of the others start first: "
+     "research=2. Can be repeated.",
      kAll<At<&Options::shares, &ShareOptions::weights>, placement::ParseProjectWeights>},
-    {"--stop-grace", "SECONDS", "Seconds from SIGTERM to SIGKILL when a replica is stopped.",
+    {"--stop-grace", "SECONDS", "Seconds between SIGTERM and SIGKILL when a replica is stopped.",
      kWhole<At<&Options::stop_grace>, 0, 3600>},
     {"--restart-pause", "SECONDS",
-     "Seconds before the second restart of a replica (the first is at once); each further pause is twice as "
-     "long, up to 60 s.",
+     "Seconds to wait before the second restart of a replica; the first restart is immediate. The pause "
+     "doubles each time, up to 60 s.",
      kPrinted<At<&Options::restart_pause>, ReadPause, PauseText>},
     {"--loop-turn-max", "MILLISECONDS",
-     "Milliseconds that one piece of work may hold up all others; what takes longer is named in the log and "
-     "counted in /metrics.",
+     "Milliseconds that one piece of work may block all others. Work that takes longer is logged and counted "
+     "in /metrics.",
      kWhole<At<&Options::loop_turn_max>, 1, 3'600'000>},
 };
 

@@ -16,9 +16,9 @@ Status CheckQuotaEngines(const ServeOptions& options) {
   for (const placement::QuotaLimit& limit : options.shares.quotas.all()) {
     const bool is_used = limit.engine.empty() || placement::Uses(options.engine, limit.engine);
     if (is_used) continue;
-    return std::unexpected(FailedPrecondition(
-        "'" + limit.Text() + "': no job goes to the engine " + limit.engine + " by --engine and --regions",
-        "--quota"));
+    return std::unexpected(FailedPrecondition("'" + limit.Text() + "': no job runs on the engine " +
+                                                  limit.engine + " with this --engine and --regions",
+                                              "--quota"));
   }
   return {};
 }
@@ -33,8 +33,8 @@ Status CheckBackupDir(const ServeOptions& options) {
     const fs::path way = fs::weakly_canonical(needed, error).lexically_relative(folder);
     if (way.empty() || *way.begin() == "..") continue;
     return std::unexpected(
-        FailedPrecondition("--backup-dir " + options.backup_dir + " has " + needed +
-                               " in it, which jobs see: name a folder of its own for backups",
+        FailedPrecondition("--backup-dir " + options.backup_dir + " contains " + needed +
+                               ", which jobs can see: use a separate directory for backups",
                            "--backup-dir"));
   }
   return {};
@@ -51,11 +51,10 @@ Status CheckRest(const slurm::EngineOptions& options) {
   };
   if (const auto endpoint = http::Endpoint::Parse(options.slurm_rest); !endpoint)
     return refuse(endpoint.error().message);
-  if (!options.slurm_tools.empty())
-    return refuse("cannot be given with --slurm-tools: Slurm is asked one way");
+  if (!options.slurm_tools.empty()) return refuse("cannot be combined with --slurm-tools");
   const auto has_lines = [](const auto& machine) { return !machine.second.options.lines.empty(); };
   if (!options.slurm.options.lines.empty() || std::ranges::any_of(options.slurm.machine_types, has_lines))
-    return refuse("cannot be given with options of sbatch (--slurm-option): slurmrestd does not read them");
+    return refuse("cannot be combined with --slurm-option: slurmrestd does not support options of sbatch");
   return {};
 }
 
@@ -64,17 +63,17 @@ Status CheckRest(const slurm::EngineOptions& options) {
 Status CheckFlagPairs(const ServeOptions& options) {
   if (options.tls_certificate.empty() != options.tls_key.empty())
     return std::unexpected(InvalidArgument(options.tls_key.empty() ? "--tls-key" : "--tls-certificate",
-                                           "a certificate and its key go together: give both"));
+                                           "--tls-certificate and --tls-key must be given together"));
   for (const auto& [name, path] : options.bucket_dirs)
     if (std::ranges::find(options.real_buckets, name) != options.real_buckets.end())
       return std::unexpected(InvalidArgument(
-          "--bucket-dir", "'" + name + "=" + path + "' names a bucket that --real-bucket names, too"));
+          "--bucket-dir", "'" + name + "=" + path + "' names a bucket that --real-bucket also names"));
   const retention::DiskMarks& marks = options.retention.marks;
   if (marks.queue_below > 0 && marks.queue_below < marks.refuse_below)
-    return std::unexpected(InvalidArgument(
-        "--queue-below-free", "'" + ByteCountText(marks.queue_below) +
-                                  "' is less than --refuse-below-free (" + ByteCountText(marks.refuse_below) +
-                                  "): jobs wait before anything is refused"));
+    return std::unexpected(InvalidArgument("--queue-below-free", "'" + ByteCountText(marks.queue_below) +
+                                                                     "' is less than --refuse-below-free (" +
+                                                                     ByteCountText(marks.refuse_below) +
+                                                                     "); it must be at least as large"));
   return CheckRest(options.engine);
 }
 
@@ -86,8 +85,8 @@ Status CheckOptionRules(const ServeOptions& options) {
   }
   if (options.network == replica::v1::Manifest::ISOLATED && !options.google_front)
     return std::unexpected(
-        FailedPrecondition("--google-front off needs --network host: a replica in a network of its own "
-                           "reaches nothing but this server",
+        FailedPrecondition("--google-front off needs --network host: a replica in an isolated network can "
+                           "only reach this server",
                            "--google-front"));
   TY_RETURN_IF_ERROR(CheckBackupDir(options));
   return CheckQuotaEngines(options);

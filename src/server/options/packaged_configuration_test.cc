@@ -14,11 +14,12 @@ namespace {
 constexpr char kPreamble[] =
     R"(# The settings of the service. The keys are the flags of `trainyard serve` without "--".
 #
-# Take the # from a line and change its value, then:
+# Remove the # from a line, change the value, and run:
 #
 #     trainyard config check && systemctl restart trainyard
 #
-# `trainyard config show` prints what holds. Secrets do not belong here: name a file that has them.
+# `trainyard config show` prints the effective settings. Do not put secrets here: name a file that
+# contains them.
 )";
 
 /// The settings of the installed service that differ from the defaults.

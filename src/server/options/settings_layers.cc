@@ -119,7 +119,7 @@ Result<ConfigurationFile> LoadConfigurationFile(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0) file.warning = WhoElseMayWrite(status, ::geteuid());
   if (!file.warning.empty())
-    file.warning = path + ": " + file.warning + ": make it writable for its owner alone (chmod 0644)";
+    file.warning = path + ": " + file.warning + ": allow only its owner to write it (chmod 0644)";
   return file;
 }
 

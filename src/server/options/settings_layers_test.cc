@@ -59,25 +59,24 @@ INSTANTIATE_TEST_SUITE_P(
              "f:4: bucket-dir: 'b=x' is not NAME=PATH with an absolute path"}},
         Row{"second_of_a_list",
             "bucket-dir:\n- bucket=/x\n- other=/y\n- bucket=/z\n- third=/x\n",
-            {"f:4: bucket-dir: 'bucket=/z' names a bucket a second time"}},
+            {"f:4: bucket-dir: 'bucket=/z' names a bucket that is given twice"}},
         Row{"between_keys",
             "real-bucket: [bucket]\n\nbucket-dir: {bucket: /x}",
-            {"f:3: bucket-dir: 'bucket=/x' names a bucket that --real-bucket names, too"}},
+            {"f:3: bucket-dir: 'bucket=/x' names a bucket that --real-bucket also names"}},
         Row{"between_options",
             "network: isolated\ngoogle-front: no\n",
-            {"f:2: google-front: --google-front off needs --network host: a replica in a network of its own "
-             "reaches "
-             "nothing but this server"}},
+            {"f:2: google-front: --google-front off needs --network host: a replica in an isolated network "
+             "can only reach this server"}},
         Row{"half_of_a_pair",
             "verbose: true\ntls-key: /y\n",
-            {"f:2: tls-key: a certificate and its key go together: give both"}},
+            {"f:2: tls-key: --tls-certificate and --tls-key must be given together"}},
         Row{"regions",
             "regions:\n  us-central1: gpu\n  mars: local\n  us-east1: 'slurm:'\n",
-            {"f:3: regions: 'mars' is no region of the original",
-             "f:4: regions: 'slurm:' is none of local, slurm, slurm:PARTITION, PARTITION"}},
+            {"f:3: regions: 'mars' is not a region of Google Cloud",
+             "f:4: regions: 'slurm:' must be local, slurm, slurm:PARTITION or PARTITION"}},
         Row{"quota_of_an_engine",
             "regions: {us-central1: local}\nquota: {'project:*:gpus@slurm': 4}\n",
-            {"f:2: quota: 'project:*:gpus@slurm=4': no job goes to the engine slurm by --engine and "
+            {"f:2: quota: 'project:*:gpus@slurm=4': no job runs on the engine slurm with this --engine and "
              "--regions"}},
         Row{"all_by_lines",
             "verbos: 1\nlisten: x\nstop-grace: -1\nnetwork: [host]\n",

@@ -26,13 +26,13 @@ Status AddBucketDir(const std::string& pair, std::map<std::string, std::string>&
   if (!path.starts_with('/')) return refuse("is not NAME=PATH with an absolute path");
   if (const Status valid = wire::ValidateBucketName(name); !valid)
     return refuse("does not begin with a bucket's name: " + valid.error().message);
-  if (!bucket_dirs.emplace(name, path).second) return refuse("names a bucket a second time");
+  if (!bucket_dirs.emplace(name, path).second) return refuse("names a bucket that is given twice");
   return {};
 }
 
 Result<std::string> ReadBackupDir(const std::string& path) {
   if (path.starts_with('/') && path.size() > 1 && !path.ends_with('/')) return path;
-  return std::unexpected(InvalidArgument("", "name an absolute folder, without a slash at its end"));
+  return std::unexpected(InvalidArgument("", "must be an absolute path without a slash at its end"));
 }
 
 /// Reads gigabytes; 0: no limit.
@@ -46,59 +46,58 @@ std::string LimitText(std::optional<std::int64_t> bytes) { return GigabytesText(
 Result<std::int64_t> ReadBytes(const std::string& text) {
   if (const std::optional<std::int64_t> bytes = placement::ParseByteCount(text)) return *bytes;
   return std::unexpected(
-      InvalidArgument("", "'" + text + "' is no number of bytes, as 512MiB, 2GB or 0 (never)"));
+      InvalidArgument("", "'" + text + "' is not a size such as 512MiB, 2GB or 0 (no limit)"));
 }
 
 constexpr Flag kFlags[] = {
-    {"--bucket-dir", "NAME=PATH",
-     "Bucket whose folder is elsewhere on this machine than in DATA/buckets; may be given several times.",
+    {"--bucket-dir", "NAME=PATH", "Directory of a bucket that is not in DATA/buckets. Can be repeated.",
      kRules<At<&Options::bucket_dirs>, AddBucketDir>},
     {"--real-bucket", "NAME",
-     "Bucket of the real Cloud Storage: requests for it are passed on; may be given several times.",
+     "Bucket of Google Cloud Storage. Requests for it are forwarded. Can be repeated.",
      kEach<At<&Options::real_buckets>, ReadText>},
     {"--real-bucket-token", "FILE",
-     "File with an access token for --real-bucket, read for each request (gcloud auth print-access-token > "
-     "FILE); without it only public buckets can be read.",
+     "File with an access token for --real-bucket, which is read for each request (gcloud auth "
+     "print-access-token > FILE). Without it, only public buckets can be read.",
      kText<At<&Options::real_bucket_token>>},
-    {"--no-create-buckets", "", "Refuse job-dirs and uploads that name a bucket which is not there.",
+    {"--no-create-buckets", "", "Reject job directories and uploads that name a bucket that does not exist.",
      kSwitch<At<&Options::create_buckets>, true>},
     {"--backup-dir", "DIR",
-     "Folder below which backups go that are asked for through the API (default: none are made so; "
-     "`trainyard admin backup` on this machine names any folder).",
+     "Directory for backups that are requested through the API. Default: the API makes no backups "
+     "(`trainyard admin backup` on this machine can use any directory).",
      kParsed<At<&Options::backup_dir>, ReadBackupDir>},
     {"--job-logs-max-gb", "GIGABYTES",
-     "Size of a job's log above which the output of its programs is not kept; they go on, and the log says "
-     "how much it lacks; 0: no limit.",
+     "Size limit of a job's log. If it is exceeded, further output of the job's programs is dropped, and the "
+     "log says how much is missing. The programs continue. 0: no limit.",
      kPrinted<At<&Options::job_log_bytes_max>, ReadGigabytes, GigabytesText>},
     {"--replica-logs-max-gb", "GIGABYTES",
-     "The same for the output of one replica, from a start to its end; 0: no limit.",
+     "The same limit for the output of one replica between its start and its end. 0: no limit.",
      kPrinted<At<&Options::replica_log_bytes_max>, ReadGigabytes, GigabytesText>},
     {"--keep-jobs", "AGE",
-     "How long jobs that have ended are kept, with their logs and trials: 90d, 12h, 30m, 45s, or never (none "
-     "is removed).",
+     "How long finished jobs are kept, with their logs and trials: 90d, 12h, 30m, 45s or never (never "
+     "removed).",
      kPrinted<Policy<&retention::Policy::jobs>, retention::ParseKeep, retention::KeepText>},
     {"--keep-logs", "AGE",
-     "How long logs of jobs that have ended are kept, since their last line: 30d, 12h, or never (none is "
-     "removed).",
+     "How long the logs of finished jobs are kept after their last line: 30d, 12h or never (never removed).",
      kPrinted<Policy<&retention::Policy::logs>, retention::ParseKeep, retention::KeepText>},
     {"--keep-environments", "AGE",
-     "How long runtime versions and layers of packages are kept, since a program last began in them: 90d, "
-     "12h, or never (none is removed).",
+     "How long runtime versions and package layers are kept after a program last started in them: 90d, 12h "
+     "or never (never removed).",
      kPrinted<Policy<&retention::Policy::environments>, retention::ParseKeep, retention::KeepText>},
     {"--keep-scratch", "AGE",
-     "How long what killed builds and ended attempts left is kept, since it changed: 7d, 12h, or never.",
+     "How long files of killed builds and finished attempts are kept after their last change: 7d, 12h or "
+     "never.",
      kPrinted<Policy<&retention::Policy::scratch>, retention::ParseKeep, retention::KeepText>},
     {"--environments-max-gb", "GIGABYTES",
-     "Size of runtime versions and layers above which those that have not run for longest are removed; 0: no "
-     "limit.",
+     "Size limit of runtime versions and package layers. If it is exceeded, the least recently used ones are "
+     "removed. 0: no limit.",
      kPrinted<Policy<&retention::Policy::environments_bytes>, ReadLimit, LimitText>},
     {"--queue-below-free", "BYTES",
-     "Free space on the disk of --data below which no job and no replica begins: jobs stay QUEUED, restarts "
-     "wait, and both say why; what runs goes on; 0: never.",
+     "No job or replica starts while the disk of --data has less free space than this. Jobs stay QUEUED and "
+     "restarts wait; both report the reason. Running jobs continue. 0: no limit.",
      kPrinted<Marks<&retention::DiskMarks::queue_below>, ReadBytes, ByteCountText>},
     {"--refuse-below-free", "BYTES",
-     "Free space below which jobs are not created (429) and uploads are refused (507), and /readyz is 503; "
-     "0: never.",
+     "With less free space than this, jobs cannot be created (429), uploads are rejected (507), and /readyz "
+     "returns 503. 0: no limit.",
      kPrinted<Marks<&retention::DiskMarks::refuse_below>, ReadBytes, ByteCountText>},
 };
 

@@ -44,11 +44,11 @@ TEST(StorageFlags, NameWhatIsWrong) {
                             "'0d' is no time to keep it, as 90d, 12h, 30m, 45s (1s to 36500d) or never"));
   EXPECT_EQ(
       Read({"--queue-below-free=lots"}).error(),
-      InvalidArgument("--queue-below-free", "'lots' is no number of bytes, as 512MiB, 2GB or 0 (never)"));
-  EXPECT_EQ(Read({"--queue-below-free=1MiB"}).error(),
-            InvalidArgument("--queue-below-free",
-                            "'1MiB' is less than --refuse-below-free (256MiB): jobs wait before anything is "
-                            "refused"));
+      InvalidArgument("--queue-below-free", "'lots' is not a size such as 512MiB, 2GB or 0 (no limit)"));
+  EXPECT_EQ(
+      Read({"--queue-below-free=1MiB"}).error(),
+      InvalidArgument("--queue-below-free",
+                      "'1MiB' is less than --refuse-below-free (256MiB); it must be at least as large"));
 }
 
 }  // namespace

@@ -14,19 +14,19 @@ LOG = ["INFO\t2026-11-20 00:00:01 +0000\tservice\t\tValidating job requirements.
 COMMANDS = ["Available groups for trainyard ai-platform jobs:", "", "      submit", "",
             "Available commands for trainyard ai-platform jobs:", "",
             "      cancel                  Cancel a running training job.",
-            "      delete                  Remove a job that has ended, with its log, figures and trials (administrators).",
+            "      delete                  Delete a finished job with its log, metrics and trials (administrators only).",
             "      describe                Describe a training job.",
-            "      download                Copy the files that a job wrote to its folder.",
+            "      download                Download the files from a job's output folder.",
             "      list                    List existing training jobs.",
-            "      maintain                Stop a replica of a job and start it again, as maintenance does.",
-            "      open                    Print the address of a job.",
-            "      rerun                   Run a job once more, as a new job: other arguments after --.",
+            "      maintain                Restart a replica of a job, as a maintenance event of its machine would.",
+            "      open                    Print the URL of a job.",
+            "      rerun                   Submit a job again as a new job, optionally with other arguments after --.",
             "      shell                   Open a shell in a replica of a running training job.",
             "      stream-logs             Show logs from a running training job.",
-            "      tensorboard             Start TensorBoard on the folder of a job.",
-            "      trials                  Show the trials of a hyperparameter tuning job: --format table, csv, json, yaml.",
+            "      tensorboard             Start TensorBoard on a job's output folder.",
+            "      trials                  Show the trials of a hyperparameter tuning job. Formats: table, csv, json, yaml.",
             "      update                  Update the labels of a training job.",
-            "      wait                    Wait for the end of a job; the exit status is 0 if it succeeded.", "",
+            "      wait                    Wait until a job has finished. The exit status is 0 if it succeeded.", "",
             "For detailed information on a command and its flags, run:", "  trainyard ai-platform jobs COMMAND --help"]
 
 
@@ -59,7 +59,7 @@ DIFFERENCES = {
         ERROR + 'Expected type string for field pythonVersion, found 3.7; put it in quotes: "3.7"']},
     "config_int_for_string": {"stderr": [
         ERROR + 'Expected type string for field pythonModule, found 7; put it in quotes: "7"']},
-    "config_scalar": {"stderr": [ERROR + "the configuration file must hold a Job: a mapping of field names to values"]},
+    "config_scalar": {"stderr": [ERROR + "the configuration file must contain a Job: a mapping of field names to values"]},
     # gcloud names an account; there is none here, and the server's own words say more.
     "create_forbidden": {"stderr": [ERROR + "PERMISSION_DENIED: no"]},
     "list_error": {"stderr": ["ERROR: (trainyard.ai-platform.jobs.list) PERMISSION_DENIED: no"]},

@@ -11,7 +11,7 @@
 
 #include "base/ascii.h"
 #include "base/async/file.h"
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 #include "cli/gcloud/json_value.h"
 
 namespace trainyard::cli {
@@ -117,7 +117,7 @@ ClientSetting FindServer(const SettingSources& sources, const std::optional<std:
   if (auto url = sources.variable("TRAINYARD_SERVER")) return {*url, "TRAINYARD_SERVER"};
   std::string data_dir = DefaultDataDir(sources);
   if (auto note = ReadServerNote(sources, data_dir)) return {note->url, data_dir + "/run/server.json"};
-  if (const KeptLogins kept = ReadLogins(sources); !kept.active.empty())
+  if (const ServerLogins kept = ReadLogins(sources); !kept.active.empty())
     return {kept.active, "trainyard auth login"};
   return {"http://127.0.0.1:8470", "default"};
 }

@@ -5,7 +5,7 @@
 #include "base/text/percent.h"
 #include "base/wire/resource_name.h"
 #include "cli/auth/access_token.h"
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 #include "cli/gcloud/yaml.h"
 
 namespace trainyard::cli {
@@ -15,18 +15,18 @@ namespace {
 std::string CaFileOf(const SettingSources& sources, const std::string& data_dir, const std::string& server) {
   const std::optional<ServerNote> note = ReadServerNote(sources, data_dir);
   if (note && server.starts_with("https://") && server == note->tls_url) return note->ca_file;
-  const KeptLogins kept = ReadLogins(sources);
-  const KeptLogin* login = kept.Find(server);
+  const ServerLogins kept = ReadLogins(sources);
+  const ServerLogin* login = kept.Find(server);
   return login == nullptr ? std::string() : login->ca_file;
 }
 
 }  // namespace
 
-Result<OpenedSession> OpenSession(const LocalSession& local, std::string program) {
+Result<ClientSession> OpenSession(const LocalSession& local, std::string program) {
   const auto& [arguments, sources, console] = local;
   TY_TRY(ClientSetting server, ServerOf(arguments, sources));
   const std::string data_dir = DataDirOf(arguments, sources);
-  TY_TRY(FoundToken token, FindToken(arguments, sources, data_dir, server.value));
+  TY_TRY(ClientToken token, FindToken(arguments, sources, data_dir, server.value));
   const std::string ca_file = CaFileOf(sources, data_dir, server.value);
   Result<std::unique_ptr<ApiClient>> made =
       MakeApiClient({.url = server.value,
@@ -41,7 +41,7 @@ Result<OpenedSession> OpenSession(const LocalSession& local, std::string program
   ClientSetting project =
       FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
   ApiClient& client = **made;
-  return OpenedSession{.client = *std::move(made),
+  return ClientSession{.client = *std::move(made),
                        .session = {local,
                                    client,
                                    std::move(program),

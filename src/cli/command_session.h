@@ -50,14 +50,14 @@ struct CommandSession : LocalSession {
 inline constexpr std::string_view kServerAway = "The server cannot be reached. Retrying for 30 seconds.\n";
 
 /// A session with the client that it uses.
-struct OpenedSession {
+struct ClientSession {
   std::unique_ptr<ApiClient> client;
   CommandSession session;
 };
 
 /// Finds the server, the project and the token by flags and settings; sends nothing. kInvalidArgument: the
 /// server's address is not valid.
-[[nodiscard]] Result<OpenedSession> OpenSession(const LocalSession& session, std::string program);
+[[nodiscard]] Result<ClientSession> OpenSession(const LocalSession& session, std::string program);
 
 /// A command's exit status. An error is printed after "ERROR: (path) ", and the status is 1.
 using ExitStatus = Result<int>;

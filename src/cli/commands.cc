@@ -80,8 +80,8 @@ std::span<const Command* const> Commands() {
   return kAll;
 }
 
-FoundCommand FindCommand(const std::vector<std::string>& words) {
-  FoundCommand found;
+CommandMatch FindCommand(const std::vector<std::string>& words) {
+  CommandMatch found;
   std::string path;
   for (std::size_t i = 0; i < words.size(); ++i) {
     path += (path.empty() ? "" : " ") + words[i];

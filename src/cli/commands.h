@@ -42,11 +42,11 @@ struct Command {
 
 /// The longest command or group that the words begin with. `command` is null for a group ("jobs"); then
 /// `depth` words form the group's path.
-struct FoundCommand {
+struct CommandMatch {
   const Command* command = nullptr;
   std::size_t depth = 0;
 };
-[[nodiscard]] FoundCommand FindCommand(const std::vector<std::string>& words);
+[[nodiscard]] CommandMatch FindCommand(const std::vector<std::string>& words);
 
 /// The names that may follow a group's path ("" is the top level), sorted, each with its summary; groups have
 /// no summary.

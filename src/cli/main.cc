@@ -60,7 +60,7 @@ Invocation ReadInvocation(int argc, char** argv) {
   invocation.program += group;
   invocation.untracked += group;
   Words& words = invocation.words;
-  const FoundCommand found = FindCommand(words);
+  const CommandMatch found = FindCommand(words);
   // The words after "--", or after a program's name, belong to the program.
   const auto place = found.command != nullptr && found.command->spec.program
                          ? words.begin() + static_cast<std::ptrdiff_t>(found.depth)
@@ -156,7 +156,7 @@ ExitStatus RunWithServer(const CommandSpec& command, ServerCommand run, const In
   const bool own = command.path == "jobs trials" && (asked == "csv" || asked == "table");
   if (own) asked.reset();  // a format that only this command has
   TY_TRY(OutputFormat format, ParseOutputFormat(asked));
-  TY_TRY(OpenedSession opened, OpenSession({arguments, sources, console}, invocation.untracked));
+  TY_TRY(ClientSession opened, OpenSession({arguments, sources, console}, invocation.untracked));
   opened.session.format = std::move(format);
   ExitStatus status = run(opened.session);
   if (status) return status;
@@ -205,7 +205,7 @@ int ShowHelp(const Invocation& invocation, const Words& about, ServeFlags serve_
     Console({}).Out(PrintServeHelp(serve_flags()));
     return 0;
   }
-  FoundCommand found = FindCommand(about);
+  CommandMatch found = FindCommand(about);
   if (found.command == nullptr && found.depth != about.size())
     return RefuseWords({invocation.program, invocation.untracked, about}, found.depth);
   Console console({});
@@ -226,7 +226,7 @@ int RunCommandLine(int argc, char** argv, const ServerSide& server) {
                             ProcessSettingSources(), Console({}));
   Invocation invocation = ReadInvocation(argc, argv);
   if (invocation.words.size() == 1 && invocation.words.front() == "--version") invocation.words = {"version"};
-  FoundCommand found = FindCommand(invocation.words);
+  CommandMatch found = FindCommand(invocation.words);
   if (found.command == nullptr) return RefuseWords(invocation, found.depth);
   Words rest(invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth), invocation.words.end());
   const CommandSpec& command = found.command->spec;

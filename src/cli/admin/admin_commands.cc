@@ -172,7 +172,7 @@ std::string AdminDataDir(const Arguments& arguments, const SettingSources& sourc
 
 Result<AdminServer> AdminServer::Find(const LocalSession& session) {
   TY_TRY(OutputFormat format, session.Format());
-  TY_TRY(OpenedSession opened, OpenSession(session, "trainyard"));
+  TY_TRY(ClientSession opened, OpenSession(session, "trainyard"));
   opened.session.format = std::move(format);
   return AdminServer(std::move(opened));
 }

@@ -30,9 +30,9 @@ class AdminServer {
   [[nodiscard]] Result<bool> UseSocket(const std::string& data);
 
  private:
-  explicit AdminServer(OpenedSession opened) : opened_(std::move(opened)) {}
+  explicit AdminServer(ClientSession opened) : opened_(std::move(opened)) {}
   [[nodiscard]] ApiClient& client() noexcept { return local_ ? *local_ : *opened_.client; }
-  OpenedSession opened_;
+  ClientSession opened_;
   std::unique_ptr<ApiClient> local_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/async/file.h"
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 #include "cli/terminal_input.h"
 
 namespace trainyard::cli {
@@ -24,9 +24,9 @@ constexpr std::array<Variable, 4> kVariables{{{"TRAINYARD_TOKEN", false},
                                               {"CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", true},
                                               {"CLOUDSDK_AUTH_ACCESS_TOKEN", false}}};
 
-Result<FoundToken> FromFile(const std::string& path, std::string source) {
+Result<ClientToken> FromFile(const std::string& path, std::string source) {
   Result<std::string> text = ReadTokenFile(path);
-  if (text) return FoundToken{.text = *std::move(text), .source = std::move(source)};
+  if (text) return ClientToken{.text = *std::move(text), .source = std::move(source)};
   text.error().message = "Cannot read the token that " + source + " names: " + text.error().message;
   return std::unexpected(std::move(text).error());
 }
@@ -65,23 +65,23 @@ Result<std::string> ReadTokenFile(const std::string& path) {
   return token;
 }
 
-Result<FoundToken> FindToken(const Arguments& arguments, const SettingSources& sources,
-                             const std::string& data_dir, const std::string& server) {
+Result<ClientToken> FindToken(const Arguments& arguments, const SettingSources& sources,
+                              const std::string& data_dir, const std::string& server) {
   if (const auto path = arguments.Value("--access-token-file")) return FromFile(*path, "--access-token-file");
   for (const Variable& variable : kVariables) {
     const auto value = sources.variable(variable.name);
     if (!value) continue;
     if (variable.is_file) return FromFile(*value, variable.name);
-    return FoundToken{.text = std::string(TrimSpace(*value)), .source = variable.name};
+    return ClientToken{.text = std::string(TrimSpace(*value)), .source = variable.name};
   }
-  const KeptLogins kept = ReadLogins(sources);
-  if (const KeptLogin* login = kept.Find(server); login != nullptr)
-    return FoundToken{.text = login->token, .source = "trainyard auth login"};
+  const ServerLogins kept = ReadLogins(sources);
+  if (const ServerLogin* login = kept.Find(server); login != nullptr)
+    return ClientToken{.text = login->token, .source = "trainyard auth login"};
   const std::optional<ServerNote> note = ReadServerNote(sources, data_dir);
-  if (!note || !IsServerOf(*note, server)) return FoundToken{};
+  if (!note || !IsServerOf(*note, server)) return ClientToken{};
   const std::string path = AdministratorsTokenFile(data_dir);
   const auto own = sources.read_file(path);
-  return own ? FoundToken{.text = std::string(TrimSpace(*own)), .source = path} : FoundToken{};
+  return own ? ClientToken{.text = std::string(TrimSpace(*own)), .source = path} : ClientToken{};
 }
 
 }  // namespace trainyard::cli

@@ -10,7 +10,7 @@ namespace trainyard::cli {
 
 /// A token and what named it: "--access-token-file", "TRAINYARD_TOKEN", "trainyard auth login". Both empty:
 /// there is none.
-struct FoundToken {
+struct ClientToken {
   std::string text;
   std::string source;
 };
@@ -19,8 +19,8 @@ struct FoundToken {
 /// TRAINYARD_TOKEN_FILE, CLOUDSDK_AUTH_ACCESS_TOKEN_FILE, CLOUDSDK_AUTH_ACCESS_TOKEN, the login for this very
 /// address, and DATA/admin-token where this account can read it and the server is that of DATA and asks who
 /// its callers are. The last two are never sent to any other server. Errors: a named file's.
-[[nodiscard]] Result<FoundToken> FindToken(const Arguments& arguments, const SettingSources& sources,
-                                           const std::string& data_dir, const std::string& server);
+[[nodiscard]] Result<ClientToken> FindToken(const Arguments& arguments, const SettingSources& sources,
+                                            const std::string& data_dir, const std::string& server);
 
 /// The file of a server's own administrator token: DATA/admin-token.
 [[nodiscard]] std::string AdministratorsTokenFile(const std::string& data_dir);

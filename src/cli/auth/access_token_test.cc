@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/async/testing/temporary_folder.h"
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 
 namespace trainyard::cli {
 namespace {
@@ -15,9 +15,9 @@ constexpr char kLocal[] = "http://127.0.0.1:8470";
 constexpr char kLogins[] =
     R"({"active": "https://yard:1", "logins": [{"server": "https://yard:1", "token": "ty_login", "principal": "p"}]})";
 
-class AccessToken : public testing::Test {
+class FindTokenTest : public testing::Test {
  protected:
-  AccessToken() {
+  FindTokenTest() {
     files_["/data/run/server.json"] =
         R"({"url": "http://127.0.0.1:8470", "tls_url": "https://127.0.0.1:8471", "auth": true})";
     files_["/data/admin-token"] = "ty_admin\n";
@@ -33,7 +33,7 @@ class AccessToken : public testing::Test {
     return found == all.end() ? std::nullopt : std::optional(found->second);
   }
   std::string Token(const std::string& server) {
-    const Result<FoundToken> token = FindToken(arguments_, sources_, "/data", server);
+    const Result<ClientToken> token = FindToken(arguments_, sources_, "/data", server);
     return token ? token->text + " (" + token->source + ")" : token.error().message;
   }
 
@@ -45,7 +45,7 @@ class AccessToken : public testing::Test {
   std::map<std::string, std::string> files_;
 };
 
-TEST_F(AccessToken, TheNearestSettingWins) {
+TEST_F(FindTokenTest, TheNearestSettingWins) {
   EXPECT_EQ(Token(kLocal), "ty_admin (/data/admin-token)");
   EXPECT_EQ(Token("https://127.0.0.1:8471/"), "ty_admin (/data/admin-token)");
   EXPECT_EQ(Token("https://yard:1"), "ty_login (trainyard auth login)");
@@ -61,7 +61,7 @@ TEST_F(AccessToken, TheNearestSettingWins) {
   EXPECT_EQ(Token(kLocal), "ty_file (--access-token-file)");
 }
 
-TEST_F(AccessToken, KeptOnesGoToTheirOwnServerAlone) {
+TEST_F(FindTokenTest, KeptOnesGoToTheirOwnServerAlone) {
   EXPECT_EQ(Token("http://127.0.0.1:9999"), " ()");
   EXPECT_EQ(Token("https://yard:11"), " ()");
   EXPECT_EQ(Token("http://yard:1"), " ()");
@@ -71,7 +71,7 @@ TEST_F(AccessToken, KeptOnesGoToTheirOwnServerAlone) {
   EXPECT_EQ(Token(kLocal), " ()");
 }
 
-TEST_F(AccessToken, ANamedFileMustBeThere) {
+TEST_F(FindTokenTest, ANamedFileMustBeThere) {
   variables_["TRAINYARD_TOKEN_FILE"] = folder_.path() + "/none";
   EXPECT_TRUE(Token(kLocal).starts_with("Cannot read the token that TRAINYARD_TOKEN_FILE names: "));
   std::ofstream(file_, std::ios::trunc) << "\n";
@@ -79,7 +79,7 @@ TEST_F(AccessToken, ANamedFileMustBeThere) {
   EXPECT_TRUE(Token(kLocal).ends_with("is empty"));
 }
 
-TEST_F(AccessToken, TheServerOfADataDirectory) {
+TEST_F(FindTokenTest, TheServerOfADataDirectory) {
   arguments_.flags["--data"] = {"/data"};
   EXPECT_EQ(ServerOf(arguments_, sources_)->value, kLocal);
   arguments_.flags["--data"] = {"/none"};

@@ -10,7 +10,7 @@
 
 #include "base/text/percent.h"
 #include "cli/auth/access_token.h"
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 #include "cli/command_session.h"
 #include "cli/commands.h"
 #include "cli/gcloud/common_flags.h"
@@ -19,7 +19,7 @@
 namespace trainyard::cli {
 namespace {
 
-Result<std::unique_ptr<ApiClient>> ClientOf(const KeptLogin& login) {
+Result<std::unique_ptr<ApiClient>> ClientOf(const ServerLogin& login) {
   return MakeApiClient(
       {.url = login.server, .ca_file = login.ca_file, .token = login.token, .hidden = {}, .on_wait = {}});
 }
@@ -37,9 +37,9 @@ std::string CaFileFor(const Arguments& arguments, const SettingSources& sources,
 }
 
 /// The login that --server names, else the active one.
-Result<KeptLogin> ChosenLogin(const Arguments& arguments, const KeptLogins& kept) {
+Result<ServerLogin> ChosenLogin(const Arguments& arguments, const ServerLogins& kept) {
   const std::string server = PlainServer(arguments.Value("--server").value_or(kept.active));
-  if (const KeptLogin* login = kept.Find(server); login != nullptr) return *login;
+  if (const ServerLogin* login = kept.Find(server); login != nullptr) return *login;
   return std::unexpected(NotFound(server.empty() ? "You are not logged in to any server."
                                                  : "You are not logged in to [" + server +
                                                        "]. To list your logins: trainyard auth list"));
@@ -47,7 +47,7 @@ Result<KeptLogin> ChosenLogin(const Arguments& arguments, const KeptLogins& kept
 
 /// Asks the server who the token is, then keeps it.
 ExitStatus LogIn(const LocalSession& session) {
-  KeptLogin login;
+  ServerLogin login;
   login.server = PlainServer(FindServer(session.sources, session.arguments.Value("--server")).value);
   login.ca_file = CaFileFor(session.arguments, session.sources, login.server);
   TY_TRY(login.token, ReadTokenFile(session.arguments.Value("--token-file").value_or("-")));
@@ -67,8 +67,8 @@ ExitStatus LogIn(const LocalSession& session) {
 }
 
 ExitStatus LogOut(const LocalSession& session) {
-  KeptLogins kept = ReadLogins(session.sources);
-  TY_TRY(const KeptLogin login, ChosenLogin(session.arguments, kept));
+  ServerLogins kept = ReadLogins(session.sources);
+  TY_TRY(const ServerLogin login, ChosenLogin(session.arguments, kept));
   TY_RETURN_IF_ERROR(WriteLogins(session.sources, WithoutLogin(std::move(kept), login.server)));
   session.console.Status("Logged out of " + login.server + ".\n");
   return 0;
@@ -76,7 +76,7 @@ ExitStatus LogOut(const LocalSession& session) {
 
 /// As logout, and the token is no token any more.
 ExitStatus RevokeLogin(const LocalSession& session) {
-  TY_TRY(const KeptLogin login, ChosenLogin(session.arguments, ReadLogins(session.sources)));
+  TY_TRY(const ServerLogin login, ChosenLogin(session.arguments, ReadLogins(session.sources)));
   TY_TRY(const std::unique_ptr<ApiClient> client, ClientOf(login));
   TY_TRY(const Json who, WhoAmI(*client));
   const std::string id = TextAt(who, "tokenId");
@@ -92,10 +92,10 @@ ExitStatus RevokeLogin(const LocalSession& session) {
 
 ExitStatus ListLogins(const LocalSession& session) {
   TY_TRY(const OutputFormat format, session.Format());
-  const KeptLogins kept = ReadLogins(session.sources);
+  const ServerLogins kept = ReadLogins(session.sources);
   Rows rows{{"ACTIVE", "SERVER", "PRINCIPAL"}};
   std::vector<Json> resources;
-  for (const KeptLogin& login : kept.logins) {
+  for (const ServerLogin& login : kept.logins) {
     const bool is_active = login.server == kept.active;
     rows.push_back({is_active ? "*" : "", login.server, login.principal});
     resources.push_back(JsonObject({{"active", JsonBool(is_active)},
@@ -109,7 +109,7 @@ ExitStatus ListLogins(const LocalSession& session) {
 ExitStatus PrintAccessToken(const LocalSession& session) {
   const std::string data_dir = DataDirOf(session.arguments, session.sources);
   TY_TRY(const ClientSetting server, ServerOf(session.arguments, session.sources));
-  TY_TRY(const FoundToken token, FindToken(session.arguments, session.sources, data_dir, server.value));
+  TY_TRY(const ClientToken token, FindToken(session.arguments, session.sources, data_dir, server.value));
   if (token.text.empty()) {
     return std::unexpected(NotFound(
         "There is no token for " + server.value +

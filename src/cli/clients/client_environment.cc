@@ -53,7 +53,7 @@ std::string WriteBundle(const SettingSources& sources, const std::string& ca_fil
 }
 
 /// gsutil's settings; its own are those of the real Cloud Storage.
-Result<std::string> WriteBoto(const SettingSources& sources, const FoundServer& found,
+Result<std::string> WriteBoto(const SettingSources& sources, const RunningServer& found,
                               const std::string& ca_file, const std::string& project,
                               const ClientLogin& login) {
   const std::string& tls_url = IsOnLoopback(found) ? found.tls_url : found.url;
@@ -101,7 +101,7 @@ bool IsSet(const SettingSources& sources, const std::string& name) {
 }
 
 /// The files that the variables name, and the files that they replace.
-Result<ClientEnvironment> MakeEnvironment(const FoundServer& found, const SettingSources& sources,
+Result<ClientEnvironment> MakeEnvironment(const RunningServer& found, const SettingSources& sources,
                                           const std::string& project, const ClientLogin& login) {
   ClientEnvironment environment{.url = found.url, .tls_url = found.tls_url, .project = project};
   environment.token_file = login.token_file;
@@ -118,7 +118,7 @@ Result<ClientEnvironment> MakeEnvironment(const FoundServer& found, const Settin
   return environment;
 }
 
-void WarnOfServer(const FoundServer& found, const SettingSources& sources, const Console& console) {
+void WarnOfServer(const RunningServer& found, const SettingSources& sources, const Console& console) {
   if (!found.elsewhere.empty())
     console.Warn("the server at " + found.url + " (from: " + found.where +
                  ") is not that of the data directory " + found.data_dir + ", which is at " +
@@ -275,7 +275,7 @@ ExitStatus PrintClientEnvironment(const LocalSession& session) {
     session.console.Out(lines);
     return 0;
   }
-  TY_TRY(const FoundServer found, FindRunningServer(session.arguments, session.sources));
+  TY_TRY(const RunningServer found, FindRunningServer(session.arguments, session.sources));
   const ClientSetting project = ProjectOf(found, session.arguments, session.sources);
   TY_TRY(const ClientLogin login,
          MakeClientLogin(found, session.arguments, session.sources, Universe::kServers));

@@ -7,7 +7,7 @@
 #include "base/async/file.h"
 #include "base/tls/certificate.h"
 #include "cli/auth/access_token.h"
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 #include "cli/clients/client_environment.h"
 #include "cli/gcloud/json_value.h"
 #include "net/front/boto_file.h"
@@ -23,7 +23,7 @@ Status WriteIfOther(const SettingSources& sources, const std::string& path, cons
 }
 
 /// Made once: making one takes a tenth of a second.
-Result<std::string> Key(const FoundServer& found, const SettingSources& sources) {
+Result<std::string> Key(const RunningServer& found, const SettingSources& sources) {
   const std::string path = found.data_dir + "/run/client-key.pem";
   if (std::optional<std::string> kept = sources.read_file(path); kept && tls::ParsePrivateKey(*kept))
     return *std::move(kept);
@@ -33,7 +33,7 @@ Result<std::string> Key(const FoundServer& found, const SettingSources& sources)
   return text;
 }
 
-std::string UniverseOf(const FoundServer& found, Universe universe) {
+std::string UniverseOf(const RunningServer& found, Universe universe) {
   if (universe == Universe::kGoogles) return "googleapis.com";
   return "localhost" + found.tls_url.substr(found.tls_url.rfind(':'));
 }
@@ -49,7 +49,7 @@ std::filesystem::path FolderOf(const std::string& server, const SettingSources& 
 }
 
 /// The universe is the server's own where it has names with TLS, as the variables say it.
-std::string ExternalAccount(const FoundServer& found, const std::string& token_file, Universe universe) {
+std::string ExternalAccount(const RunningServer& found, const std::string& token_file, Universe universe) {
   Json json = JsonObject({{"type", JsonString("external_account")},
                           {"audience", JsonString("//iam.googleapis.com/trainyard")},
                           {"subject_token_type", JsonString("urn:ietf:params:oauth:token-type:jwt")},
@@ -61,7 +61,7 @@ std::string ExternalAccount(const FoundServer& found, const std::string& token_f
   return PrintIndented(json) + "\n";
 }
 
-std::string WhereToGetOne(const FoundServer& found) {
+std::string WhereToGetOne(const RunningServer& found) {
   return "The server at " + found.url +
          " requires a login, and there is no token for it. Log in: trainyard auth login --server " +
          found.url + " --token-file FILE";
@@ -75,7 +75,7 @@ std::optional<std::string> DefaultCredentialsFile(const SettingSources& sources)
   return path;
 }
 
-Result<std::string> StandInCredentials(const FoundServer& found, const SettingSources& sources,
+Result<std::string> StandInCredentials(const RunningServer& found, const SettingSources& sources,
                                        Universe universe) {
   if (!DefaultCredentialsFile(sources)) return std::string();
   TY_TRY(const std::string key, Key(found, sources));
@@ -95,10 +95,10 @@ Result<std::string> StandInCredentials(const FoundServer& found, const SettingSo
   return path;
 }
 
-Result<ClientLogin> MakeClientLogin(const FoundServer& found, const Arguments& arguments,
+Result<ClientLogin> MakeClientLogin(const RunningServer& found, const Arguments& arguments,
                                     const SettingSources& sources, Universe universe) {
   if (!found.asks_who) return ClientLogin{};
-  TY_TRY(FoundToken token, FindToken(arguments, BeforeSettings(sources), found.data_dir, found.url));
+  TY_TRY(ClientToken token, FindToken(arguments, BeforeSettings(sources), found.data_dir, found.url));
   if (token.text.empty()) return std::unexpected(FailedPrecondition(WhereToGetOne(found)));
   const std::filesystem::path folder = FolderOf(found.url, sources);
   TY_RETURN_IF_ERROR(MakePrivateFolder(folder.parent_path().parent_path()));
@@ -116,8 +116,8 @@ Result<ClientLogin> MakeClientLogin(const FoundServer& found, const Arguments& a
   return login;
 }
 
-Result<std::string> WriteLoginBoto(const FoundServer& found, const ClientLogin& login, const ClientBoto& boto,
-                                   const SettingSources& sources) {
+Result<std::string> WriteLoginBoto(const RunningServer& found, const ClientLogin& login,
+                                   const ClientBoto& boto, const SettingSources& sources) {
   const std::string text = front::BotoFile({.ca_bundle = boto.ca_file,
                                             .project = boto.project,
                                             .host = boto.host,

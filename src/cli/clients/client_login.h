@@ -25,8 +25,8 @@ enum class Universe {
 /// A key of no account, which leads clients' libraries of any age to the server: DATA/run/with-credentials
 /// .json or client-credentials.json, made if need be, with mode 0600. Empty where the user has no default
 /// credentials that it would have to replace. `found` has a note. Errors: the data directory's.
-[[nodiscard]] Result<std::string> StandInCredentials(const FoundServer& found, const SettingSources& sources,
-                                                     Universe universe);
+[[nodiscard]] Result<std::string> StandInCredentials(const RunningServer& found,
+                                                     const SettingSources& sources, Universe universe);
 
 /// Files with which clients that are not ours log in to a server. All empty: it asks nobody who they are.
 struct ClientLogin {
@@ -40,7 +40,7 @@ struct ClientLogin {
 /// Writes what is not there yet beside the user's logins, in a folder for this server, mode 0600. What an
 /// earlier `trainyard env` of this shell has set is passed over. kFailedPrecondition: the server asks, and
 /// there is no token for it. Source: spec access.md section 2, "External account".
-[[nodiscard]] Result<ClientLogin> MakeClientLogin(const FoundServer& found, const Arguments& arguments,
+[[nodiscard]] Result<ClientLogin> MakeClientLogin(const RunningServer& found, const Arguments& arguments,
                                                   const SettingSources& sources, Universe universe);
 
 /// gsutil's settings that log in with the token: its refresh token, since it takes no other (spec access.md
@@ -51,7 +51,7 @@ struct ClientBoto {
   std::string host;  ///< empty: Google's names
   std::string port;
 };
-[[nodiscard]] Result<std::string> WriteLoginBoto(const FoundServer& found, const ClientLogin& login,
+[[nodiscard]] Result<std::string> WriteLoginBoto(const RunningServer& found, const ClientLogin& login,
                                                  const ClientBoto& boto, const SettingSources& sources);
 
 }  // namespace trainyard::cli

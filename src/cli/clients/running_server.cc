@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/api_client.h"
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 #include "cli/command_session.h"
 
 namespace trainyard::cli {
@@ -53,7 +53,7 @@ Status CheckHealth(ApiClient& client, const std::string& url) {
 
 }  // namespace
 
-Result<FoundServer> FindRunningServer(const Arguments& arguments, const SettingSources& sources) {
+Result<RunningServer> FindRunningServer(const Arguments& arguments, const SettingSources& sources) {
   const std::string named = arguments.Value("--data").value_or(DefaultDataDir(sources));
   const std::string data_dir = std::filesystem::absolute(named).lexically_normal().string();
   std::optional<ServerNote> note = ReadServerNote(sources, data_dir);
@@ -61,9 +61,9 @@ Result<FoundServer> FindRunningServer(const Arguments& arguments, const SettingS
   while (server.value.ends_with('/')) server.value.pop_back();
   // This machine's server is asked without TLS, whichever of its addresses is named.
   if (note && server.value == note->tls_url) server.value = note->url;
-  FoundServer found{.url = server.value, .where = server.source, .data_dir = data_dir};
-  const KeptLogins kept = ReadLogins(sources);
-  if (const KeptLogin* login = kept.Find(server.value); login != nullptr) found.ca_file = login->ca_file;
+  RunningServer found{.url = server.value, .where = server.source, .data_dir = data_dir};
+  const ServerLogins kept = ReadLogins(sources);
+  if (const ServerLogin* login = kept.Find(server.value); login != nullptr) found.ca_file = login->ca_file;
   TY_TRY(std::unique_ptr<ApiClient> client, MakeApiClient({.url = server.value, .ca_file = found.ca_file}));
   TY_RETURN_IF_ERROR(CheckHealth(*client, server.value));
   found.asks_who = AsksWho(*client);
@@ -82,7 +82,8 @@ Result<FoundServer> FindRunningServer(const Arguments& arguments, const SettingS
   return found;
 }
 
-ClientSetting ProjectOf(const FoundServer& found, const Arguments& arguments, const SettingSources& sources) {
+ClientSetting ProjectOf(const RunningServer& found, const Arguments& arguments,
+                        const SettingSources& sources) {
   ClientSetting project =
       FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
   if (project.source == "default" && !found.project.empty()) return {found.project, "the server"};

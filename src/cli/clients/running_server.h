@@ -9,7 +9,7 @@
 namespace trainyard::cli {
 
 /// A server that has just answered, for clients that are not ours.
-struct FoundServer {
+struct RunningServer {
   std::string url;       ///< http://127.0.0.1:8470, or https://yard.example:8443 of another machine
   std::string where;     ///< what named it
   std::string data_dir;  ///< the one that was asked for, absolute
@@ -23,15 +23,17 @@ struct FoundServer {
 };
 
 /// Whether its address without TLS was named, which it has on its own machine alone.
-[[nodiscard]] inline bool IsOnLoopback(const FoundServer& found) { return found.url.starts_with("http://"); }
+[[nodiscard]] inline bool IsOnLoopback(const RunningServer& found) {
+  return found.url.starts_with("http://");
+}
 
 /// The server that --server, --data, TRAINYARD_SERVER or TRAINYARD_DATA name, else this account's own. Asks
 /// it. Errors say what to do: there is none, it may not be asked, or it is no Trainyard server.
-[[nodiscard]] Result<FoundServer> FindRunningServer(const Arguments& arguments,
-                                                    const SettingSources& sources);
+[[nodiscard]] Result<RunningServer> FindRunningServer(const Arguments& arguments,
+                                                      const SettingSources& sources);
 
 /// --project, the settings of gcloud, or the server's own.
-[[nodiscard]] ClientSetting ProjectOf(const FoundServer& found, const Arguments& arguments,
+[[nodiscard]] ClientSetting ProjectOf(const RunningServer& found, const Arguments& arguments,
                                       const SettingSources& sources);
 
 }  // namespace trainyard::cli

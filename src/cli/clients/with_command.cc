@@ -122,7 +122,7 @@ GoogleView MakeGoogleView(const ServerNote& note, const std::string& data_dir, c
 /// nothing to do.
 constexpr const char* kWithin = "TRAINYARD_WITH";
 
-Status CheckFront(const FoundServer& found) {
+Status CheckFront(const RunningServer& found) {
   if (!found.note) {
     return std::unexpected(FailedPrecondition(
         "The server at " + found.url + " (from: " + found.where + ") is not that of the data directory " +
@@ -138,7 +138,7 @@ Status CheckFront(const FoundServer& found) {
 }
 
 /// If the server requires login, its metadata server gives no token, and clients log in by files.
-Result<OwnFiles> MakeOwnFiles(const FoundServer& found, const Arguments& arguments,
+Result<OwnFiles> MakeOwnFiles(const RunningServer& found, const Arguments& arguments,
                               const SettingSources& sources, const std::string& project) {
   OwnFiles own;
   if (!found.asks_who) {
@@ -158,7 +158,7 @@ Result<OwnFiles> MakeOwnFiles(const FoundServer& found, const Arguments& argumen
 ExitStatus RunWith(const LocalSession& session) {
   if (!session.arguments.passthrough || session.arguments.passthrough->empty())
     return std::unexpected(UsageError("COMMAND", "Must be specified: trainyard with -- COMMAND [ARGS]"));
-  TY_TRY(const FoundServer found, FindRunningServer(session.arguments, session.sources));
+  TY_TRY(const RunningServer found, FindRunningServer(session.arguments, session.sources));
   TY_RETURN_IF_ERROR(CheckFront(found));
   const std::string& address = found.note->workstation.address;
   if (session.sources.variable(kWithin) == address)

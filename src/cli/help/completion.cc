@@ -58,7 +58,7 @@ void OfferCommands(Completion& completion, const std::string& group) {
 
 /// The words before the last one, read as far as they can be.
 struct Line {
-  FoundCommand found;
+  CommandMatch found;
   Words plain;                        ///< words that are no flags
   const FlagSpec* pending = nullptr;  ///< the last flag, if its value comes next
   bool after_dashes = false;

@@ -114,7 +114,7 @@ TEST(Commands, HaveExamplesThatParse) {
     EXPECT_FALSE(command->spec.examples.empty()) << command->spec.path;
     for (const std::string& line : Split(std::string(command->spec.examples), '\n')) {
       std::vector<std::string> words = Split(line.substr(0, line.find_first_of("|>")), ' ');
-      const FoundCommand found = FindCommand(words);
+      const CommandMatch found = FindCommand(words);
       ASSERT_EQ(found.command, command) << line;
       words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(found.depth));
       EXPECT_TRUE(ParseArguments(command->spec, "trainyard", words)) << line;

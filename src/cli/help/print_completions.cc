@@ -117,7 +117,7 @@ std::vector<std::string> FetchNames(const Completion& completion, const SettingS
                                     const Console& console) {
   if (completion.names == Names::kRuntimes) return RuntimeNames(completion.arguments, sources);
   LimitTime();
-  const Result<OpenedSession> opened = OpenSession({completion.arguments, sources, console}, "trainyard");
+  const Result<ClientSession> opened = OpenSession({completion.arguments, sources, console}, "trainyard");
   if (!opened) return {};
   if (completion.names == Names::kObjects) return UrlsAt(opened->session, completion.begun);
   return JobNames(opened->session).value_or(std::vector<std::string>());

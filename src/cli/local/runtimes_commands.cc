@@ -83,7 +83,7 @@ Result<std::optional<RuntimeListing>> FindServed(const LocalSession& session,
                                                  const std::optional<ServerNote>& note) {
   // A data directory that is named and has no server: another one's server has other runtimes.
   if (session.arguments.Has("--data") && !session.arguments.Has("--server") && !note) return std::nullopt;
-  TY_TRY(const OpenedSession opened, OpenSession(session, "trainyard"));
+  TY_TRY(const ClientSession opened, OpenSession(session, "trainyard"));
   TY_TRY(std::optional<Json> list, AskServer(opened.session));
   if (!list) return std::nullopt;
   const bool is_noted = note && note->url == opened.session.server.value;

@@ -20,7 +20,7 @@ bool IsJunk(const std::string& name) {
 
 bool IsModule(const std::string& name) { return name.ends_with(".py"); }
 
-struct Found {
+struct SizedFile {
   std::string path;  ///< relative to the folder
   std::uintmax_t bytes = 0;
 };
@@ -28,11 +28,11 @@ struct Found {
 /// One file or folder of the top.
 struct Entry {
   std::string name;
-  std::vector<Found> modules;
-  std::vector<Found> data;
+  std::vector<SizedFile> modules;
+  std::vector<SizedFile> data;
   std::uintmax_t data_bytes = 0;
   bool too_many = false;
-  std::vector<CollectedFiles::Skipped> skipped;
+  std::vector<CollectedFiles::SkippedFile> skipped;
 };
 
 class Collector {
@@ -109,7 +109,7 @@ Status CheckModules(const fs::path& folder, const std::vector<Entry>& entries) {
   std::uintmax_t bytes = 0;
   for (const Entry& entry : entries) {
     files += entry.modules.size();
-    for (const Found& module : entry.modules) bytes += module.bytes;
+    for (const SizedFile& module : entry.modules) bytes += module.bytes;
   }
   if (files <= kModuleFilesMax && bytes <= kModuleBytesMax) return {};
   return std::unexpected(Error{Code::kResourceExhausted,
@@ -128,7 +128,7 @@ bool IsImportable(const fs::path& folder, const Entry& entry) {
 }
 
 /// The small ones come along, as long as there is room.
-void ChooseData(std::vector<Entry>& entries, std::vector<CollectedFiles::LeftBehind>& left_behind) {
+void ChooseData(std::vector<Entry>& entries, std::vector<CollectedFiles::LargeData>& left_behind) {
   std::vector<Entry*> by_size;
   for (Entry& entry : entries) by_size.push_back(&entry);
   std::ranges::sort(by_size, {},
@@ -140,7 +140,7 @@ void ChooseData(std::vector<Entry>& entries, std::vector<CollectedFiles::LeftBeh
     left_behind.push_back({entry->name, entry->data_bytes, entry->too_many});
     entry->data.clear();
   }
-  std::ranges::sort(left_behind, {}, &CollectedFiles::LeftBehind::name);
+  std::ranges::sort(left_behind, {}, &CollectedFiles::LargeData::name);
 }
 
 bool IsExecutable(const fs::path& path) {
@@ -168,8 +168,8 @@ Result<CollectedFiles> CollectFiles(const CollectOptions& options) {
   ChooseData(entries, collected.left_behind);
   for (const Entry& entry : entries) {
     collected.skipped.insert(collected.skipped.end(), entry.skipped.begin(), entry.skipped.end());
-    for (const std::vector<Found>* list : {&entry.modules, &entry.data}) {
-      for (const Found& found : *list) {
+    for (const std::vector<SizedFile>* list : {&entry.modules, &entry.data}) {
+      for (const SizedFile& found : *list) {
         const fs::path path = options.folder / found.path;
         if (Result<std::string> bytes = ReadFile(path))
           collected.files.push_back({found.path, *std::move(bytes), IsExecutable(path)});
@@ -179,7 +179,7 @@ Result<CollectedFiles> CollectFiles(const CollectOptions& options) {
     }
   }
   std::ranges::sort(collected.files, {}, &ProgramFile::path);
-  std::ranges::sort(collected.skipped, {}, &CollectedFiles::Skipped::path);
+  std::ranges::sort(collected.skipped, {}, &CollectedFiles::SkippedFile::path);
   return collected;
 }
 

@@ -24,19 +24,19 @@ inline constexpr int kEntriesMax = 20'000;
 struct CollectedFiles {
   std::vector<ProgramFile> files;  ///< by path
   /// A file or folder of the top that stays behind, whole or but for its modules.
-  struct LeftBehind {
+  struct LargeData {
     std::string name;
     std::uintmax_t bytes = 0;
     bool too_many = false;  ///< more entries than are looked at: `bytes` counts those that were
   };
-  std::vector<LeftBehind> left_behind;
+  std::vector<LargeData> left_behind;
   /// What cannot come along, by path: a link to a folder, or what this account may not read.
-  struct Skipped {
+  struct SkippedFile {
     std::string path;
     bool is_link = false;
-    friend bool operator==(const Skipped&, const Skipped&) = default;
+    friend bool operator==(const SkippedFile&, const SkippedFile&) = default;
   };
-  std::vector<Skipped> skipped;
+  std::vector<SkippedFile> skipped;
 };
 
 struct CollectOptions {

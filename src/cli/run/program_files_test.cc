@@ -50,7 +50,7 @@ TEST_F(ProgramFiles, ModulesAndDataComeAlongAndJunkDoesNot) {
             (Paths{"config.yaml", "data/train.csv", "model/net.py", "same.yaml", "train.py"}));
   EXPECT_EQ(collected->files.front().bytes, "config.yaml");
   EXPECT_TRUE(collected->left_behind.empty());
-  EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::Skipped>{{"linked", true}}));
+  EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::SkippedFile>{{"linked", true}}));
 }
 
 /// While it lives, this thread may read only what the modes of files allow, as an ordinary account.
@@ -81,7 +81,7 @@ TEST_F(ProgramFiles, WhatCannotBeReadIsNamed) {
     const auto collected = CollectFiles({.folder = root_, .only_data_of = {}});
     ASSERT_TRUE(collected) << collected.error().message;
     EXPECT_EQ(PathsOf(*collected), Paths{"train.py"});
-    EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::Skipped>{
+    EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::SkippedFile>{
                                       {"hidden", false}, {"listed/a.txt", false}, {"secret.txt", false}}));
   }
   for (const char* folder : {"hidden", "listed"}) fs::permissions(root_ / folder, fs::perms::owner_all);

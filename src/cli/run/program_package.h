@@ -36,8 +36,8 @@ struct LocalProgram {
   std::string name;  ///< for the job's id: "train"
   PackagedProgram package;
   std::vector<PythonSource> sources;  ///< its own file first
-  std::vector<CollectedFiles::LeftBehind> left_behind;
-  std::vector<CollectedFiles::Skipped> skipped;
+  std::vector<CollectedFiles::LargeData> left_behind;
+  std::vector<CollectedFiles::SkippedFile> skipped;
 };
 
 /// Reads what `trainyard run WORD ARGS` names: a .py file, a notebook, a folder (a package, or with a

@@ -89,10 +89,10 @@ StagingLocation FolderOf(const CommandSession& session, const RunRequest& reques
   return folder;
 }
 
-void SayWhatStays(const Console& console, const std::vector<CollectedFiles::LeftBehind>& left_behind) {
+void SayWhatStays(const Console& console, const std::vector<CollectedFiles::LargeData>& left_behind) {
   if (left_behind.empty()) return;
   std::string names;
-  for (const CollectedFiles::LeftBehind& left : left_behind)
+  for (const CollectedFiles::LargeData& left : left_behind)
     names += (names.empty() ? "" : ", ") + left.name + " (" + (left.too_many ? "more than " : "") +
              SizeText(left.bytes) + ")";
   console.Warn("Data files next to the program are not uploaded, because they are larger than " +
@@ -101,7 +101,7 @@ void SayWhatStays(const Console& console, const std::vector<CollectedFiles::Left
 }
 
 /// Links to folders and unreadable files, of which a few are named.
-void SayWhatIsSkipped(const Console& console, const std::vector<CollectedFiles::Skipped>& skipped) {
+void SayWhatIsSkipped(const Console& console, const std::vector<CollectedFiles::SkippedFile>& skipped) {
   constexpr std::size_t kNamedMax = 5;
   if (skipped.empty()) return;
   std::string names;

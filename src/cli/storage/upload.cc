@@ -35,13 +35,13 @@ Error Unreadable(const std::string& path, int error_number) {
                                  "] " + std::strerror(error_number) + ": '" + path + "'");
 }
 
-struct OpenedFile {
+struct SourceFile {
   UniqueFd descriptor;
   std::uint64_t size = 0;
 };
 
-Result<OpenedFile> Open(const std::string& path) {
-  OpenedFile file{UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC))};
+Result<SourceFile> Open(const std::string& path) {
+  SourceFile file{UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC))};
   if (file.descriptor.get() < 0) return std::unexpected(Unreadable(path, errno));
   struct stat status{};
   if (fstat(file.descriptor.get(), &status) != 0) return std::unexpected(Unreadable(path, errno));
@@ -52,7 +52,7 @@ Result<OpenedFile> Open(const std::string& path) {
 
 /// Calls `take` with each block of the file in order.
 template <class F>
-Status ReadBlocks(const std::string& path, const OpenedFile& file, F take) {
+Status ReadBlocks(const std::string& path, const SourceFile& file, F take) {
   std::array<char, 1 << 16> block;
   for (std::uint64_t offset = 0;;) {
     ssize_t count = pread(file.descriptor.get(), block.data(), block.size(), static_cast<off_t>(offset));
@@ -68,7 +68,7 @@ Result<std::string> Checksum(const std::vector<std::string>& paths) {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr);
   for (const std::string& path : paths) {
-    TY_TRY(OpenedFile file, Open(path));
+    TY_TRY(SourceFile file, Open(path));
     auto add = [&digest](std::string_view block) {
       EVP_DigestUpdate(digest.get(), block.data(), block.size());
     };
@@ -81,7 +81,7 @@ Result<std::string> Checksum(const std::vector<std::string>& paths) {
 
 std::string Metadata(std::uint64_t size) { return "{\"size\": \"" + std::to_string(size) + "\"}"; }
 
-Result<ApiResponse> SendMultipart(ApiClient& client, const std::string& path, const OpenedFile& file,
+Result<ApiResponse> SendMultipart(ApiClient& client, const std::string& path, const SourceFile& file,
                                   const std::string& bucket, const std::string& object) {
   std::string content;
   TY_RETURN_IF_ERROR(ReadBlocks(path, file, [&content](std::string_view block) { content += block; }));
@@ -115,7 +115,7 @@ std::uint64_t HeldBytes(const std::string& range) {
   return error == std::errc() ? last + 1 : 0;
 }
 
-Result<ApiResponse> SendResumable(ApiClient& client, const std::string& path, const OpenedFile& file,
+Result<ApiResponse> SendResumable(ApiClient& client, const std::string& path, const SourceFile& file,
                                   const std::string& bucket, const std::string& object, ProgressBar& bar) {
   ApiRequest start{.method = ApiRequest::Method::kPost,
                    .path = "/resumable/upload/storage/v1/b/" + text::PercentEncode(bucket) + "/o",
@@ -177,7 +177,7 @@ void ProgressBar::Show(std::uint64_t done) {
 
 Result<std::string> UploadFile(ApiClient& client, const Console& console, const std::string& path,
                                const std::string& bucket, const std::string& object) {
-  TY_TRY(OpenedFile file, Open(path));
+  TY_TRY(SourceFile file, Open(path));
   ProgressBar bar(console, "Uploading " + BaseName(path), file.size);
   Result<ApiResponse> response = file.size < kResumableBytesMin
                                      ? SendMultipart(client, path, file, bucket, object)

@@ -1,4 +1,4 @@
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,14 +12,14 @@ namespace {
 
 constexpr mode_t kOwnersFile = 0600;
 
-KeptLogin ReadLogin(const Json& json) {
+ServerLogin ReadLogin(const Json& json) {
   return {.server = TextAt(json, "server"),
           .ca_file = TextAt(json, "ca_file"),
           .principal = TextAt(json, "principal"),
           .token = TextAt(json, "token")};
 }
 
-Json PrintLogin(const KeptLogin& login) {
+Json PrintLogin(const ServerLogin& login) {
   Json json = JsonObject({{"server", JsonString(login.server)}});
   if (!login.ca_file.empty()) SetMember(json, "ca_file", JsonString(login.ca_file));
   SetMember(json, "principal", JsonString(login.principal));
@@ -29,8 +29,8 @@ Json PrintLogin(const KeptLogin& login) {
 
 }  // namespace
 
-const KeptLogin* KeptLogins::Find(std::string_view server) const {
-  const auto found = std::ranges::find(logins, PlainServer(server), &KeptLogin::server);
+const ServerLogin* ServerLogins::Find(std::string_view server) const {
+  const auto found = std::ranges::find(logins, PlainServer(server), &ServerLogin::server);
   return found == logins.end() ? nullptr : &*found;
 }
 
@@ -47,8 +47,8 @@ std::string LoginsPath(const SettingSources& sources) {
   return folder + "/trainyard/credentials.json";
 }
 
-KeptLogins ReadLogins(const SettingSources& sources) {
-  KeptLogins kept;
+ServerLogins ReadLogins(const SettingSources& sources) {
+  ServerLogins kept;
   const std::optional<std::string> text = sources.read_file(LoginsPath(sources));
   if (!text) return kept;
   const Result<Json> json = wire::ParseJsonTree(*text);
@@ -58,29 +58,29 @@ KeptLogins ReadLogins(const SettingSources& sources) {
   if (logins == nullptr) return kept;
   for (const Json& login : logins->children) kept.logins.push_back(ReadLogin(login));
   std::erase_if(kept.logins,
-                [](const KeptLogin& login) { return login.server.empty() || login.token.empty(); });
+                [](const ServerLogin& login) { return login.server.empty() || login.token.empty(); });
   return kept;
 }
 
-Status WriteLogins(const SettingSources& sources, const KeptLogins& logins) {
+Status WriteLogins(const SettingSources& sources, const ServerLogins& logins) {
   Json list = JsonArray({});
-  for (const KeptLogin& login : logins.logins) list.children.push_back(PrintLogin(login));
+  for (const ServerLogin& login : logins.logins) list.children.push_back(PrintLogin(login));
   Json json = JsonObject({{"active", JsonString(logins.active)}, {"logins", std::move(list)}});
   const std::filesystem::path path = LoginsPath(sources);
   TY_RETURN_IF_ERROR(MakePrivateFolder(path.parent_path()));
   return WriteFileAtomically(path, PrintIndented(json) + "\n", kOwnersFile);
 }
 
-KeptLogins WithLogin(KeptLogins logins, KeptLogin login) {
+ServerLogins WithLogin(ServerLogins logins, ServerLogin login) {
   logins.active = login.server;
-  std::erase_if(logins.logins, [&](const KeptLogin& one) { return one.server == login.server; });
+  std::erase_if(logins.logins, [&](const ServerLogin& one) { return one.server == login.server; });
   logins.logins.push_back(std::move(login));
   return logins;
 }
 
-KeptLogins WithoutLogin(KeptLogins logins, std::string_view server) {
+ServerLogins WithoutLogin(ServerLogins logins, std::string_view server) {
   const std::string plain = PlainServer(server);
-  std::erase_if(logins.logins, [&](const KeptLogin& one) { return one.server == plain; });
+  std::erase_if(logins.logins, [&](const ServerLogin& one) { return one.server == plain; });
   if (logins.active == plain) logins.active = logins.logins.empty() ? "" : logins.logins.back().server;
   return logins;
 }

@@ -12,21 +12,21 @@
 /// thread.
 namespace trainyard::cli {
 
-struct KeptLogin {
+struct ServerLogin {
   std::string server;     ///< "https://yard.example:8443", without a last slash
   std::string ca_file;    ///< absolute; empty: the system's certificates
   std::string principal;  ///< as the server said it
   std::string token;
-  friend bool operator==(const KeptLogin&, const KeptLogin&) = default;
+  friend bool operator==(const ServerLogin&, const ServerLogin&) = default;
 };
 
-struct KeptLogins {
+struct ServerLogins {
   std::string active;  ///< the server that commands ask if nothing else names one; empty: none
-  std::vector<KeptLogin> logins;
-  friend bool operator==(const KeptLogins&, const KeptLogins&) = default;
+  std::vector<ServerLogin> logins;
+  friend bool operator==(const ServerLogins&, const ServerLogins&) = default;
 
   /// Null: there is none.
-  [[nodiscard]] const KeptLogin* Find(std::string_view server) const;
+  [[nodiscard]] const ServerLogin* Find(std::string_view server) const;
 };
 
 /// Without slashes at the end, as logins are kept.
@@ -34,13 +34,13 @@ struct KeptLogins {
 
 [[nodiscard]] std::string LoginsPath(const SettingSources& sources);
 /// Empty if there is no file, or it is not one of ours.
-[[nodiscard]] KeptLogins ReadLogins(const SettingSources& sources);
+[[nodiscard]] ServerLogins ReadLogins(const SettingSources& sources);
 /// Errors: the file's.
-[[nodiscard]] Status WriteLogins(const SettingSources& sources, const KeptLogins& logins);
+[[nodiscard]] Status WriteLogins(const SettingSources& sources, const ServerLogins& logins);
 
 /// Adds it, or replaces the one for its server, and makes it the active one. Pure.
-[[nodiscard]] KeptLogins WithLogin(KeptLogins logins, KeptLogin login);
+[[nodiscard]] ServerLogins WithLogin(ServerLogins logins, ServerLogin login);
 /// Without the login for this server; the last one kept is then active. Pure.
-[[nodiscard]] KeptLogins WithoutLogin(KeptLogins logins, std::string_view server);
+[[nodiscard]] ServerLogins WithoutLogin(ServerLogins logins, std::string_view server);
 
 }  // namespace trainyard::cli

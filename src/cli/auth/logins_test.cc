@@ -1,4 +1,4 @@
-#include "cli/auth/kept_logins.h"
+#include "cli/auth/logins.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,15 +17,16 @@ SettingSources SourcesOf(const std::string& folder) {
   return sources;
 }
 
-const KeptLogin kFirst{
+const ServerLogin kFirst{
     .server = "https://a:1", .ca_file = "/ca.pem", .principal = "user:a@x.org", .token = "ty_1"};
-const KeptLogin kSecond{.server = "https://b:2", .ca_file = "", .principal = "user:b@x.org", .token = "ty_2"};
+const ServerLogin kSecond{
+    .server = "https://b:2", .ca_file = "", .principal = "user:b@x.org", .token = "ty_2"};
 
-TEST(KeptLogins, AreReadAsTheyWereWritten) {
+TEST(ServerLogins, AreReadAsTheyWereWritten) {
   const TemporaryFolder folder;
   const SettingSources sources = SourcesOf(folder.path());
-  EXPECT_EQ(ReadLogins(sources), KeptLogins{});
-  const KeptLogins kept = WithLogin(WithLogin({}, kFirst), kSecond);
+  EXPECT_EQ(ReadLogins(sources), ServerLogins{});
+  const ServerLogins kept = WithLogin(WithLogin({}, kFirst), kSecond);
   ASSERT_TRUE(WriteLogins(sources, kept));
   EXPECT_EQ(ReadLogins(sources), kept);
   struct stat found{};
@@ -33,13 +34,13 @@ TEST(KeptLogins, AreReadAsTheyWereWritten) {
   EXPECT_EQ(found.st_mode & 0777U, 0600U);
 }
 
-TEST(KeptLogins, TheLastOneIsActive) {
-  KeptLogins kept = WithLogin(WithLogin({}, kFirst), kSecond);
+TEST(ServerLogins, TheLastOneIsActive) {
+  ServerLogins kept = WithLogin(WithLogin({}, kFirst), kSecond);
   EXPECT_EQ(kept.active, "https://b:2");
   ASSERT_NE(kept.Find("https://a:1/"), nullptr);
   EXPECT_EQ(*kept.Find("https://a:1/"), kFirst);
   EXPECT_EQ(kept.Find("https://a:11"), nullptr);
-  KeptLogin renewed = kFirst;
+  ServerLogin renewed = kFirst;
   renewed.token = "ty_3";
   kept = WithLogin(std::move(kept), renewed);
   EXPECT_EQ(kept.logins.size(), 2U);
@@ -47,14 +48,14 @@ TEST(KeptLogins, TheLastOneIsActive) {
   kept = WithoutLogin(std::move(kept), "https://a:1/");
   EXPECT_EQ(kept.active, "https://b:2");
   kept = WithoutLogin(std::move(kept), "https://b:2");
-  EXPECT_EQ(kept, KeptLogins{});
+  EXPECT_EQ(kept, ServerLogins{});
 }
 
-TEST(KeptLogins, AFileOfAnotherFormIsNone) {
+TEST(ServerLogins, AFileOfAnotherFormIsNone) {
   SettingSources sources = SourcesOf("/none");
   for (const char* text : {"", "{", "[]", R"({"logins": 1})", R"({"logins": [{"server": "x"}]})"}) {
     sources.read_file = [text](const std::string&) { return std::optional<std::string>(text); };
-    EXPECT_EQ(ReadLogins(sources), KeptLogins{}) << text;
+    EXPECT_EQ(ReadLogins(sources), ServerLogins{}) << text;
   }
 }
 

@@ -42,7 +42,7 @@ class LoopWatch {
   [[nodiscard]] Duration longest() const noexcept { return longest_; }
 
  private:
-  struct Said {
+  struct LastLog {
     std::chrono::steady_clock::time_point at;
     std::int64_t count = 0;  ///< stalls that had been logged by then
   };
@@ -52,7 +52,7 @@ class LoopWatch {
   Duration turn_max_;
   Duration longest_{};
   std::map<std::string, Stalls, std::less<>> stalls_;
-  std::map<std::string, Said, std::less<>> said_;
+  std::map<std::string, LastLog, std::less<>> said_;
 };
 
 }  // namespace trainyard

@@ -116,7 +116,7 @@ Result<std::string> BackwardsIn(Database& database, const std::string& table) {
 
 /// Copies a table without rowids from both ends up to the damage.
 Status CopyFromEnds(Database& from, Database& to, const std::string& table, Statement insert,
-                    Salvaged& salvaged) {
+                    SalvageResult& salvaged) {
   const std::string all = "SELECT * FROM " + Quoted(table, '"');
   TY_TRY(const std::string backwards, BackwardsIn(to, table));
   for (const std::string& sql : {all, all + " ORDER BY " + backwards}) {
@@ -135,7 +135,7 @@ Status CopyFromEnds(Database& from, Database& to, const std::string& table, Stat
   return {};
 }
 
-Status CopyTable(Database& from, Database& to, const SchemaEntry& table, Salvaged& salvaged) {
+Status CopyTable(Database& from, Database& to, const SchemaEntry& table, SalvageResult& salvaged) {
   TY_RETURN_IF_ERROR(to.Execute(table.sql));
   const std::string name = Quoted(table.name, '"');
   TY_TRY(const std::string places, PlacesOf(to, table.name));
@@ -167,7 +167,7 @@ Status CopyLastNumbers(Database& from, Database& to) {
   }
 }
 
-Status CopyAll(Database& from, Database& to, Salvaged& salvaged) {
+Status CopyAll(Database& from, Database& to, SalvageResult& salvaged) {
   for (const std::string pragma : {"user_version", "application_id"}) {
     TY_TRY(const std::int64_t value, ReadInt(from, "PRAGMA " + pragma));
     TY_RETURN_IF_ERROR(to.Execute("PRAGMA " + pragma + "=" + std::to_string(value)));
@@ -239,12 +239,12 @@ Status CheckReadable(const std::string& path) {
 
 Status NoteDamage(const std::string& path) { return WriteFileAtomically(path + kNoteSuffix, "", 0600); }
 
-Result<Salvaged> Salvage(const std::string& damaged, const std::string& target) {
+Result<SalvageResult> Salvage(const std::string& damaged, const std::string& target) {
   const std::string scratch_path = target + ".scratch";
   const Scratch scratch(scratch_path);
   TY_RETURN_IF_ERROR(scratch.Fill(damaged));
   TY_RETURN_IF_ERROR(WriteFileAtomically(target, "", 0600));
-  Salvaged salvaged;
+  SalvageResult salvaged;
   {
     TY_TRY(Database from, Database::OpenAsItIs(scratch_path));
     TY_TRY(Database to, Database::OpenAsItIs(target));

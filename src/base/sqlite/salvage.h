@@ -19,13 +19,13 @@ namespace trainyard::sqlite {
 /// SetAside remove the note.
 [[nodiscard]] Status NoteDamage(const std::string& path);
 
-struct Salvaged {
+struct SalvageResult {
   std::int64_t rows = 0;
   std::vector<std::string> incomplete{};  ///< tables that could not be read completely
 };
 /// Copies the readable rows of a damaged database (and its write-ahead log) to a new file, row by row,
 /// durably. The damaged one is not changed. kDataLoss: not even its schema can be read.
-[[nodiscard]] Result<Salvaged> Salvage(const std::string& damaged, const std::string& target);
+[[nodiscard]] Result<SalvageResult> Salvage(const std::string& damaged, const std::string& target);
 
 /// Renames the database and its companion files to "NAME.damaged-SECONDS". @return the new path.
 [[nodiscard]] Result<std::string> SetAside(const std::string& path);

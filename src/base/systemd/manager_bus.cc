@@ -120,11 +120,11 @@ struct JobEnd {
   const SdBus* functions;
   std::string path;    ///< of the job
   std::string result;  ///< "done"; empty: not yet
-  struct Seen {
+  struct Removal {
     std::string path;
     std::string result;
   };
-  std::vector<Seen> seen;  ///< jobs that ended before the path was known
+  std::vector<Removal> seen;  ///< jobs that ended before the path was known
 };
 
 int OnJobRemoved(sd_bus_message* message, void* context, sd_bus_error* /*error*/) {
@@ -199,7 +199,7 @@ Status ManagerBus::State::Call(sd_bus_message* request, sd_bus_message** reply) 
 Status ManagerBus::State::WaitForJob(JobEnd& end) const {
   const auto deadline = std::chrono::steady_clock::now() + kBusWaitMax;
   for (;;) {
-    for (const JobEnd::Seen& seen : end.seen) {
+    for (const JobEnd::Removal& seen : end.seen) {
       if (seen.path != end.path) continue;
       if (seen.result == "done") return {};
       return std::unexpected(Unavailable("systemd could not do it: " + seen.result));

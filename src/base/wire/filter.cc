@@ -39,12 +39,12 @@ class FilterParser {
 
  private:
   /// Within `path=(...)`: what is left of the group.
-  struct Left {
+  struct LeftSide {
     const std::vector<std::string>& path;
     Comparator comparator;
   };
 
-  Result<Filter> Expression(const Left* left) {
+  Result<Filter> Expression(const LeftSide* left) {
     if (++depth_ > kFilterDepthMax) return Refused("Filter is nested too deep");
     std::vector<Filter> factors;
     do {
@@ -56,7 +56,7 @@ class FilterParser {
     return Filter{And{std::move(factors)}};
   }
 
-  Result<Filter> Factor(const Left* left) {
+  Result<Filter> Factor(const LeftSide* left) {
     std::vector<Filter> terms;
     do {
       TY_TRY(Filter term, Term(left));
@@ -66,7 +66,7 @@ class FilterParser {
     return Filter{Or{std::move(terms)}};
   }
 
-  Result<Filter> Term(const Left* left) {
+  Result<Filter> Term(const LeftSide* left) {
     bool negated = false;
     // Within a group, a minus before a value belongs to a number.
     while (lexer_.TakeKeyword("NOT") || (left == nullptr && lexer_.TakeMinus())) negated = !negated;
@@ -77,7 +77,7 @@ class FilterParser {
     return Filter{std::move(inverse)};
   }
 
-  Result<Filter> Primary(const Left* left) {
+  Result<Filter> Primary(const LeftSide* left) {
     if (lexer_.PeekKeyword("AND") || lexer_.PeekKeyword("OR")) return std::unexpected(lexer_.Mistake());
     if (lexer_.Take('(')) {
       TY_TRY(Filter inner, Expression(left));
@@ -103,7 +103,7 @@ class FilterParser {
     std::vector<std::string> parts;
     parts.reserve(words.size());
     for (auto& word : words) parts.push_back(std::move(word.text));
-    const Left left{.path = parts, .comparator = comparator};
+    const LeftSide left{.path = parts, .comparator = comparator};
     if (!lexer_.Take('(')) return Value(left);
     TY_TRY(Filter group, Expression(&left));
     if (!lexer_.Take(')')) return std::unexpected(lexer_.Mistake());
@@ -126,7 +126,7 @@ class FilterParser {
                              .pattern = nullptr}};
   }
 
-  Result<Filter> Value(const Left& left) {
+  Result<Filter> Value(const LeftSide& left) {
     FilterLexer::Text value;
     if (!lexer_.TakeValue(value)) return std::unexpected(lexer_.Mistake());
     Comparison comparison{.path = left.path,

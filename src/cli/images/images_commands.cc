@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using image::Collected;
+using image::CollectResult;
 using image::ListedImage;
 
 constexpr std::chrono::minutes kResolveTimeout{2};
@@ -76,7 +76,7 @@ image::PullHooks Progress(const Console& console) {
   return {.info = [&console](std::string_view line) { console.Status(std::string(line) + "\n"); }};
 }
 
-void SayRemoved(const Console& console, const Collected& collected) {
+void SayRemoved(const Console& console, const CollectResult& collected) {
   for (const std::string& digest : collected.images) console.Status("Removed " + digest + ".\n");
   console.Status("Freed " + image::PrintBytes(collected.bytes) + ".\n");
 }
@@ -235,15 +235,15 @@ ExitStatus RemoveImages(const LocalSession& session) {
   if (session.arguments.IsOn("--unused") == !session.arguments.positionals.empty())
     return std::unexpected(UsageError("IMAGE", "Specify either the images to remove or --unused."));
   if (session.arguments.IsOn("--unused")) {
-    TY_TRY(const Collected collected,
+    TY_TRY(const CollectResult collected,
            image::CollectImages(folder.images, {.bytes_max = 0, .age_max = {}, .with_loaded = true}));
     SayRemoved(session.console, collected);
     return 0;
   }
-  Collected all;
+  CollectResult all;
   for (const std::string& name : session.arguments.positionals) {
     TY_TRY(const ListedImage listed, image::FindListed(folder.images, name));
-    TY_TRY(const Collected collected, image::RemoveImage(folder.images, listed.digest));
+    TY_TRY(const CollectResult collected, image::RemoveImage(folder.images, listed.digest));
     all.images.insert(all.images.end(), collected.images.begin(), collected.images.end());
     all.bytes += collected.bytes;
   }

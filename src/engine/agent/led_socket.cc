@@ -64,11 +64,11 @@ boost::asio::awaitable<bool> ConnectionOwner::IsOfProgram(std::string attempt_id
 
 namespace asio = boost::asio;
 
-LedSocket::LedSocket(asio::any_io_executor loop, http::ListeningSocket socket, Way way,
+LedSocket::LedSocket(asio::any_io_executor loop, http::ListeningSocket socket, Target target,
                      ConnectionOwner& owner, Uplink& uplink)
     : loop_(loop),
       listener_(loop, socket.descriptor.Release()),
-      way_(std::move(way)),
+      target_(std::move(target)),
       owner_(owner),
       uplink_(uplink),
       tasks_(std::move(loop)) {
@@ -97,21 +97,21 @@ asio::awaitable<void> LedSocket::Accept() {
 /// The stream's path for the connection; empty: the process that connected is not allowed here.
 asio::awaitable<std::optional<std::string>> LedSocket::PathOf(int connection) {
   const http::Peer peer = http::PeerOf(connection);
-  if (way_.who == Who::kSupervisors) {
-    if (owner_.IsOwn(peer)) co_return way_.path;
+  if (target_.who == Who::kSupervisors) {
+    if (owner_.IsOwn(peer)) co_return target_.path;
     co_return std::nullopt;
   }
   const std::optional<std::string> attempt = co_await owner_.AttemptOf(peer);
   if (!attempt) co_return std::nullopt;
-  if (way_.who == Who::kBuilds && co_await owner_.IsOfProgram(*attempt, peer)) co_return std::nullopt;
-  co_return way_.path + "/" + *attempt;
+  if (target_.who == Who::kBuilds && co_await owner_.IsOfProgram(*attempt, peer)) co_return std::nullopt;
+  co_return target_.path + "/" + *attempt;
 }
 
 asio::awaitable<void> LedSocket::Lead(UniqueFd connection) {
   const std::optional<std::string> path = co_await PathOf(connection.get());
   if (!path) {
     Diagnose(DiagnosticLevel::kWarning,
-             "closed a connection to " + way_.path + ": its process is not allowed to use it");
+             "closed a connection to " + target_.path + ": its process is not allowed to use it");
     co_return;
   }
   std::shared_ptr<mux::Stream> stream = co_await uplink_.Open(*path, kServerWaitMax);

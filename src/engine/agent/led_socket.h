@@ -54,14 +54,14 @@ class LedSocket {
     kReplicas,     ///< processes of attempts; the attempt's id is the path's last part
     kBuilds,       ///< the same, without the attempts' programs
   };
-  struct Way {
+  struct Target {
     std::string path;  ///< "/agent/v1/attach"; except for kSupervisors, "/" and the attempt's id follow
     Who who = Who::kReplicas;
   };
 
   /// `owner` and `uplink` outlive it.
-  LedSocket(boost::asio::any_io_executor loop, http::ListeningSocket socket, Way way, ConnectionOwner& owner,
-            Uplink& uplink);
+  LedSocket(boost::asio::any_io_executor loop, http::ListeningSocket socket, Target target,
+            ConnectionOwner& owner, Uplink& uplink);
 
  private:
   boost::asio::awaitable<void> Accept();
@@ -70,7 +70,7 @@ class LedSocket {
 
   boost::asio::any_io_executor loop_;
   boost::asio::posix::stream_descriptor listener_;
-  Way way_;
+  Target target_;
   ConnectionOwner& owner_;
   Uplink& uplink_;
   TaskGroup tasks_;

@@ -53,14 +53,14 @@ EndPlan Combine(const EndPlan& first, const EndPlan& second) {
   return both;
 }
 
-SlotEnd::SlotEnd(asio::any_io_executor loop, Around around)
-    : around_(std::move(around)), begun_(loop), changed_(std::move(loop)) {}
+SlotEnd::SlotEnd(asio::any_io_executor loop, Context context)
+    : context_(std::move(context)), begun_(loop), changed_(std::move(loop)) {}
 
 void SlotEnd::Begin(const EndPlan& plan) {
   Diagnose(DiagnosticLevel::kInfo, "this agent ends: " + plan.reason);
   const bool is_first = !plan_;
   plan_ = is_first ? plan : Combine(*plan_, plan);
-  around_.requests.RefuseStarts("the slot is ending: " + plan_->reason);
+  context_.requests.RefuseStarts("the slot is ending: " + plan_->reason);
   if (is_first) Tell();
   begun_.Set();
   changed_.Set();
@@ -71,7 +71,7 @@ void SlotEnd::Tell() {
   v1::FromAgent frame;
   frame.mutable_ending()->set_reason(plan_->reason);
   frame.mutable_ending()->set_time_limit(plan_->is_time_limit);
-  around_.uplink.Send(frame);
+  context_.uplink.Send(frame);
 }
 
 milliseconds SlotEnd::Rest() const {
@@ -89,7 +89,7 @@ asio::awaitable<void> SlotEnd::Run() {
 
 asio::awaitable<std::vector<std::string>> SlotEnd::Living() {
   std::vector<std::string> living;
-  const std::vector<v1::AttemptFound> all = co_await around_.requests.FindAll();
+  const std::vector<v1::AttemptFound> all = co_await context_.requests.FindAll();
   for (const v1::AttemptFound& one : all)
     if (one.state() == v1::AttemptFound::ALIVE) living.push_back(one.attempt_id());
   co_return living;
@@ -97,7 +97,7 @@ asio::awaitable<std::vector<std::string>> SlotEnd::Living() {
 
 asio::awaitable<void> SlotEnd::Signal(std::vector<std::string> living) {
   std::erase_if(living, [this](const std::string& one) { return !told_.insert(one).second; });
-  auto signal = [dir = around_.attempts_dir, living = std::move(living)] { SendSigterm(dir, living); };
+  auto signal = [dir = context_.attempts_dir, living = std::move(living)] { SendSigterm(dir, living); };
   co_await OnPool(files_, std::move(signal));
 }
 
@@ -105,7 +105,7 @@ asio::awaitable<void> SlotEnd::KillAll(std::vector<std::string> living) {
   for (const std::string& one : living) {
     Diagnose(DiagnosticLevel::kWarning, "attempt " + one + " did not end in time and is killed");
     engine::AttemptRef attempt{.id = one};
-    const Status killed = co_await around_.host.Kill(std::move(attempt));
+    const Status killed = co_await context_.host.Kill(std::move(attempt));
     if (!killed) Diagnose(DiagnosticLevel::kError, "attempt " + one + ": " + killed.error().message);
   }
 }
@@ -114,11 +114,11 @@ asio::awaitable<void> SlotEnd::Stop() {
   for (;;) {
     changed_.Reset();
     std::vector<std::string> living = co_await Living();
-    if (living.empty() && around_.requests.starts_under_way() == 0) co_return;
+    if (living.empty() && context_.requests.starts_under_way() == 0) co_return;
     if (Rest() == milliseconds(0)) co_return co_await KillAll(std::move(living));
     co_await Signal(living);
     if (Rest() <= kHandOverTime) {
-      auto kill = [dir = around_.attempts_dir, living = std::move(living)] { KillPrograms(dir, living); };
+      auto kill = [dir = context_.attempts_dir, living = std::move(living)] { KillPrograms(dir, living); };
       co_await OnPool(files_, std::move(kill));
     }
     co_await changed_.WaitFor(std::min(Rest(), kLookPause));
@@ -130,10 +130,10 @@ asio::awaitable<void> SlotEnd::Stop() {
 asio::awaitable<void> SlotEnd::HandOver() {
   for (;;) {
     changed_.Reset();
-    const auto attempts = co_await around_.host.List();
+    const auto attempts = co_await context_.host.List();
     if (!attempts || attempts->empty()) co_return;
     const milliseconds rest = Rest();
-    const bool is_connected = around_.uplink.welcomed();
+    const bool is_connected = context_.uplink.welcomed();
     const milliseconds wait_max = is_connected ? std::min<milliseconds>(rest, kHandOverMax) : rest;
     if (co_await changed_.WaitFor(wait_max)) continue;
     if (is_connected || Rest() == milliseconds(0)) {

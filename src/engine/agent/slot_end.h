@@ -71,14 +71,14 @@ inline constexpr std::chrono::seconds kHandOverMax{5};
 /// Loop thread only.
 class SlotEnd {
  public:
-  struct Around {
+  struct Context {
     Uplink& uplink;
     engine::AttemptHost& host;
     AttemptRequests& requests;
     std::string attempts_dir;
   };
   /// The objects in `around` outlive it.
-  SlotEnd(boost::asio::any_io_executor loop, Around around);
+  SlotEnd(boost::asio::any_io_executor loop, Context context);
 
   /// May be called again, with another cause.
   void Begin(const EndPlan& plan);
@@ -99,7 +99,7 @@ class SlotEnd {
   boost::asio::awaitable<void> KillAll(std::vector<std::string> living);
   [[nodiscard]] std::chrono::milliseconds Rest() const;
 
-  Around around_;
+  Context context_;
   std::optional<EndPlan> plan_;
   std::set<std::string> told_;  ///< attempts whose supervisors have their SIGTERM
   boost::asio::thread_pool files_{1};

@@ -122,7 +122,7 @@ asio::awaitable<std::string> Uplink::Run() {
   asio::steady_timer pause(loop_);
   milliseconds next = kConnectPauseMin;
   for (;;) {
-    Result<Connected> connection = co_await Connect();
+    Result<ServerConnection> connection = co_await Connect();
     if (connection) {
       const Outcome outcome = co_await Serve(*std::move(connection));
       if (outcome.refused) co_return outcome.reason;
@@ -143,7 +143,7 @@ void Uplink::SayOnce(std::string text) {
   said_ = std::move(text);
 }
 
-asio::awaitable<Result<Uplink::Connected>> Uplink::Connect() {
+asio::awaitable<Result<Uplink::ServerConnection>> Uplink::Connect() {
   auto connect = [server = server_] { return ConnectTo(server); };
   TY_CO_TRY(UniqueFd descriptor, co_await OnPool(names_, std::move(connect)));
   asio::ip::tcp::socket tcp(loop_);
@@ -154,7 +154,7 @@ asio::awaitable<Result<Uplink::Connected>> Uplink::Connect() {
   tcp.assign(is_v6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), descriptor.Release());
   boost::system::error_code error;
   const auto own = tcp.local_endpoint(error);
-  Connected connected{.transport = nullptr, .own_address = error ? "" : own.address().to_string()};
+  ServerConnection connected{.transport = nullptr, .own_address = error ? "" : own.address().to_string()};
   connected.transport = http::MakeTlsClientTransport(http::StreamSocket(std::move(tcp)), tls_);
   http::Deadline deadline(loop_, [transport = connected.transport.get()] { transport->Close(); });
   deadline.Set(kConnectWaitMax);
@@ -168,7 +168,7 @@ asio::awaitable<Result<Uplink::Connected>> Uplink::Connect() {
   co_return connected;
 }
 
-asio::awaitable<Uplink::Outcome> Uplink::Serve(Connected connection) {
+asio::awaitable<Uplink::Outcome> Uplink::Serve(ServerConnection connection) {
   using asio::experimental::awaitable_operators::operator&&;
   mux::Session session(loop_, std::move(connection.transport), mux::Session::Side::kOpens, {});
   co_return co_await (RunSession(session) && Talk(session, std::move(connection.own_address)));

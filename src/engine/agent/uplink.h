@@ -108,12 +108,12 @@ class Uplink {
     bool refused = false;
     std::string reason;
   };
-  struct Connected {
+  struct ServerConnection {
     std::unique_ptr<http::Transport> transport;
     std::string own_address;
   };
-  boost::asio::awaitable<Result<Connected>> Connect();
-  boost::asio::awaitable<Outcome> Serve(Connected connection);
+  boost::asio::awaitable<Result<ServerConnection>> Connect();
+  boost::asio::awaitable<Outcome> Serve(ServerConnection connection);
   boost::asio::awaitable<Outcome> Talk(mux::Session& session, std::string own_address);
   boost::asio::awaitable<Outcome> Listen(mux::Session& session, std::shared_ptr<ControlStream> control);
   boost::asio::awaitable<Result<v1::ToAgent>> FirstAnswer(mux::Session& session, ControlStream& control);

@@ -157,9 +157,9 @@ class Worker final : public Uplink::Observer {
 
 void Worker::Lead(NodeSockets sockets) {
   const auto lead = [this](http::ListeningSocket socket, std::string path, LedSocket::Who who) {
-    LedSocket::Way way{.path = std::move(path), .who = who};
+    LedSocket::Target target{.path = std::move(path), .who = who};
     led_.push_back(
-        std::make_unique<LedSocket>(executor(), std::move(socket), std::move(way), owner_, uplink_));
+        std::make_unique<LedSocket>(executor(), std::move(socket), std::move(target), owner_, uplink_));
   };
   using enum LedSocket::Who;
   lead(std::move(sockets.attach), "/agent/v1/attach", kSupervisors);

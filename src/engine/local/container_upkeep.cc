@@ -22,7 +22,7 @@ void RemoveContainers(const ContainerUpkeep::Options& options) {
 }
 
 void RemoveImages(const ContainerUpkeep::Options& options) {
-  const Result<image::Collected> collected = image::CollectImages(options.images_dir, options.limits);
+  const Result<image::CollectResult> collected = image::CollectImages(options.images_dir, options.limits);
   if (!collected) {
     Diagnose(DiagnosticLevel::kWarning, "cannot remove unused images: " + collected.error().message);
   } else if (!collected->images.empty()) {

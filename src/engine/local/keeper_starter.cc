@@ -138,22 +138,22 @@ KeeperStarter::KeeperStarter(std::string socket, std::string attempts_dir, Machi
     : socket_(std::move(socket)),
       attempts_dir_(std::move(attempts_dir)),
       check_(std::move(check)),
-      met_(Met{.limits = std::move(known)}) {}
+      keeper_(KeeperState{.limits = std::move(known)}) {}
 
 MachineLimits KeeperStarter::limits() const {
-  return met_.With([](const Met& met) { return met.limits; });
+  return keeper_.With([](const KeeperState& met) { return met.limits; });
 }
 
 /// Asks each keeper once what it can limit.
 Result<MachineLimits> KeeperStarter::AskOnce() {
   TY_TRY(KeeperCall call, KeeperCall::Begin(socket_));
-  Met met = met_.With([](const Met& known) { return known; });
+  KeeperState met = keeper_.With([](const KeeperState& known) { return known; });
   if (met.instance == call.instance()) return std::move(met.limits);
   TY_TRY(MachineLimits limits, AskLimits(call, attempts_dir_));
   TY_RETURN_IF_ERROR(check_(limits));
   if (!limits.lacking.empty() && limits.lacking != met.limits.lacking)
     Diagnose(DiagnosticLevel::kWarning, limits.lacking);
-  met_.With([&](Met& known) {
+  keeper_.With([&](KeeperState& known) {
     known.instance = call.instance();
     known.limits = limits;
   });
@@ -170,10 +170,10 @@ Result<replica::CgroupHome> KeeperStarter::FindHome() {
 
 /// Logs once that nothing can be started, and once that it works again.
 void KeeperStarter::Note(const Result<MachineLimits>& found) {
-  const auto note = [&found](Met& known) {
+  const auto note = [&found](KeeperState& known) {
     return std::exchange(known.refuses, !found) == found.has_value();
   };
-  if (!met_.With(note)) return;
+  if (!keeper_.With(note)) return;
   if (found) {
     Diagnose(DiagnosticLevel::kInfo, "the keeper at " + socket_ + " starts supervisors again");
   } else {

@@ -104,7 +104,7 @@ class KeeperStarter final : public SupervisorStarter {
   [[nodiscard]] Result<UniqueFd> Start(const SupervisorStart& start) override;
 
  private:
-  struct Met {
+  struct KeeperState {
     std::uint64_t instance = 0;  ///< identifies the keeper whose limits these are; 0: none yet
     MachineLimits limits;
     bool refuses = false;  ///< nothing could be started last time; reported once
@@ -115,7 +115,7 @@ class KeeperStarter final : public SupervisorStarter {
   const std::string socket_;
   const std::string attempts_dir_;
   const Check check_;
-  Guarded<Met> met_;
+  Guarded<KeeperState> keeper_;
 };
 
 }  // namespace trainyard::engine

@@ -62,13 +62,13 @@ std::optional<systemd::SessionStay> StayInSession(const systemd::SessionFacts& s
   return std::move(*stay);
 }
 
-struct Prepared {
+struct LimitSetup {
   LimitSupport support;
   std::string advice;  ///< what helps; empty: nothing is known to help
 };
 
-Prepared InSystemd(const CgroupView& view, const std::string& installation,
-                   const systemd::SessionFacts& session) {
+LimitSetup InSystemd(const CgroupView& view, const std::string& installation,
+                     const systemd::SessionFacts& session) {
   const std::string scope = installation + ".scope";
   const std::string own = replica::OwnGroup(view);
   const systemd::UnitPlace place = systemd::FindOwnPlace(view.membership);
@@ -93,8 +93,8 @@ Prepared InSystemd(const CgroupView& view, const std::string& installation,
       AskRoot()};
 }
 
-Prepared Prepare(const CgroupView& view, const std::string& installation,
-                 const systemd::SessionFacts& session) {
+LimitSetup Prepare(const CgroupView& view, const std::string& installation,
+                   const systemd::SessionFacts& session) {
   switch (replica::CgroupVersion(view)) {
     case 0:
       return {replica::NoLimits(true, "no cgroup file system is mounted"), "Mount cgroup2 at /sys/fs/cgroup"};
@@ -153,8 +153,8 @@ MachineLimits DescribeLimits(const LimitSupport& support, const std::string& adv
 MachineLimits PrepareLimits(const std::string& attempts_dir) {
   const auto view = CgroupView::Own();
   const systemd::SessionFacts session = FindSession(view ? view->membership : "");
-  Prepared prepared = view ? Prepare(*view, replica::InstallationName(attempts_dir), session)
-                           : Prepared{replica::NoLimits(true, view.error().message), ""};
+  LimitSetup prepared = view ? Prepare(*view, replica::InstallationName(attempts_dir), session)
+                             : LimitSetup{replica::NoLimits(true, view.error().message), ""};
   replica::LeaveOutProcesses(prepared.support);
   MachineLimits limits = DescribeLimits(prepared.support, prepared.advice);
   systemd::LogoutNote logout = systemd::AfterLogout(session);

@@ -66,13 +66,13 @@ Result<std::string> FindHost(const std::string& kept, std::span<const slurm::Nod
 }
 
 /// "HOST PORT" of the previous server.
-struct Kept {
+struct FormerAddress {
   std::string host;
   std::uint16_t port = 0;
 };
 
-Kept ReadKept(const std::string& file) {
-  Kept kept;
+FormerAddress ReadKept(const std::string& file) {
+  FormerAddress kept;
   std::istringstream text(ReadFile(file).value_or(""));
   text >> kept.host >> kept.port;
   return kept;
@@ -111,7 +111,7 @@ std::string OwnAddressTowards(const std::vector<std::string>& hosts) {
 
 Result<AgentsAddress> ListenForAgents(const slurm::EngineOptions& options, const std::string& kept_in,
                                       std::span<const slurm::Node> nodes) {
-  const Kept kept = ReadKept(kept_in);
+  const FormerAddress kept = ReadKept(kept_in);
   AgentsAddress address{.host = options.agent_host, .socket = {}};
   if (address.host.empty()) {
     TY_TRY(address.host, FindHost(kept.host, nodes));

@@ -99,13 +99,13 @@ Result<std::string> SlurmBook::Installation() {
   return name;
 }
 
-Result<std::vector<Submitted>> SlurmBook::Load() {
-  std::vector<Submitted> all;
+Result<std::vector<SubmissionRecord>> SlurmBook::Load() {
+  std::vector<SubmissionRecord> all;
   sqlite::Cursor row = statements_[kListSubmissions].Query();
   for (;;) {
     TY_TRY(const bool is_there, row.Next());
     if (!is_there) return all;
-    Submitted& one = all.emplace_back();
+    SubmissionRecord& one = all.emplace_back();
     one.submission = {.gang = {.job_uid = row.Int(0), .try_number = static_cast<int>(row.Int(1))},
                       .number = static_cast<int>(row.Int(2))};
     one.ticket_sha256 = row.Text(3);
@@ -131,7 +131,7 @@ Status SlurmBook::Together(const std::function<Status()>& work) {
   return transaction.Commit();
 }
 
-Status SlurmBook::Put(const Submitted& submitted) {
+Status SlurmBook::Put(const SubmissionRecord& submitted) {
   const slurm::GangKey& gang = submitted.submission.gang;
   TY_RETURN_IF_ERROR(statements_[kDropSubmission].Run(gang.job_uid, gang.try_number));
   return statements_[kAddSubmission].Run(gang.job_uid, gang.try_number, submitted.submission.number,

@@ -19,7 +19,7 @@ struct SlotHolder {
 };
 
 /// A gang's last submission to Slurm, and the agents that took its slots.
-struct Submitted {
+struct SubmissionRecord {
   slurm::Submission submission;
   std::string ticket_sha256;  ///< empty: void
   std::vector<int> replicas;  ///< by slot: the position in the gang
@@ -35,14 +35,14 @@ class SlurmBook {
   /// The name of this data directory's jobs in Slurm: random, chosen once. Since a copy of the directory
   /// needs another name, backups do not contain this file.
   [[nodiscard]] Result<std::string> Installation();
-  [[nodiscard]] Result<std::vector<Submitted>> Load();
+  [[nodiscard]] Result<std::vector<SubmissionRecord>> Load();
 
   /// Runs `work` in one transaction: when this returns, all that it has written is durable, or none of it.
   /// All writes must be made in it.
   [[nodiscard]] Status Together(const std::function<Status()>& work);
 
   /// Replaces what is recorded about the gang.
-  [[nodiscard]] Status Put(const Submitted& submitted);
+  [[nodiscard]] Status Put(const SubmissionRecord& submitted);
   [[nodiscard]] Status PutHolder(const slurm::Submission& submission, int slot, const SlotHolder& holder);
   [[nodiscard]] Status VoidTicket(const slurm::Submission& submission);
   [[nodiscard]] Status Drop(const slurm::GangKey& gang);

@@ -36,7 +36,7 @@ int NumberOf(const Grant& grant) {
   return submission ? submission->number : 0;
 }
 
-Grant MakeGrant(const std::string& installation, const Submitted& submitted,
+Grant MakeGrant(const std::string& installation, const SubmissionRecord& submitted,
                 const ReservationRequest& request, const std::vector<std::string>& notes) {
   const placement::Gang& gang = request.gang;
   Grant grant;
@@ -148,7 +148,7 @@ void SlurmEngine::Want(const ReservationRequest& request) {
                               .partition = options_.settings.options.partition,
                               .granted = request.granted.has_value()};
   if (request.granted) wanted.last_submission = NumberOf(*request.granted);
-  if (const Submitted* known = slots_->Find(wanted.key)) {
+  if (const SubmissionRecord* known = slots_->Find(wanted.key)) {
     wanted.last_submission = known->submission.number;
     for (const auto& [slot, holder] : known->holders) wanted.attached.emplace(slot, holder.node.name());
   }
@@ -205,7 +205,7 @@ void SlurmEngine::Do(const slurm::VoidTicket& action) {
 
 void SlurmEngine::Do(const slurm::GiveRoom& action) {
   Reservation* reservation = Find(action.submission.gang);
-  const Submitted* submitted = slots_->Find(action.submission.gang);
+  const SubmissionRecord* submitted = slots_->Find(action.submission.gang);
   if (reservation == nullptr || submitted == nullptr) return;
   reservation->grant =
       MakeGrant(slots_->installation(), *submitted, reservation->request, reservation->notes);
@@ -319,13 +319,13 @@ asio::awaitable<void> SlurmEngine::AskOne(slurm::AskList action) {
 asio::awaitable<Result<std::string>> SlurmEngine::TakeSlot(agent::v1::FromAgent::Hello hello,
                                                            AgentOrigin origin) {
   if (!started_) co_return std::unexpected(Unavailable("the server is starting"));
-  TY_CO_TRY(const SlurmSlots::Asked asked, slots_->Look(hello));
+  TY_CO_TRY(const SlurmSlots::SlotQuery asked, slots_->Look(hello));
   if (!asked.is_holder) {
     auto is_current = [this, submission = asked.slot.submission] { return gangs_.IsCurrent(submission); };
     TY_CO_RETURN_IF_ERROR(co_await claims_.Check(asked.slot.submission, hello.node().name(),
                                                  std::move(origin), std::move(is_current)));
   }
-  TY_CO_TRY(const SlurmSlots::Taken taken, co_await slots_->Take(std::move(hello)));
+  TY_CO_TRY(const SlurmSlots::SlotClaim taken, co_await slots_->Take(std::move(hello)));
   if (gangs_.IsCurrent(taken.submission)) co_return slurm::AgentName(taken.submission, taken.slot);
   co_return std::unexpected(Error{Code::kPermissionDenied, "The job's resources were released.", {}});
 }
@@ -338,7 +338,7 @@ int SlotOf(const std::string& agent) { return std::stoi(agent.substr(agent.find(
 
 void SlurmEngine::OnAttached(const std::string& agent) {
   if (const auto submission = slurm::SubmissionOfAgent(agent)) {
-    const Submitted* known = slots_->Find(submission->gang);
+    const SubmissionRecord* known = slots_->Find(submission->gang);
     const int slot = SlotOf(agent);
     if (known != nullptr && known->holders.contains(slot))
       gangs_.OnAttached(*submission, slot, known->holders.at(slot).node.name(), options_.clock.Now());
@@ -360,7 +360,7 @@ bool SlurmEngine::MayLive(const std::string& agent) const {
   const auto submission = slurm::SubmissionOfAgent(agent);
   if (!submission) return false;
   if (started_) return gangs_.MayLive(*submission);
-  const Submitted* known = slots_->Find(submission->gang);
+  const SubmissionRecord* known = slots_->Find(submission->gang);
   return known != nullptr && known->submission == *submission;
 }
 

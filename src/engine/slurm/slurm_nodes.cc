@@ -22,13 +22,13 @@ std::string SlurmNodes::AddressOf(const std::string& node) const {
   return found == addresses_.end() ? "" : found->second;
 }
 
-SlurmNodes::Said SlurmNodes::Digest(std::span<const slurm::Node> nodes) {
-  Said said{.kinds = slurm::KindsOf(nodes), .addresses = {}};
+SlurmNodes::Summary SlurmNodes::Digest(std::span<const slurm::Node> nodes) {
+  Summary said{.kinds = slurm::KindsOf(nodes), .addresses = {}};
   for (const slurm::Node& node : nodes) said.addresses.emplace(node.name, node.address);
   return said;
 }
 
-void SlurmNodes::Take(Said said) {
+void SlurmNodes::Take(Summary said) {
   nodes_ = std::move(said.kinds);
   addresses_ = std::move(said.addresses);
   gpus_ = slurm::GpusByPartition(nodes_);
@@ -37,7 +37,7 @@ void SlurmNodes::Take(Said said) {
 boost::asio::awaitable<void> SlurmNodes::Look(boost::asio::thread_pool& pool, std::chrono::seconds age) {
   if (!AreOlderThan(age)) co_return;
   asked_ = clock_.Now();
-  auto ask = [&client = client_]() -> SlurmAnswer<Said> {
+  auto ask = [&client = client_]() -> SlurmAnswer<Summary> {
     const SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
     if (!nodes) return std::unexpected(nodes.error());
     return Digest(*nodes);

@@ -42,12 +42,12 @@ class SlurmNodes {
   boost::asio::awaitable<void> Look(boost::asio::thread_pool& pool, std::chrono::seconds age = kKept);
 
  private:
-  struct Said {
+  struct Summary {
     std::vector<slurm::Node> kinds;
     std::map<std::string, std::string> addresses;
   };
-  [[nodiscard]] static Said Digest(std::span<const slurm::Node> nodes);
-  void Take(Said said);
+  [[nodiscard]] static Summary Digest(std::span<const slurm::Node> nodes);
+  void Take(Summary said);
 
   const SlurmClient& client_;
   const Clock& clock_;

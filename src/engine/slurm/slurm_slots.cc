@@ -37,58 +37,58 @@ Result<std::unique_ptr<SlurmSlots>> SlurmSlots::Open(asio::any_io_executor loop,
                                                      const std::string& database) {
   TY_TRY(SlurmBook book, SlurmBook::Open(database));
   TY_TRY(std::string installation, book.Installation());
-  TY_TRY(std::vector<Submitted> known, book.Load());
+  TY_TRY(std::vector<SubmissionRecord> known, book.Load());
   return std::unique_ptr<SlurmSlots>(
       new SlurmSlots(std::move(loop), std::move(book), std::move(installation), std::move(known)));
 }
 
 SlurmSlots::SlurmSlots(asio::any_io_executor loop, SlurmBook book, std::string installation,
-                       std::vector<Submitted> known)
+                       std::vector<SubmissionRecord> known)
     : book_(std::move(book)), installation_(std::move(installation)), tasks_(std::move(loop)) {
-  for (Submitted& submitted : known) Remember(std::move(submitted));
+  for (SubmissionRecord& submitted : known) Remember(std::move(submitted));
 }
 
-void SlurmSlots::Remember(Submitted submitted) {
+void SlurmSlots::Remember(SubmissionRecord submitted) {
   const Submission submission = submitted.submission;
   if (!submitted.ticket_sha256.empty()) tickets_[submitted.ticket_sha256] = submission;
   submitted_[submission.gang] = std::move(submitted);
 }
 
-const Submitted* SlurmSlots::Find(const GangKey& gang) const {
+const SubmissionRecord* SlurmSlots::Find(const GangKey& gang) const {
   const auto found = submitted_.find(gang);
   return found == submitted_.end() ? nullptr : &found->second;
 }
 
 asio::awaitable<Result<std::string>> SlurmSlots::Issue(Submission submission, std::vector<int> replicas) {
   std::string ticket = NewTicket();
-  Submitted submitted{
+  SubmissionRecord submitted{
       .submission = submission, .ticket_sha256 = tls::Sha256Hex(ticket), .replicas = std::move(replicas)};
   auto put = [this, submitted] { return book_.Put(submitted); };
   TY_CO_RETURN_IF_ERROR(co_await WriteDown(std::move(put)));
-  if (const Submitted* former = Find(submission.gang)) tickets_.erase(former->ticket_sha256);
+  if (const SubmissionRecord* former = Find(submission.gang)) tickets_.erase(former->ticket_sha256);
   Remember(std::move(submitted));
   co_return ticket;
 }
 
-Result<SlurmSlots::Asked> SlurmSlots::Look(const agent::v1::FromAgent::Hello& hello) const {
+Result<SlurmSlots::SlotQuery> SlurmSlots::Look(const agent::v1::FromAgent::Hello& hello) const {
   const auto ticket = tickets_.find(tls::Sha256Hex(hello.ticket()));
   if (ticket == tickets_.end())
     return Refuse("The ticket is not valid any more: the job's resources were released.");
-  const Taken slot{.submission = ticket->second, .slot = hello.slot()};
-  const Submitted& submitted = submitted_.at(slot.submission.gang);
+  const SlotClaim slot{.submission = ticket->second, .slot = hello.slot()};
+  const SubmissionRecord& submitted = submitted_.at(slot.submission.gang);
   if (slot.slot < 0 || slot.slot >= std::ssize(submitted.replicas))
     return Refuse("The grant has no slot " + std::to_string(slot.slot) + ".");
   const auto holder = submitted.holders.find(slot.slot);
-  if (holder == submitted.holders.end()) return Asked{.slot = slot};
+  if (holder == submitted.holders.end()) return SlotQuery{.slot = slot};
   if (holder->second.instance_sha256 == tls::Sha256Hex(hello.instance()))
-    return Asked{.slot = slot, .is_holder = true};
+    return SlotQuery{.slot = slot, .is_holder = true};
   return Refuse("Another agent, on " + holder->second.node.name() +
                 ", has the slot: the cluster has started the job twice.");
 }
 
-asio::awaitable<Result<SlurmSlots::Taken>> SlurmSlots::Take(agent::v1::FromAgent::Hello hello) {
-  TY_CO_TRY(const Asked asked, Look(hello));
-  const Taken taken = asked.slot;
+asio::awaitable<Result<SlurmSlots::SlotClaim>> SlurmSlots::Take(agent::v1::FromAgent::Hello hello) {
+  TY_CO_TRY(const SlotQuery asked, Look(hello));
+  const SlotClaim taken = asked.slot;
   if (asked.is_holder) co_return taken;
   SlotHolder holder{.instance_sha256 = tls::Sha256Hex(hello.instance()), .node = hello.node()};
   // Recorded in memory first: a second agent that connects during the write is rejected.

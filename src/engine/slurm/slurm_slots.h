@@ -29,33 +29,33 @@ class SlurmSlots {
                                                                 const std::string& database);
 
   [[nodiscard]] const std::string& installation() const noexcept { return installation_; }
-  [[nodiscard]] const std::map<slurm::GangKey, Submitted>& all() const noexcept { return submitted_; }
+  [[nodiscard]] const std::map<slurm::GangKey, SubmissionRecord>& all() const noexcept { return submitted_; }
   /// The gang's last submission; null: it was not submitted.
-  [[nodiscard]] const Submitted* Find(const slurm::GangKey& gang) const;
+  [[nodiscard]] const SubmissionRecord* Find(const slurm::GangKey& gang) const;
 
   /// Records a new submission of the gang durably, in place of the old one. Returns its ticket, which cannot
   /// be guessed.
   boost::asio::awaitable<Result<std::string>> Issue(slurm::Submission submission, std::vector<int> replicas);
   /// The slot of an agent that connects or reconnects. kPermissionDenied: the ticket is void, the slot is
   /// another agent's or does not exist; other errors: it cannot be recorded now.
-  struct Taken {
+  struct SlotClaim {
     slurm::Submission submission;
     int slot = 0;
   };
-  boost::asio::awaitable<Result<Taken>> Take(agent::v1::FromAgent::Hello hello);
+  boost::asio::awaitable<Result<SlotClaim>> Take(agent::v1::FromAgent::Hello hello);
   /// Which slot the agent requests, and whether it already has it. Changes nothing; errors as Take.
-  struct Asked {
-    Taken slot;
+  struct SlotQuery {
+    SlotClaim slot;
     bool is_holder = false;
   };
-  [[nodiscard]] Result<Asked> Look(const agent::v1::FromAgent::Hello& hello) const;
+  [[nodiscard]] Result<SlotQuery> Look(const agent::v1::FromAgent::Hello& hello) const;
   void VoidTicket(const slurm::Submission& submission);
   void Drop(const slurm::GangKey& gang);
 
  private:
   SlurmSlots(boost::asio::any_io_executor loop, SlurmBook book, std::string installation,
-             std::vector<Submitted> known);
-  void Remember(Submitted submitted);
+             std::vector<SubmissionRecord> known);
+  void Remember(SubmissionRecord submitted);
   /// A write to book_, made on the thread of writes_.
   struct Write {
     std::function<Status()> work;
@@ -70,7 +70,7 @@ class SlurmSlots {
   SlurmBook book_;  ///< used on the thread of writes_ only
   Guarded<Writes> to_write_;
   std::string installation_;
-  std::map<slurm::GangKey, Submitted> submitted_;
+  std::map<slurm::GangKey, SubmissionRecord> submitted_;
   std::map<std::string, slurm::Submission> tickets_;  ///< by SHA-256
   boost::asio::thread_pool writes_{1};
   TaskGroup tasks_;

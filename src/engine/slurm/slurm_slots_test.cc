@@ -33,7 +33,7 @@ class SlurmSlotsTest : public testing::Test {
   std::string Issue(const slurm::Submission& submission) {
     return loop_.Run(slots_->Issue(submission, {1, 0})).value_or("");
   }
-  Result<SlurmSlots::Taken> Take(const std::string& ticket, int slot, const std::string& instance) {
+  Result<SlurmSlots::SlotClaim> Take(const std::string& ticket, int slot, const std::string& instance) {
     agent::v1::FromAgent::Hello hello;
     hello.set_ticket(ticket);
     hello.set_slot(slot);
@@ -70,7 +70,7 @@ TEST_F(SlurmSlotsTest, WhatIsWrittenDownOutlivesTheServer) {
   EXPECT_EQ(slots_->installation(), installation);
   EXPECT_EQ(Take(ticket, 1, "b").error().code, Code::kPermissionDenied);
   EXPECT_TRUE(Take(ticket, 1, "a"));
-  const Submitted* known = slots_->Find(kFirst.gang);
+  const SubmissionRecord* known = slots_->Find(kFirst.gang);
   ASSERT_NE(known, nullptr);
   EXPECT_THAT(known->replicas, testing::ElementsAre(1, 0));
   EXPECT_EQ(known->holders.at(1).node.name(), "node-a");

@@ -49,9 +49,9 @@ std::string WordsIn(const fs::path& path) { return ReadFile(path, kWordsMax).val
 constexpr std::chrono::milliseconds kLockRetryInterval{50};
 
 /// The wait between two attempts.
-class Waiting {
+class RetryWait {
  public:
-  Waiting(const std::function<void()>& on_wait, const std::stop_token& stop)
+  RetryWait(const std::function<void()>& on_wait, const std::stop_token& stop)
       : on_wait_(on_wait), stop_(stop) {}
 
   Status For(std::chrono::milliseconds pause) {
@@ -67,7 +67,7 @@ class Waiting {
   bool began_ = false;
 };
 
-Result<UniqueFd> LockHere(const std::filesystem::path& path, Waiting& waiting) {
+Result<UniqueFd> LockHere(const std::filesystem::path& path, RetryWait& waiting) {
   TY_TRY(UniqueFd file, OpenFile(path, O_RDWR | O_CREAT));
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
@@ -144,7 +144,7 @@ bool ClaimWatch::Remove(const std::string& words) const {
 Result<BuildLock> BuildLock::Acquire(const std::filesystem::path& path, const std::function<void()>& on_wait,
                                      const std::stop_token& stop, const std::string& machine,
                                      const ClaimLimits& limits) {
-  Waiting waiting(on_wait, stop);
+  RetryWait waiting(on_wait, stop);
   TY_TRY(UniqueFd file, LockHere(path, waiting));
   const std::filesystem::path claim_path = path.string() + ".claim";
   ClaimWatch watch(claim_path, machine, limits);

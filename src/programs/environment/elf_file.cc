@@ -45,7 +45,7 @@ void Put(std::string& file, std::uint64_t offset, const T& value) {
 std::uint64_t RoundUp(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// The parts of a file that are read here.
-struct Parts {
+struct ElfTables {
   Elf64_Ehdr header{};
   std::vector<Elf64_Phdr> segments;
   std::vector<Elf64_Dyn> entries;  ///< of the dynamic section, without its end
@@ -71,7 +71,7 @@ struct Parts {
   }
 };
 
-Status ReadSegments(std::string_view file, Parts& parts) {
+Status ReadSegments(std::string_view file, ElfTables& parts) {
   if (!Has(file, 0, sizeof(Elf64_Ehdr)) || !file.starts_with(ELFMAG)) return Bad("it is not ELF");
   parts.header = At<Elf64_Ehdr>(file, 0);
   if (parts.header.e_ident[EI_CLASS] != ELFCLASS64 || parts.header.e_ident[EI_DATA] != ELFDATA2LSB)
@@ -85,8 +85,8 @@ Status ReadSegments(std::string_view file, Parts& parts) {
   return {};
 }
 
-Result<Parts> Read(std::string_view file) {
-  Parts parts;
+Result<ElfTables> Read(std::string_view file) {
+  ElfTables parts;
   TY_RETURN_IF_ERROR(ReadSegments(file, parts));
   const auto dynamic =
       std::ranges::find(parts.segments, static_cast<Elf64_Word>(PT_DYNAMIC), &Elf64_Phdr::p_type);
@@ -110,7 +110,7 @@ Result<Parts> Read(std::string_view file) {
 }
 
 /// The entries with the new path, then the end of the section.
-std::vector<Elf64_Dyn> NewEntries(const Parts& parts, std::uint64_t strings_address,
+std::vector<Elf64_Dyn> NewEntries(const ElfTables& parts, std::uint64_t strings_address,
                                   std::uint64_t strings_size) {
   std::vector<Elf64_Dyn> entries;
   for (Elf64_Dyn entry : parts.entries) {
@@ -130,7 +130,7 @@ std::vector<Elf64_Dyn> NewEntries(const Parts& parts, std::uint64_t strings_addr
 }  // namespace
 
 Result<ElfFile> ReadElf(std::string_view file) {
-  TY_TRY(const Parts parts, Read(file));
+  TY_TRY(const ElfTables parts, Read(file));
   ElfFile elf;
   for (const Elf64_Phdr& segment : parts.segments) {
     if (segment.p_type != PT_INTERP) continue;
@@ -151,7 +151,7 @@ Result<ElfFile> ReadElf(std::string_view file) {
 }
 
 Result<std::string> WithRunPath(std::string file, std::string_view run_path) {
-  TY_TRY(const Parts parts, Read(file));
+  TY_TRY(const ElfTables parts, Read(file));
   TY_TRY(ElfFile wanted, ReadElf(file));
   wanted.run_path = run_path;
   std::vector<Elf64_Phdr> segments = parts.segments;

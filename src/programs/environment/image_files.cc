@@ -66,10 +66,10 @@ std::optional<fs::path> ImageFiles::Look(const fs::path& inside) const {
   return std::nullopt;
 }
 
-std::optional<ImageFiles::Found> ImageFiles::Find(const fs::path& inside) const {
+std::optional<ImageFiles::Entry> ImageFiles::Find(const fs::path& inside) const {
   std::deque<fs::path> parts;
   Prepend(parts, inside.lexically_normal().relative_path());
-  Found found{.inside = "/", .outside = {}, .is_directory = true};
+  Entry found{.inside = "/", .outside = {}, .is_directory = true};
   int links = 0;
   while (!parts.empty()) {
     const fs::path part = parts.front();

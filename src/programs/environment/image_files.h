@@ -21,13 +21,13 @@ class ImageFiles {
   /// @param layers  absolute directories, the lowest first, with overlayfs' own form of whiteouts
   explicit ImageFiles(std::vector<std::filesystem::path> layers) : layers_(std::move(layers)) {}
 
-  struct Found {
+  struct Entry {
     std::filesystem::path inside;   ///< "/usr/local/bin/python3.7": absolute, without links
     std::filesystem::path outside;  ///< its path here; for a directory: in the highest layer that has it
     bool is_directory = false;
   };
   /// Empty if the path does not exist, or is neither a file nor a directory.
-  [[nodiscard]] std::optional<Found> Find(const std::filesystem::path& inside) const;
+  [[nodiscard]] std::optional<Entry> Find(const std::filesystem::path& inside) const;
 
   /// The names in a directory (Found::inside) in all layers, sorted. kFailedPrecondition: more than
   /// kNamesMax; and the errors of the file system.

@@ -28,7 +28,7 @@ namespace trainyard::environment {
 namespace {
 
 namespace fs = std::filesystem;
-using Found = ImageFiles::Found;
+using Entry = ImageFiles::Entry;
 
 /// How many of an image's versions a message names.
 constexpr std::size_t kVersionsShown = 8;
@@ -76,7 +76,7 @@ struct Copy {
   const ImageFiles& image;
   ImagePythonLimits limits;
   std::string version;  ///< "3.7"
-  Found program;
+  Entry program;
   fs::path prefix;                    ///< in the image: the program is PREFIX/bin/python3.7
   fs::path target;                    ///< on this machine
   std::set<std::string> libraries{};  ///< copied, or not found
@@ -84,14 +84,14 @@ struct Copy {
   std::uint64_t bytes = 0;
 
   [[nodiscard]] fs::path Libraries() const { return target / "lib"; }
-  Status CopyFile(const Found& from, const fs::path& to, bool is_program);
-  Status Count(const Found& file);
+  Status CopyFile(const Entry& from, const fs::path& to, bool is_program);
+  Status Count(const Entry& file);
   Status CopyFolder(const fs::path& inside, const fs::path& to, int depth);
-  Status CopyLibraries(const ElfFile& elf, const Found& of);
+  Status CopyLibraries(const ElfFile& elf, const Entry& of);
 };
 
-std::optional<Found> FindLibrary(const Copy& copy, const std::string& name, const ElfFile& elf,
-                                 const Found& of) {
+std::optional<Entry> FindLibrary(const Copy& copy, const std::string& name, const ElfFile& elf,
+                                 const Entry& of) {
   std::vector<fs::path> folders;
   for (std::string_view rest = elf.run_path; !rest.empty();) {
     std::string folder(rest.substr(0, rest.find(':')));
@@ -108,7 +108,7 @@ std::optional<Found> FindLibrary(const Copy& copy, const std::string& name, cons
 }
 
 /// Copies the libraries that a program or library needs, and those that they need.
-Status Copy::CopyLibraries(const ElfFile& elf, const Found& of) {
+Status Copy::CopyLibraries(const ElfFile& elf, const Entry& of) {
   for (const std::string& name : elf.needed) {
     if (IsMachines(name) || name.find('/') != std::string::npos || !libraries.insert(name).second) continue;
     if (libraries.size() > limits.libraries)
@@ -120,7 +120,7 @@ Status Copy::CopyLibraries(const ElfFile& elf, const Found& of) {
 }
 
 /// Counts a file against the limits, before it is read.
-Status Copy::Count(const Found& file) {
+Status Copy::Count(const Entry& file) {
   constexpr unsigned kMiBBits = 20;
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file.outside, error);
@@ -134,7 +134,7 @@ Status Copy::Count(const Found& file) {
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): a library is copied once, and there are ImagePythonLimits::libraries
-Status Copy::CopyFile(const Found& from, const fs::path& to, bool is_program) {
+Status Copy::CopyFile(const Entry& from, const fs::path& to, bool is_program) {
   TY_RETURN_IF_ERROR(Count(from));
   TY_TRY(std::string content, ReadFile(from.outside, limits.file_bytes));
   if (const auto elf = ReadElf(content)) {

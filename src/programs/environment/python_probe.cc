@@ -183,15 +183,15 @@ PythonInventory::Times PythonInventory::LookAtFolders(const AvailablePythons& py
 }
 
 AvailablePythons PythonInventory::Look() {
-  const Seen seen = seen_.With([](const Seen& now) { return now; });
+  const Snapshot seen = seen_.With([](const Snapshot& now) { return now; });
   const Times before = LookAtFolders(seen.pythons);
   if (before == seen.times) return seen.pythons;
-  Seen next{.times = {}, .pythons = ProbePythons(environments_dir_)};
+  Snapshot next{.times = {}, .pythons = ProbePythons(environments_dir_)};
   next.times = LookAtFolders(next.pythons);
   // The next call notices what was installed while we looked.
   for (auto& [folder, time] : next.times)
     if (const auto old = before.find(folder); old != before.end()) time = old->second;
-  seen_.With([&](Seen& now) { now = next; });
+  seen_.With([&](Snapshot& now) { now = next; });
   return next.pythons;
 }
 

@@ -36,14 +36,14 @@ class PythonInventory {
  private:
   /// A directory and the time of its last change in nanoseconds; -1: it does not exist.
   using Times = std::map<std::string, std::int64_t>;
-  struct Seen {
+  struct Snapshot {
     Times times;
     AvailablePythons pythons;
   };
   [[nodiscard]] Times LookAtFolders(const AvailablePythons& pythons) const;
 
   std::filesystem::path environments_dir_;
-  Guarded<Seen> seen_;
+  Guarded<Snapshot> seen_;
 };
 
 /// Lets uv download an interpreter into ENVIRONMENTS_DIR/pythons. kUnavailable or kFailedPrecondition with

@@ -95,15 +95,15 @@ Status RemoveFolder(const CacheLayout& layout, const fs::path& path) {
 }
 
 /// What the records refer to, and what is therefore kept.
-struct Named {
+struct References {
   std::set<std::string> digests;
   std::set<std::string> hexes;  ///< their digits: names begin with them
   std::set<std::string> blobs;
   std::set<std::string> layers;
 };
 
-Named NamedBy(const CacheLayout& layout, const std::vector<CachedImage>& images) {
-  Named named;
+References NamedBy(const CacheLayout& layout, const std::vector<CachedImage>& images) {
+  References named;
   for (const CachedImage& image : images) {
     named.digests.insert(image.digest);
     named.hexes.insert(layout.Blob(image.digest).filename());
@@ -162,7 +162,7 @@ Status SweepPackageLayers(const CacheLayout& layout, const std::set<std::string>
 /// Removes what no record refers to. The caller holds the lock that excludes pulls.
 /// @param age_max  how long to keep manifests and layers of images that were resolved or begun, but are not
 /// complete
-Status Sweep(const CacheLayout& layout, const Named& named, std::chrono::seconds age_max) {
+Status Sweep(const CacheLayout& layout, const References& named, std::chrono::seconds age_max) {
   TY_TRY(const std::vector<fs::path> layers, EntriesOf(layout.Layers()));
   for (const fs::path& layer : layers)
     if (!named.layers.contains(layer.filename())) TY_RETURN_IF_ERROR(RemoveFolder(layout, layer));
@@ -174,7 +174,8 @@ Status Sweep(const CacheLayout& layout, const Named& named, std::chrono::seconds
 }
 
 /// Removes large blobs of removed images at once, whatever their age.
-void RemoveBlobs(const CacheLayout& layout, const Named& named, const std::vector<CachedImage>& removed) {
+void RemoveBlobs(const CacheLayout& layout, const References& named,
+                 const std::vector<CachedImage>& removed) {
   for (const CachedImage& image : removed)
     for (const LayerRecord& layer : image.layers)
       for (const fs::path& blob : {layout.Blob(layer.digest), layout.Blob(layer.diff_id)}) {
@@ -191,19 +192,19 @@ Status RemoveRest(const CacheLayout& layout, const std::vector<CachedImage>& rem
   if (!records.damaged.empty())
     return std::unexpected(
         FailedPrecondition("the record of image " + records.damaged.front() + ", which is used, is damaged"));
-  const Named named = NamedBy(layout, records.images);
+  const References named = NamedBy(layout, records.images);
   RemoveBlobs(layout, named, removed);
   return Sweep(layout, named, unpulled_age_max);
 }
 
-Result<Collected> RemoveAll(const CacheLayout& layout, const std::vector<CachedImage>& wanted,
-                            std::chrono::seconds unpulled_age_max) {
+Result<CollectResult> RemoveAll(const CacheLayout& layout, const std::vector<CachedImage>& wanted,
+                                std::chrono::seconds unpulled_age_max) {
   TY_RETURN_IF_ERROR(layout.MakeFolders());
   TY_TRY(const ImageRecords records, LoadRecords(layout));
   DiskUse disk;
   for (const CachedImage& image : records.images) disk.Add(image);
   const std::int64_t before = disk.bytes();
-  Collected collected;
+  CollectResult collected;
   std::vector<CachedImage> removed;
   for (const CachedImage& image : wanted) {
     TY_TRY(const bool gone, RemoveRecord(layout, image.digest));
@@ -248,10 +249,10 @@ ListedImage Listed(const CacheLayout& layout, const CachedImage& image) {
 
 }  // namespace
 
-Result<Collected> CollectImages(const std::string& images_dir, const CollectLimits& limits) {
+Result<CollectResult> CollectImages(const std::string& images_dir, const CollectLimits& limits) {
   const CacheLayout layout(images_dir);
   std::error_code error;
-  if (!fs::exists(layout.Images(), error)) return Collected{};
+  if (!fs::exists(layout.Images(), error)) return CollectResult{};
   TY_TRY(ImageRecords records, LoadRecords(layout));
   std::vector<CachedImage>& images = records.images;
   std::ranges::sort(images, {}, [&](const CachedImage& image) { return LastUse(layout, image); });
@@ -272,11 +273,11 @@ Result<Collected> CollectImages(const std::string& images_dir, const CollectLimi
   return RemoveAll(layout, wanted, everything ? std::chrono::seconds(0) : kUnpulledAgeMax);
 }
 
-Result<Collected> RemoveImage(const std::string& images_dir, const std::string& digest) {
+Result<CollectResult> RemoveImage(const std::string& images_dir, const std::string& digest) {
   const CacheLayout layout(images_dir);
   TY_TRY(const std::optional<CachedImage> image, LoadRecord(layout, digest));
   if (!image) return std::unexpected(NotFound("there is no image " + digest));
-  TY_TRY(Collected collected, RemoveAll(layout, {*image}, kUnpulledAgeMax));
+  TY_TRY(CollectResult collected, RemoveAll(layout, {*image}, kUnpulledAgeMax));
   if (!collected.images.empty()) return collected;
   return std::unexpected(FailedPrecondition("image " + digest + " is used by a job, or being pulled"));
 }

@@ -20,7 +20,7 @@ struct CollectLimits {
   bool with_loaded = false;  ///< also remove images that came from archives and cannot be pulled again
 };
 
-struct Collected {
+struct CollectResult {
   std::vector<std::string> images;  ///< digests
   std::int64_t bytes = 0;           ///< disk space freed
 };
@@ -30,10 +30,10 @@ struct Collected {
 /// killed pulls. While a pull is running or a record cannot be read, only records are removed, and the rest
 /// on a later call; an unreadable record is reported as a diagnostic. Notes of how images were found are kept
 /// for 90 days, for queued jobs. Errors: those of the file system.
-[[nodiscard]] Result<Collected> CollectImages(const std::string& images_dir, const CollectLimits& limits);
+[[nodiscard]] Result<CollectResult> CollectImages(const std::string& images_dir, const CollectLimits& limits);
 
 /// Removes one image. kNotFound; kFailedPrecondition while it is used or being pulled.
-[[nodiscard]] Result<Collected> RemoveImage(const std::string& images_dir, const std::string& digest);
+[[nodiscard]] Result<CollectResult> RemoveImage(const std::string& images_dir, const std::string& digest);
 
 /// One image of the cache, for lists.
 struct ListedImage {

@@ -84,7 +84,7 @@ bool LogAllowance::Keep(std::size_t bytes) {
     kept_ += size;
     return true;
   }
-  for (Dropped* count : {&all_, &unreported_}) {
+  for (Loss* count : {&all_, &unreported_}) {
     ++count->lines;
     count->bytes += static_cast<std::int64_t>(bytes);
   }

@@ -34,10 +34,10 @@ class LogAllowance {
     std::int64_t attempt_bytes = 0;
     std::int64_t job_bytes = 0;
   };
-  struct Dropped {
+  struct Loss {
     std::int64_t lines = 0;
     std::int64_t bytes = 0;
-    friend bool operator==(const Dropped&, const Dropped&) = default;
+    friend bool operator==(const Loss&, const Loss&) = default;
   };
 
   LogAllowance() = default;
@@ -58,7 +58,7 @@ class LogAllowance {
   [[nodiscard]] std::optional<std::string> Note(std::uint64_t now_ns, bool at_end);
 
   /// The lines dropped since Forget, for the next chunk. Call Forget once that chunk is stored.
-  [[nodiscard]] const Dropped& unreported() const noexcept { return unreported_; }
+  [[nodiscard]] const Loss& unreported() const noexcept { return unreported_; }
   void Forget() { unreported_ = {}; }
 
  private:
@@ -72,10 +72,10 @@ class LogAllowance {
   bool held_ = false;
   bool begun_ = false;     ///< the log says that lines are dropped
   bool released_ = false;  ///< since the last note
-  Dropped all_;
-  Dropped said_;
+  Loss all_;
+  Loss said_;
   std::uint64_t said_at_ns_ = 0;
-  Dropped unreported_;
+  Loss unreported_;
 };
 
 /// The last lines that a program wrote, to explain why it ended. Costs a copy of some bytes per line and no

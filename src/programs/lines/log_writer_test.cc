@@ -297,7 +297,7 @@ TEST(LogAllowanceTest, WithoutALimitKeepsEverything) {
   LogAllowance allowance;
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(allowance.Keep(1 << 20));
   EXPECT_EQ(allowance.Note(1, true), std::nullopt);
-  EXPECT_EQ(allowance.unreported(), LogAllowance::Dropped());
+  EXPECT_EQ(allowance.unreported(), LogAllowance::Loss());
 }
 
 TEST(LogAllowanceTest, OnceOverTheLimitKeepsNothing) {
@@ -334,9 +334,9 @@ TEST(LogAllowanceTest, TheEndSaysHowMuch) {
       allowance.Note(2, true),
       "1 line of this replica's output, 7 bytes, is not in this log: the limit of this job's log is 10 GB "
       "(trainyard serve --job-logs-max-gb).");
-  EXPECT_EQ(allowance.unreported(), (LogAllowance::Dropped{1, 7}));
+  EXPECT_EQ(allowance.unreported(), (LogAllowance::Loss{1, 7}));
   allowance.Forget();
-  EXPECT_EQ(allowance.unreported(), LogAllowance::Dropped());
+  EXPECT_EQ(allowance.unreported(), LogAllowance::Loss());
 }
 
 TEST(LogAllowanceTest, HoldsAndReleases) {

@@ -173,8 +173,8 @@ void Sandbox::Kill() noexcept {
   }
 }
 
-Sandbox::Ended Sandbox::Reap() {
-  Ended ended;
+Sandbox::Outcome Sandbox::Reap() {
+  Outcome ended;
   if (const auto report = Receive(control_.get(), MSG_DONTWAIT);
       report && report->kind == InitReport::Kind::kEnded) {
     ended.wait_status = report->value;

@@ -90,7 +90,7 @@ struct SandboxPlan {
 class Sandbox {
  public:
   /// How the program ended, in the form of waitpid.
-  struct Ended {
+  struct Outcome {
     std::optional<int> wait_status;  ///< empty if everything was killed before it could be reported
   };
 
@@ -114,7 +114,7 @@ class Sandbox {
   /// Readable when everything has ended.
   [[nodiscard]] int pidfd() const noexcept { return pidfd_.get(); }
   /// Reaps the sandbox. Call it when pidfd() is readable.
-  [[nodiscard]] Ended Reap();
+  [[nodiscard]] Outcome Reap();
 
  private:
   Sandbox(Isolation isolation, UniqueFd pidfd, UniqueFd control)

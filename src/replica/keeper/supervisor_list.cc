@@ -135,8 +135,8 @@ bool UnitGroups::Remove(const std::string& name) const noexcept {
   return !exist() || rmdir(PathOf(name).c_str()) == 0 || errno == ENOENT;
 }
 
-std::vector<UnitGroups::Found> UnitGroups::FindLiving() const {
-  std::vector<Found> living;
+std::vector<UnitGroups::LivingSupervisor> UnitGroups::FindLiving() const {
+  std::vector<LivingSupervisor> living;
   if (!exist()) return living;
   for (const std::string& directory : Subdirectories(base_)) {
     if (!directory.starts_with(kPrefix)) continue;
@@ -182,7 +182,7 @@ Result<UniqueFd> OpenProgram(const std::string& path) {
 }
 
 SupervisorList::SupervisorList(UnitGroups groups) : groups_(std::move(groups)) {
-  for (UnitGroups::Found& found : groups_.FindLiving())
+  for (UnitGroups::LivingSupervisor& found : groups_.FindLiving())
     alive_.push_back({.name = std::move(found.name), .pid = found.pid, .pidfd = std::move(found.pidfd)});
 }
 

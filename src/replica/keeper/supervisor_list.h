@@ -38,12 +38,12 @@ class UnitGroups {
   bool Remove(const std::string& name) const noexcept;
 
   /// The supervisors that run in groups of an earlier keeper.
-  struct Found {
+  struct LivingSupervisor {
     std::string name;
     pid_t pid = 0;  ///< the supervisor: the process whose parent is not in the group
     UniqueFd pidfd;
   };
-  [[nodiscard]] std::vector<Found> FindLiving() const;
+  [[nodiscard]] std::vector<LivingSupervisor> FindLiving() const;
 
   /// Sends SIGKILL to all in the unit except the keeper, including replicas; returns when none is left.
   [[nodiscard]] Status KillAll(std::chrono::milliseconds wait_max) const;

@@ -203,7 +203,7 @@ void MetricWatch::Search() {
 }
 
 /// True: there is more to read.
-bool MetricWatch::ReadSome(const Found& found, std::uint64_t bytes_max) {
+bool MetricWatch::ReadSome(const EventFile& found, std::uint64_t bytes_max) {
   const std::size_t name = found.path.rfind('/') + 1;  // 0 if there is no directory
   const UniqueFd folder =
       OpenFolderBelow(OpenFolder(found.root->path), std::string_view(found.path).substr(0, name));

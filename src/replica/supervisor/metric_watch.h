@@ -104,14 +104,14 @@ class MetricWatch {
     std::string shown;
     std::string path;
   };
-  struct Found {
+  struct EventFile {
     const Root* root;
     std::string path;  ///< relative to the root
   };
 
   void ReadMetricFile();
   void Search();
-  bool ReadSome(const Found& file, std::uint64_t bytes_max);
+  bool ReadSome(const EventFile& file, std::uint64_t bytes_max);
 
   std::string tag_;
   AttemptDir dir_;
@@ -122,8 +122,8 @@ class MetricWatch {
   measurement::HypertuneFile file_;
   bool file_seen_ = false;
   measurement::Summaries summaries_;
-  std::vector<Found> waiting_;  ///< found and not read yet; the last one is next
-  bool searched_all_ = true;    ///< the last search did not reach a limit
+  std::vector<EventFile> waiting_;  ///< found and not read yet; the last one is next
+  bool searched_all_ = true;        ///< the last search did not reach a limit
   bool changed_ = false;
   Time due_{};  ///< when the next report is due, if there is one
   bool warned_ = false;

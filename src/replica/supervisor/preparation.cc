@@ -99,7 +99,7 @@ class Reporter {
   /// Drops messages that come too soon.
   void SendProgress(const environment::Progress& progress) {
     const auto now = std::chrono::steady_clock::now();
-    const bool is_due = said_.With([&](Said& said) {
+    const bool is_due = said_.With([&](LastReport& said) {
       if (said.what == progress.what && now < said.time + Preparation::kProgressInterval) return false;
       said = {.what = progress.what, .time = now};
       return true;
@@ -114,12 +114,12 @@ class Reporter {
   }
 
  private:
-  struct Said {
+  struct LastReport {
     std::string what;
     std::chrono::steady_clock::time_point time;
   };
   Guarded<int> pipe_{kResultFd};
-  Guarded<Said> said_{Said{}};
+  Guarded<LastReport> said_{LastReport{}};
 };
 
 /// Retries for as long as the server is away: it may be restarting.

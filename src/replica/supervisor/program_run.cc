@@ -39,7 +39,7 @@ v1::MetricReport Masked(v1::MetricReport report, const text::SecretMask& mask) {
 }  // namespace
 
 Status ProgramRun::Launch(Time now) {
-  auto& [program, start, log, link] = around_;
+  auto& [program, start, log, link] = context_;
   TY_RETURN_IF_ERROR(UserProcess::MakeFolders(start.dir));
   const std::string& metric_tag = start.manifest.metric_tag();
   if (cluster::ReportsMetric(start.manifest)) {
@@ -60,7 +60,7 @@ Status ProgramRun::Launch(Time now) {
   log.Say(LogEntry::INFO, RunningCommandLine(program.Shown()));
   process_.emplace(std::move(*launched));
   usage_.emplace(
-      UsageWatch::Around{.process = *process_, .dir = start.dir, .manifest = start.manifest, .link = link},
+      UsageWatch::Context{.process = *process_, .dir = start.dir, .manifest = start.manifest, .link = link},
       now);
   return {};
 }
@@ -84,7 +84,7 @@ std::vector<Watch> ProgramRun::Watches() {
                        .step =
                            [this](Time now) {
                              metrics_->Step(now);  // reports due while the server is away are sent later
-                             if (metrics_->TakeDue(now) && around_.link.attached()) SendMetrics();
+                             if (metrics_->TakeDue(now) && context_.link.attached()) SendMetrics();
                            }});
   return watches;
 }
@@ -97,39 +97,39 @@ void ProgramRun::OnAttached() {
 void ProgramRun::SendAll(std::vector<v1::MetricReport> reports) {
   for (v1::MetricReport& report : reports) {
     v1::FromReplica frame;
-    *frame.mutable_metrics() = Masked(std::move(report), around_.log.mask());
-    around_.link.Send(frame);
+    *frame.mutable_metrics() = Masked(std::move(report), context_.log.mask());
+    context_.link.Send(frame);
   }
 }
 
 void ProgramRun::SendMetrics() {
   if (const std::string warning = metrics_->TakeWarning(); !warning.empty())
-    around_.log.Say(LogEntry::WARNING, warning);
+    context_.log.Say(LogEntry::WARNING, warning);
   SendAll({metrics_->Report()});
 }
 
 std::vector<v1::MetricReport> ProgramRun::TagReports() const {
   std::vector<v1::MetricReport> reports;
   if (tags_) reports = tags_->tags().All();
-  for (v1::MetricReport& report : reports) report = Masked(std::move(report), around_.log.mask());
+  for (v1::MetricReport& report : reports) report = Masked(std::move(report), context_.log.mask());
   return reports;
 }
 
 bool ProgramRun::ReadOutput(OutputStream stream) {
   const bool open = process_->ReadOutput(stream, buffer_);
-  around_.log.Feed(stream, buffer_);
-  if (!open) around_.log.Finish(stream);
+  context_.log.Feed(stream, buffer_);
+  if (!open) context_.log.Finish(stream);
   return !buffer_.empty();
 }
 
 void ProgramRun::Reap(ObservedEnd& end) {
-  const Sandbox::Ended ended = process_->Reap();
+  const Sandbox::Outcome ended = process_->Reap();
   reaped_ = true;
   end.reported = ended.wait_status.has_value();
   end.wait_status = ended.wait_status.value_or(0);
   usage_->Tell(end);
   usage_.reset();
-  around_.program.OnEnded(around_.start, end);
+  context_.program.OnEnded(context_.start, end);
 }
 
 /// For a trial the exit record has the whole report, for another job only the last value: a job's record is
@@ -139,22 +139,22 @@ void ProgramRun::FinishMetrics(v1::ExitRecord& exit) {
     tags_->ReadRest();
     SendAll(TagReports());
     if (!metrics_ && !tags_->tags().last().measurements().empty())
-      *exit.mutable_metrics() = Masked(tags_->tags().last(), around_.log.mask());
+      *exit.mutable_metrics() = Masked(tags_->tags().last(), context_.log.mask());
   }
   if (!metrics_) return;
   metrics_->ReadRest();
   SendMetrics();
-  *exit.mutable_metrics() = Masked(metrics_->Report(), around_.log.mask());
+  *exit.mutable_metrics() = Masked(metrics_->Report(), context_.log.mask());
   metrics_.reset();
 }
 
 void ProgramRun::GiveUp() {
   process_.reset();
-  around_.program.GiveUp(around_.start);
+  context_.program.GiveUp(context_.start);
 }
 
 v1::ExitRecord ProgramRun::Finish(const ObservedEnd& end) {
-  auto& [program, start, log, link] = around_;
+  auto& [program, start, log, link] = context_;
   for (const OutputStream stream : kStreams) log.Finish(stream);
   log.SayDropped(true);
   v1::ExitRecord exit = DecideExit(end);

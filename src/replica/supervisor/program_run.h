@@ -24,14 +24,14 @@ class ProgramRun {
   using Time = std::chrono::steady_clock::time_point;
 
   /// All of them outlive it.
-  struct Around {
+  struct Context {
     Program& program;
     ProgramStart start;
     LogWriter& log;
     ServerLink& link;
   };
 
-  explicit ProgramRun(Around around) : around_(around) {}
+  explicit ProgramRun(Context context) : context_(context) {}
 
   /// Call it once. Says in the log what is run and what this machine does not allow, except when the machine
   /// is short of something (programs/sandbox/patience.h), which may pass. kFailedPrecondition: the program
@@ -69,7 +69,7 @@ class ProgramRun {
   void SendMetrics();
   void FinishMetrics(v1::ExitRecord& exit);
 
-  Around around_;
+  Context context_;
   std::optional<UserProcess> process_;
   std::optional<UsageWatch> usage_;     ///< set while the process is running
   std::optional<MetricWatch> metrics_;  ///< set for a trial's master

@@ -272,14 +272,14 @@ void Supervisor::SendPhase() {
 }
 
 AttemptEvent Supervisor::Launch() {
-  run_.emplace(ProgramRun::Around{.program = *program_,
-                                  .start = {.dir = setup_.dir,
-                                            .manifest = setup_.manifest,
-                                            .cluster = *cluster_,
-                                            .lock_fd = setup_.lock.get(),
-                                            .required = RequiredOf(setup_)},
-                                  .log = log_,
-                                  .link = link_});
+  run_.emplace(ProgramRun::Context{.program = *program_,
+                                   .start = {.dir = setup_.dir,
+                                             .manifest = setup_.manifest,
+                                             .cluster = *cluster_,
+                                             .lock_fd = setup_.lock.get(),
+                                             .required = RequiredOf(setup_)},
+                                   .log = log_,
+                                   .link = link_});
   if (const Status launched = run_->Launch(now_); !launched) {
     run_.reset();
     if (WaitsFor(launched.error())) return AttemptEvent::kShort;

@@ -164,11 +164,11 @@ pid_t PidOf(int pidfd) {
   return pid > 0 ? static_cast<pid_t>(pid) : -1;
 }
 
-UsageWatch::UsageWatch(Around around, Time now) : around_(around), measure_at_(now + kFirstUsageAfter) {
-  counting_refused_ = !around_.process.cgroup().counts_memory();
+UsageWatch::UsageWatch(Context context, Time now) : context_(context), measure_at_(now + kFirstUsageAfter) {
+  counting_refused_ = !context_.process.cgroup().counts_memory();
   if (counting_refused_) kills_before_ = kills_once_ = kills_lately_ = EnclosingOomKills();
-  if (!around_.process.cgroup().path().empty()) return;
-  counting_refused_ = around_.manifest.limits().memory_bytes() > 0;  // set when its limits were created
+  if (!context_.process.cgroup().path().empty()) return;
+  counting_refused_ = context_.manifest.limits().memory_bytes() > 0;  // set when its limits were created
   if (!counting_refused_) count_at_ = now + kCountMemoryAfter;
 }
 
@@ -188,20 +188,20 @@ void UsageWatch::Step(Time now) {
 /// What this machine does not allow is logged once, by the server when it starts; if a program is then killed
 /// for lack of memory, there is no proof of that.
 void UsageWatch::CountMemory() {
-  counting_refused_ = !around_.process.CountMemory(around_.manifest).has_value();
+  counting_refused_ = !context_.process.CountMemory(context_.manifest).has_value();
 }
 
 void UsageWatch::Measure() {
   if (counting_refused_ && kills_before_) kills_once_ = std::exchange(kills_lately_, EnclosingOomKills());
-  const UserProcess& process = around_.process;
+  const UserProcess& process = context_.process;
   v1::Usage& usage = *frame_.mutable_usage();
   usage = meter_.Measure({.cgroup = process.cgroup(),
                           .init = PidOf(process.pidfd()),
                           .own_network = process.has_network(),
-                          .memory_limit_bytes = around_.manifest.limits().memory_bytes()});
+                          .memory_limit_bytes = context_.manifest.limits().memory_bytes()});
   *usage.mutable_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
   gpus_.reset();  // a sample that is not finished by now is stuck
-  const auto& gpus = around_.manifest.devices().gpus();
+  const auto& gpus = context_.manifest.devices().gpus();
   if (gpus.empty()) return Send();
   auto probe = GpuProbe::Start({gpus.begin(), gpus.end()});
   if (!probe) return Send();
@@ -218,17 +218,17 @@ void UsageWatch::OnReadable() {
 
 /// Samples are not kept while the server is away.
 void UsageWatch::Send() {
-  if (around_.link.attached()) around_.link.Send(frame_);
+  if (context_.link.attached()) context_.link.Send(frame_);
 }
 
 void UsageWatch::Tell(ObservedEnd& end) const {
-  const Cgroup& cgroup = around_.process.cgroup();
+  const Cgroup& cgroup = context_.process.cgroup();
   end.counts_oom_kills = !counting_refused_;
   end.oom_kills = cgroup.OomKills();
   if (counting_refused_) TellByEnclosingGroup(end);
-  end.processes_limit = around_.manifest.limits().pids();
+  end.processes_limit = context_.manifest.limits().pids();
   end.processes_refused = cgroup.ProcessesRefused();
-  end.memory_bytes = around_.manifest.limits().memory_bytes();
+  end.memory_bytes = context_.manifest.limits().memory_bytes();
   end.memory_peak_bytes = meter_.PeakMemory(cgroup);
 }
 

@@ -84,14 +84,14 @@ class UsageWatch {
   using Time = std::chrono::steady_clock::time_point;
 
   /// All of them outlive it.
-  struct Around {
+  struct Context {
     UserProcess& process;
     const AttemptDir& dir;
     const v1::Manifest& manifest;
     ServerLink& link;
   };
 
-  UsageWatch(Around around, Time now);
+  UsageWatch(Context context, Time now);
 
   /// Takes measurements that are due. Call in every round.
   void Step(Time now);
@@ -110,7 +110,7 @@ class UsageWatch {
   void Measure();
   void Send();
 
-  Around around_;
+  Context context_;
   UsageMeter meter_;
   v1::FromReplica frame_;  ///< complete except for the GPUs
   std::optional<GpuProbe> gpus_;

@@ -47,7 +47,7 @@ struct Pipes {
 
 /// A program that is being launched. Each step of the launch makes one of the members, and the member's
 /// destructor undoes the step: whichever step fails, those before it are undone in reverse order.
-struct Launching {
+struct LaunchState {
   Program& program;
   const ProgramStart& start;
   Pipes pipes{};
@@ -59,7 +59,7 @@ struct Launching {
   std::optional<Sandbox> sandbox{};
 };
 
-Status OpenPipes(Launching& launching) {
+Status OpenPipes(LaunchState& launching) {
   Pipes& pipes = launching.pipes;
   for (std::size_t i = 0; i < kStreamCount; ++i) {
     std::array<int, 2> ends{};
@@ -72,7 +72,7 @@ Status OpenPipes(Launching& launching) {
   return {};
 }
 
-Status WriteHosts(Launching& launching) {
+Status WriteHosts(LaunchState& launching) {
   const ProgramStart& start = launching.start;
   const auto machine = ReadFile("/etc/hosts");
   TY_TRY(const UniqueFd file, OpenFile(start.dir.Hosts(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
@@ -115,7 +115,7 @@ CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest, Isolation isolation) {
 
 /// No cgroup for a replica whose limits need none, or if this machine has none: the server has logged that
 /// when it started.
-Status MakeLimits(Launching& launching) {
+Status MakeLimits(LaunchState& launching) {
   const v1::Manifest& manifest = launching.start.manifest;
   const CgroupLimits wanted = CgroupLimitsOf(manifest, launching.start.required.isolation);
   if (!wanted.any()) return {};
@@ -123,7 +123,7 @@ Status MakeLimits(Launching& launching) {
   return {};
 }
 
-Status MakeNetwork(Launching& launching) {
+Status MakeNetwork(LaunchState& launching) {
   const ProgramStart& start = launching.start;
   const v1::Manifest& manifest = start.manifest;
   if (manifest.network() != v1::Manifest::ISOLATED) return {};
@@ -149,7 +149,7 @@ Status MakeNetwork(Launching& launching) {
   return std::unexpected(std::move(error));
 }
 
-Status MakeUsers(Launching& launching) {
+Status MakeUsers(LaunchState& launching) {
   const v1::Manifest& manifest = launching.start.manifest;
   if (!manifest.has_users()) return {};
   if (manifest.program().has_container())
@@ -161,7 +161,7 @@ Status MakeUsers(Launching& launching) {
 
 /// Gives the program's own files to its root: its directories, and its pipes, because they have names in
 /// /proc.
-Status GiveAway(Launching& launching) {
+Status GiveAway(LaunchState& launching) {
   const v1::Manifest& manifest = launching.start.manifest;
   if (!manifest.has_users()) return {};
   const uid_t root = manifest.users().first();
@@ -177,7 +177,7 @@ Status GiveAway(Launching& launching) {
   return {};
 }
 
-Result<SandboxPlan> PlanFor(Launching& launching) {
+Result<SandboxPlan> PlanFor(LaunchState& launching) {
   const ProgramStart& start = launching.start;
   TY_TRY(SandboxPlan plan, launching.program.Plan(start, launching.isolation));
   plan.isolation = launching.isolation;
@@ -203,7 +203,7 @@ Result<SandboxPlan> PlanFor(Launching& launching) {
 
 /// With a network namespace or user ids of its own, a replica also has all other namespaces, or does not run;
 /// otherwise it has the isolation that the machine was found to support, or does not run.
-Status StartIsolated(Launching& launching) {
+Status StartIsolated(LaunchState& launching) {
   const RequiredIsolation& required = launching.start.required;
   launching.isolation = launching.network || launching.users ? BestIsolation() : required.isolation;
   if (launching.isolation > launching.program.WeakestIsolation()) {
@@ -276,7 +276,7 @@ Status UserProcess::MakeFolders(const AttemptDir& dir) {
 
 Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& start,
                                         std::vector<std::string>& degraded) {
-  Launching launching{.program = program, .start = start};
+  LaunchState launching{.program = program, .start = start};
   for (const auto step : kLaunchSteps) TY_RETURN_IF_ERROR(step(launching));
   if (const std::string_view missing = Missing(launching.isolation); !missing.empty()) {
     degraded.push_back("This machine lacks some isolation (" + start.required.reason +

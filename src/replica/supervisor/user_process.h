@@ -61,7 +61,7 @@ class UserProcess {
   void Terminate() noexcept { sandbox_.Terminate(); }
   void Kill() noexcept { sandbox_.Kill(); }
   /// Call when pidfd() is readable: all processes have ended.
-  [[nodiscard]] Sandbox::Ended Reap() { return sandbox_.Reap(); }
+  [[nodiscard]] Sandbox::Outcome Reap() { return sandbox_.Reap(); }
   /// Begins to count out-of-memory kills, for a process without a memory limit (with one they are counted
   /// from the start). Later than the launch, because joining a cgroup takes the kernel 15 ms. An error says
   /// what this machine does not allow.

@@ -71,7 +71,7 @@ Result<RecoveredDatabase> Recover(const std::string& data, const std::string& na
   RecoveredDatabase recovered{.name = name};
   std::error_code error;
   fs::remove(unfinished + "-journal", error);  // of a run that was killed
-  Result<sqlite::Salvaged> salvaged = sqlite::Salvage(path, unfinished);
+  Result<sqlite::SalvageResult> salvaged = sqlite::Salvage(path, unfinished);
   if (salvaged) {
     recovered.rows = salvaged->rows;
     recovered.incomplete = std::move(salvaged->incomplete);

@@ -150,7 +150,7 @@ std::optional<ViewFailure> MoveToOwnRoot(const std::vector<std::string>& added) 
 }
 
 /// A directory (or file) with the mounts below it, detached from the tree until it is attached at its place.
-struct Detached {
+struct DetachedTree {
   std::string path;
   UniqueFd tree;
 };
@@ -159,28 +159,28 @@ bool IsBelow(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-Failure Detach(const std::string& path, std::vector<Detached>& detached) {
+Failure Detach(const std::string& path, std::vector<DetachedTree>& detached) {
   UniqueFd tree = CloneMount(path.c_str());
   if (!tree) return ViewFailure{"open_tree", errno};
   detached.push_back({path, std::move(tree)});
   return {};
 }
 
-Failure Attach(const Detached& detached, const std::string& path) {
+Failure Attach(const DetachedTree& detached, const std::string& path) {
   if (AttachMount(detached.tree.get(), path.c_str()) != 0) return ViewFailure{"move_mount", errno};
   return {};
 }
 
-Failure AttachAll(const std::vector<Detached>& detached) {
-  for (const Detached& one : detached) {
+Failure AttachAll(const std::vector<DetachedTree>& detached) {
+  for (const DetachedTree& one : detached) {
     static_cast<void>(MakeFolders(one.path, 0755));  // a missing mount point is noticed when mounting
     if (Failure failure = Attach(one, one.path)) return failure;
   }
   return {};
 }
 
-Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
-  std::vector<Detached> kept;
+Failure ReplaceTmp(const FileView& view, const std::vector<DetachedTree>& tmp) {
+  std::vector<DetachedTree> kept;
   std::vector<std::string> wanted = view.read_only;
   if (view.hidden.empty()) {
     wanted.insert(wanted.end(), view.kept.begin(), view.kept.end());
@@ -195,7 +195,7 @@ Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
   return AttachAll(kept);
 }
 
-Failure Restrict(const Detached& detached, std::uint64_t attributes_set, std::uint64_t propagation = 0) {
+Failure Restrict(const DetachedTree& detached, std::uint64_t attributes_set, std::uint64_t propagation = 0) {
   mount_attr attributes{};
   attributes.attr_set = attributes_set;
   attributes.propagation = propagation;
@@ -206,7 +206,7 @@ Failure Restrict(const Detached& detached, std::uint64_t attributes_set, std::ui
 /// Mounts the path over itself with the attributes. Later mounts of the machine, which lack the attributes,
 /// do not appear here.
 Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
-  std::vector<Detached> folder;
+  std::vector<DetachedTree> folder;
   if (Failure failure = Detach(path, folder)) return failure;
   if (Failure failure = Restrict(folder[0], attributes_set, MS_PRIVATE)) return failure;
   return Attach(folder[0], path);
@@ -223,7 +223,7 @@ Failure CloseAbove(const std::string& folder) {
 }
 
 Failure Hide(const FileView& view) {
-  std::vector<Detached> kept;
+  std::vector<DetachedTree> kept;
   for (const std::string& path : view.kept) {
     if (Failure failure = Detach(path, kept)) return failure;
   }
@@ -257,7 +257,7 @@ Failure ProtectProc() {
 }
 
 /// Detaches copies of the binds' sources from the original tree, with their paths in the view.
-Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
+Failure DetachBinds(const FileView& view, std::vector<DetachedTree>& binds) {
   for (const FileView::Bind& bind : view.binds) {
     if (Failure failure = Detach(bind.from, binds)) return failure;
     binds.back().path = bind.to;
@@ -284,11 +284,11 @@ std::optional<ViewFailure> SetUpFileView(const FileView& view) {
   if (!view.added.empty()) {
     if (Failure failure = MoveToOwnRoot(view.added)) return failure;
   }
-  std::vector<Detached> tmp;  // detached before its own directory is hidden
+  std::vector<DetachedTree> tmp;  // detached before its own directory is hidden
   if (!view.tmp.empty()) {
     if (Failure failure = Detach(view.tmp, tmp)) return failure;
   }
-  std::vector<Detached> binds;
+  std::vector<DetachedTree> binds;
   if (Failure failure = DetachBinds(view, binds)) return failure;
   // A small container may not have this file, and then nothing can be mounted: names are not resolved there.
   if (!view.hosts.empty() && mount(view.hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0 &&

@@ -31,7 +31,7 @@ int RunInside(FileView view, std::function<int()> function) {
   if (!sandbox) return -1;
   pollfd ended{.fd = sandbox->pidfd(), .events = POLLIN, .revents = 0};
   poll(&ended, 1, -1);
-  const Sandbox::Ended how = sandbox->Reap();
+  const Sandbox::Outcome how = sandbox->Reap();
   return how.wait_status && WIFEXITED(*how.wait_status) ? WEXITSTATUS(*how.wait_status) : -2;
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kBufferBytes = 64 << 10;
 
 /// One direction of a connection. Reads only when everything read before is written.
-struct Way {
+struct Direction {
   std::string pending;
   bool ended = false;  ///< nothing more comes, and the other side was closed
 
@@ -28,7 +28,7 @@ struct Way {
 
 struct Connection {
   std::array<UniqueFd, 2> sides;  ///< first the replica's, then the server's
-  std::array<Way, 2> ways;        ///< from the side of that number to the other
+  std::array<Direction, 2> ways;  ///< from the side of that number to the other
 
   [[nodiscard]] short EventsOf(std::size_t side) const {
     return static_cast<short>((ways[side].Reads() ? POLLIN : 0) | (ways[1 - side].Writes() ? POLLOUT : 0));
@@ -39,14 +39,14 @@ struct Connection {
 bool Later() { return errno == EAGAIN || errno == EINTR; }
 
 /// False when the connection is broken.
-bool Write(Way& way, int to) {
+bool Write(Direction& way, int to) {
   const ssize_t sent = send(to, way.pending.data(), way.pending.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0) return Later();
   way.pending.erase(0, static_cast<std::size_t>(sent));
   return true;
 }
 
-bool Read(Way& way, int from, int to) {
+bool Read(Direction& way, int from, int to) {
   way.pending.resize(kBufferBytes);
   const ssize_t size = recv(from, way.pending.data(), way.pending.size(), MSG_DONTWAIT);
   way.pending.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -60,7 +60,7 @@ bool Read(Way& way, int from, int to) {
 /// False when the connection is broken. `events`: poll's result for each side.
 bool Step(Connection& connection, const std::array<short, 2>& events) {
   for (const std::size_t side : {0U, 1U}) {
-    Way& way = connection.ways[side];
+    Direction& way = connection.ways[side];
     const int from = connection.sides[side].get();
     const int to = connection.sides[1 - side].get();
     if ((events[1 - side] & POLLOUT) != 0 && way.Writes() && !Write(way, to)) return false;

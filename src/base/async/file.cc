@@ -41,6 +41,15 @@ Status Replace(const std::filesystem::path& path, std::string_view contents, mod
   return written;
 }
 
+std::error_code ReadEntries(const std::filesystem::path& directory,
+                            std::vector<std::filesystem::path>& paths) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error))
+    paths.push_back(entry->path());
+  return error;
+}
+
 constexpr std::chrono::milliseconds kPoll{20};  ///< flock(2) has no time limit of its own
 
 }  // namespace
@@ -135,6 +144,20 @@ Status MakePrivateFolder(const std::filesystem::path& path) {
 std::string RealPath(const std::string& path) {
   std::array<char, PATH_MAX> real{};
   return realpath(path.c_str(), real.data()) != nullptr ? real.data() : path;
+}
+
+Result<std::vector<std::filesystem::path>> EntriesOf(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> paths;
+  const std::error_code error = ReadEntries(directory, paths);
+  if (error && error != std::errc::no_such_file_or_directory)
+    return std::unexpected(ErrnoError(error.value(), "read " + directory.string()));
+  return paths;
+}
+
+std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> paths;
+  ReadEntries(directory, paths);
+  return paths;
 }
 
 Status SyncDirectory(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/async/unique_fd.h"
 #include "base/result.h"
@@ -52,6 +53,11 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 
 /// Like MakeFolders with mode 0700; an existing directory also gets this mode.
 [[nodiscard]] Status MakePrivateFolder(const std::filesystem::path& path);
+
+/// The paths of a directory's entries, in no order; none if it does not exist. Errors: it cannot be read.
+[[nodiscard]] Result<std::vector<std::filesystem::path>> EntriesOf(const std::filesystem::path& directory);
+/// As EntriesOf; of a directory that cannot be read, what was read of it.
+[[nodiscard]] std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& directory);
 
 /// fsync of a directory: makes the names in it durable.
 [[nodiscard]] Status SyncDirectory(const std::filesystem::path& path);

@@ -17,12 +17,14 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/process/kernel_calls.h"
+
 namespace trainyard {
 
 ChildProcess::ChildProcess(pid_t pid, bool leads_group) : pid_(pid), leads_group_(leads_group) {}
 
 Status ChildProcess::OpenPidfd() {
-  pidfd_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  pidfd_ = trainyard::OpenPidfd(pid_);
   if (!pidfd_) return std::unexpected(ErrnoError(errno, "pidfd_open"));
   return {};
 }
@@ -54,8 +56,7 @@ ChildProcess::~ChildProcess() { End(); }
 void ChildProcess::End() noexcept {
   if (pid_ < 0 || ended_) return;
   ::kill(leads_group_ ? -pid_ : pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  WaitForChild(pid_);
   pid_ = -1;
 }
 

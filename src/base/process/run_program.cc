@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/process/kernel_calls.h"
+
 namespace trainyard {
 
 namespace {
@@ -64,17 +66,14 @@ std::string FindProgram(std::string_view name) {
 Result<RunResult> RunProgram(SpawnOptions options, std::size_t output_bytes_max,
                              std::chrono::milliseconds wait_max) {
   const SteadyTime deadline = std::chrono::steady_clock::now() + wait_max;
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  const UniqueFd read_end(ends[0]);
-  UniqueFd write_end(ends[1]);
-  if (::fcntl(read_end.get(), F_SETFL, O_NONBLOCK) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  options.descriptors = {{write_end.get(), 1}, {write_end.get(), 2}};
+  TY_TRY(Pipe pipe, MakePipe());
+  if (::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+  options.descriptors = {{pipe.write.get(), 1}, {pipe.write.get(), 2}};
   options.group = ProcessGroup::kNew;
   TY_TRY(ChildProcess child, ChildProcess::Spawn(std::move(options)));
-  write_end.Reset();
+  pipe.write.Reset();
   RunResult result;
-  TY_RETURN_IF_ERROR(Collect(child, read_end.get(), output_bytes_max, deadline, result));
+  TY_RETURN_IF_ERROR(Collect(child, pipe.read.get(), output_bytes_max, deadline, result));
   TY_TRY(result.status, child.WaitFor(std::chrono::milliseconds(0)));
   return result;
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/process/child_process.h"
+#include "base/process/kernel_calls.h"
 #include "base/process/variables.h"
 
 namespace trainyard {
@@ -23,16 +24,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kToolSilenceMax = std::chrono::hours(2);
 constexpr std::size_t kToolLineMax = std::size_t{64} << 10;
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Result<Pipe> MakePipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 std::vector<std::string> Variables(const ToolCommand& command) {
   return command.has_all_variables ? PrintVariables(command.variables) : OwnVariables(command.variables);

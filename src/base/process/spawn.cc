@@ -3,7 +3,6 @@
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "base/process/child_process.h"
 #include "base/process/descriptor_limit.h"
+#include "base/process/kernel_calls.h"
 #include "base/process/variables.h"
 
 /// ChildProcess::Spawn, by posix_spawn, which shares the memory until exec (vfork): the server may be large,
@@ -198,8 +198,7 @@ std::expected<pid_t, int> Fork(const SpawnOptions& options, const Program& progr
     count = ::read(read_end.get(), &error, sizeof error);
   } while (count < 0 && errno == EINTR);
   if (count != sizeof error) return child;
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  WaitForChild(child);
   return std::unexpected(error);
 }
 

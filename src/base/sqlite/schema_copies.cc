@@ -37,10 +37,8 @@ std::optional<std::int64_t> VersionOf(const fs::path& store, const std::string& 
 
 std::map<std::int64_t, fs::path> CopiesOf(const fs::path& store) {
   std::map<std::int64_t, fs::path> copies;
-  std::error_code error;
-  for (fs::directory_iterator entry(FolderOf(store), error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (const auto version = VersionOf(store, entry->path().filename())) copies[*version] = entry->path();
+  for (const fs::path& entry : PathsIn(FolderOf(store))) {
+    if (const auto version = VersionOf(store, entry.filename())) copies[*version] = entry;
   }
   return copies;
 }

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
+#include "base/process/kernel_calls.h"
 #include "engine/local/container_support.h"
 #include "engine/local/google_front_files.h"
 #include "engine/local/machine.h"
@@ -143,21 +143,17 @@ NodeFacts FindNodeFacts(const std::string& environments_dir) {
 }
 
 Result<NodeFacts> FindNodeFactsApart(const std::string& environments_dir, void (*forget)()) {
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  const UniqueFd ours(pipe[0]);
-  UniqueFd theirs(pipe[1]);
+  TY_TRY(Pipe pipe, MakePipe());
   const pid_t child = ::fork();
   if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
   if (child == 0) {
     forget();
-    const bool said = WriteAll(theirs.get(), Print(FindNodeFacts(environments_dir))).has_value();
+    const bool said = WriteAll(pipe.write.get(), Print(FindNodeFacts(environments_dir))).has_value();
     ::_exit(said ? 0 : 1);
   }
-  theirs.Reset();
-  const std::string said = ReadAll(ours.get());
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  pipe.write.Reset();
+  const std::string said = ReadAll(pipe.read.get());
+  WaitForChild(child);
   return Parse(said);
 }
 

@@ -93,10 +93,8 @@ Result<NodeFolder> NodeFolder::Open(const Slot& slot) {
 }
 
 void NodeFolder::RemoveOldSlots() const {
-  std::error_code error;
-  for (fs::directory_iterator entry(node_ + "/slots", error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string slot = entry->path();
+  for (const fs::path& entry : PathsIn(node_ + "/slots")) {
+    const std::string slot = entry;
     if (slot == slot_) continue;
     const Result<UniqueFd> lock = OpenFile(slot + "/lock", O_RDWR);
     if (!lock || ::flock(lock->get(), LOCK_EX | LOCK_NB) != 0 || !IsDead(slot)) continue;

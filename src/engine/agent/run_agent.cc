@@ -28,6 +28,7 @@
 #include "base/async/random_bytes.h"
 #include "base/async/unique_fd.h"
 #include "base/number.h"
+#include "base/process/kernel_calls.h"
 #include "base/text/hex.h"
 #include "engine/agent/arguments.h"
 #include "engine/agent/node_facts.h"
@@ -77,13 +78,6 @@ constexpr milliseconds kPauseMax{30'000};
 /// If a worker lived this long, its start was not the reason for its death.
 constexpr std::chrono::minutes kGoodLife{1};
 
-sigset_t WatchedSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGTERM, SIGINT, kNoticeSignal, SIGHUP}) sigaddset(&signals, number);
-  return signals;
-}
-
 void Watcher::Fork() {
   const pid_t watcher = ::getpid();
   child_ = ::fork();
@@ -124,9 +118,7 @@ int Watcher::Reap() {
 
 int Watcher::Run() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const sigset_t signals = WatchedSignals();
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  const UniqueFd received(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  const UniqueFd received = OpenSignals({SIGCHLD, SIGTERM, SIGINT, kNoticeSignal, SIGHUP});
   milliseconds pause = kPauseMin;
   Clock::time_point begun{};
   Clock::time_point next = Clock::now();

@@ -23,6 +23,7 @@
 #include "base/async/on_pool.h"
 #include "base/async/task_group.h"
 #include "base/process/descriptor_limit.h"
+#include "base/process/kernel_calls.h"
 #include "engine/agent/attempt_requests.h"
 #include "engine/agent/led_socket.h"
 #include "engine/agent/node_provision.h"
@@ -311,9 +312,7 @@ int Work(const Identity& identity, const NodeFolder& folder, NodeSockets sockets
   RaiseDescriptorLimit();         // supervisors get the old limit
   auto worker = std::make_unique<Worker>(identity, folder, std::move(sockets));
   // The watcher blocked these signals until they are handled.
-  sigset_t handled;
-  sigemptyset(&handled);
-  for (const int number : {SIGTERM, kNoticeSignal, SIGCHLD}) sigaddset(&handled, number);
+  const sigset_t handled = SignalSet({SIGTERM, kNoticeSignal, SIGCHLD});
   ::sigprocmask(SIG_UNBLOCK, &handled, nullptr);
   const int status = worker->Run();
   // The worker is not destroyed: the process ends next, and the kernel closes everything.

@@ -12,6 +12,7 @@
 #include "base/async/file.h"
 #include "base/async/remove_tree.h"
 #include "base/process/child_process.h"
+#include "base/process/kernel_calls.h"
 #include "base/process/variables.h"
 #include "base/wire/time.h"
 #include "engine/local/leftovers.h"
@@ -97,22 +98,19 @@ Result<AttemptState> InspectAttempt(const AttemptDir& dir) {
 }
 
 Result<std::vector<AttemptRef>> ListAttempts(const std::string& attempts_dir) {
+  TY_TRY(const std::vector<fs::path> paths, EntriesOf(attempts_dir));
   std::vector<AttemptRef> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(attempts_dir, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::string name = entry->path().filename();
+  for (const fs::path& path : paths) {
+    std::string name = path.filename();
     if (cluster::ParseAttemptId(name)) found.push_back({.id = std::move(name)});
   }
-  if (error && error != std::errc::no_such_file_or_directory)
-    return std::unexpected(ErrnoError(error.value(), "read " + attempts_dir));
   return found;
 }
 
 UniqueFd OpenSupervisor(const AttemptDir& dir) {
   const auto pid = replica::LockHolder(dir);
   if (!pid) return replica::IsLocked(dir).value_or(false) ? UniqueFd() : OpenStray(dir);
-  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
+  UniqueFd pidfd = OpenPidfd(*pid);
   if (replica::LockHolder(dir) != pid) return {};  // it ended meanwhile, and its pid may be another's
   return pidfd;
 }

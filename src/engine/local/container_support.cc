@@ -2,7 +2,6 @@
 
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +14,7 @@
 
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
+#include "base/process/kernel_calls.h"
 #include "base/process/run_program.h"
 #include "net/http/client.h"
 
@@ -55,10 +55,7 @@ bool HasNamespaces() {
     const bool made = ::unshare(kNamespaces) == 0 || ::unshare(kNamespaces | CLONE_NEWUSER) == 0;
     ::_exit(made && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : 1);
   }
-  int status = 1;
-  while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status == 0;
+  return pid > 0 && WaitForChild(pid, 1) == 0;
 }
 
 Result<ContainerSupport> ProbeOciRuntime(const std::string& program) {

@@ -90,11 +90,9 @@ Status ProvideTrustStore(const std::filesystem::path& bundle, const std::filesys
 void LetAllRead(const std::filesystem::path& folder) {
   constexpr mode_t kPermissions = 07777;
   constexpr mode_t kAllRead = 0644;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
+  for (const std::filesystem::path& entry : PathsIn(folder)) {
     struct stat file{};
-    const char* path = entry->path().c_str();
+    const char* path = entry.c_str();
     if (::lstat(path, &file) == 0 && S_ISREG(file.st_mode) && (file.st_mode & kPermissions) != kAllRead)
       ::chmod(path, kAllRead);
   }

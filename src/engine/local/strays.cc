@@ -15,6 +15,7 @@
 
 #include "base/async/file.h"
 #include "base/number.h"
+#include "base/process/kernel_calls.h"
 #include "base/process/process_sockets.h"
 
 namespace trainyard::engine {
@@ -82,8 +83,6 @@ Result<bool> IsHolder(const std::string& process, const Marks& marks) {
   return HasLock(process, marks);
 }
 
-UniqueFd OpenPid(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
-
 /// The process that signed the present lock file.
 pid_t Signer(const AttemptDir& dir) {
   return LeadingNumber<pid_t>(ReadFile(dir.Lock()).value_or("")).value_or(0);
@@ -111,7 +110,7 @@ Result<Strays> FindStrays(const AttemptDir& dir) {
 void KillStrays(const AttemptDir& dir, const std::vector<pid_t>& pids) {
   const Marks marks = MarksOf(dir);
   for (const pid_t pid : pids) {
-    const UniqueFd process = OpenPid(pid);
+    const UniqueFd process = OpenPidfd(pid);
     const std::string path = "/proc/" + std::to_string(pid);
     // The pidfd is open, so what is seen now belongs to the process that gets the signal.
     const bool is_it = process && (IsHolder(path, marks).value_or(false) || IsInGroup(path, marks));
@@ -140,7 +139,7 @@ UniqueFd OpenStray(const AttemptDir& dir) {
   if (!strays) return {};
   const Marks marks = MarksOf(dir);
   for (const pid_t pid : strays->holders) {
-    UniqueFd process = OpenPid(pid);
+    UniqueFd process = OpenPidfd(pid);
     const bool is_it = process && IsHolder("/proc/" + std::to_string(pid), marks).value_or(false);
     if (is_it) return process;
   }

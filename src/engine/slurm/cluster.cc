@@ -79,13 +79,11 @@ Result<AgentProgram> OwnAgentProgram() {
 
 /// Adds the operator's own runtime versions to the welcome, since nodes build them, too.
 void AddRuntimes(const std::string& environments_dir, ToAgent::Welcome& welcome) {
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::path(environments_dir) / kSettingsFolder;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().extension() != ".json") continue;
-    if (auto text = ReadFile(entry->path()))
-      (*welcome.mutable_runtime_definitions())[entry->path().filename()] = *std::move(text);
+  for (const std::filesystem::path& file :
+       PathsIn(std::filesystem::path(environments_dir) / kSettingsFolder)) {
+    if (file.extension() != ".json") continue;
+    if (auto text = ReadFile(file))
+      (*welcome.mutable_runtime_definitions())[file.filename()] = *std::move(text);
   }
 }
 

@@ -29,10 +29,8 @@ bool IsFile(int folder, const std::string& path, const struct stat& file) {
 
 /// Whether a process has the file open. Compares the process's descriptors, so its mounts do not matter.
 bool HasOpen(const std::string& pid, const struct stat& file) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry("/proc/" + pid + "/fd", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (IsFile(AT_FDCWD, entry->path(), file)) return true;
+  for (const std::filesystem::path& entry : PathsIn("/proc/" + pid + "/fd")) {
+    if (IsFile(AT_FDCWD, entry, file)) return true;
   }
   return false;
 }

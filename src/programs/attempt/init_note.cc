@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <utility>
 
 #include "base/async/file.h"
 #include "base/number.h"
+#include "base/process/kernel_calls.h"
 
 namespace trainyard::replica {
 
@@ -75,7 +75,7 @@ std::optional<InitNote> ReadInitNote(const AttemptDir& dir) {
 
 UniqueFd OpenProcess(const ProcessMark& mark) {
   if (mark.boot_id != BootId()) return {};
-  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, mark.pid, 0)));
+  UniqueFd pidfd = OpenPidfd(mark.pid);
   if (!pidfd || StartTime(mark.pid) != mark.start_time) return {};
   // It has not ended now, so what we have just read belongs to this process, and not to one that reused its
   // pid.

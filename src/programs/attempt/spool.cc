@@ -260,18 +260,12 @@ void Spool::DropSegments() {
 }
 
 Result<std::vector<v1::LogChunk>> ReadSpool(const std::string& folder, std::int64_t from_line) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().extension() == ".log") paths.push_back(entry->path());
-  }
-  if (error && error != std::errc::no_such_file_or_directory)
-    return std::unexpected(ErrnoError(error.value(), folder));
+  TY_TRY(std::vector<std::filesystem::path> paths, EntriesOf(folder));
+  std::erase_if(paths, [](const std::filesystem::path& path) { return path.extension() != ".log"; });
   std::ranges::sort(paths);
   std::vector<v1::LogChunk> chunks;
   LineRange left;  // still to be found
-  for (const std::string& path : paths) {
+  for (const std::filesystem::path& path : paths) {
     TY_TRY(const std::string bytes, ReadSegment(path));
     std::string_view rest = bytes;
     while (std::optional<FoundChunk> found = FindChunk(rest, left)) {

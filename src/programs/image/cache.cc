@@ -174,7 +174,7 @@ Result<ImageRecords> LoadRecords(const CacheLayout& layout) {
 
 std::vector<CachedImage> AllRecords(const CacheLayout& layout) {
   std::vector<CachedImage> images;
-  for (const fs::path& path : EntriesOf(layout.Images()).value_or(std::vector<fs::path>()))
+  for (const fs::path& path : PathsIn(layout.Images()))
     if (auto image = ReadRecord(layout, RecordedDigest(path))) images.push_back(*std::move(image));
   std::ranges::sort(images, {}, &CachedImage::digest);
   return images;
@@ -233,16 +233,6 @@ Status WriteLayout(const std::string& manifest, const std::string& digest, const
   const json::object index{{"schemaVersion", 2}, {"manifests", json::array{entry}}};
   TY_RETURN_IF_ERROR(WriteFileAtomically(folder / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
   return WriteFileAtomically(folder / "index.json", json::serialize(index));
-}
-
-Result<std::vector<fs::path>> EntriesOf(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  auto entry = fs::directory_iterator(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) paths.push_back(entry->path());
-  if (error && error != std::errc::no_such_file_or_directory)
-    return std::unexpected(ErrnoError(error.value(), "read " + folder.string()));
-  return paths;
 }
 
 std::optional<SystemTime> ChangedAt(const fs::path& path) {

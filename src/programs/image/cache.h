@@ -120,9 +120,6 @@ struct Note {
 [[nodiscard]] Status WriteLayout(const std::string& manifest, const std::string& digest,
                                  const std::filesystem::path& folder);
 
-/// The entries of a directory; absent if it does not exist. Errors: those of the file system.
-[[nodiscard]] Result<std::vector<std::filesystem::path>> EntriesOf(const std::filesystem::path& folder);
-
 /// When a file was last written; absent if that is unknown.
 [[nodiscard]] std::optional<std::chrono::system_clock::time_point> ChangedAt(
     const std::filesystem::path& path);

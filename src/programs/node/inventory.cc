@@ -103,9 +103,7 @@ constexpr std::string_view kGoogleVendor = "0x1ae0";
 
 std::vector<std::string> Names(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    names.push_back(entry->path().filename());
+  for (const fs::path& entry : PathsIn(folder)) names.push_back(entry.filename());
   std::ranges::sort(names);
   return names;
 }

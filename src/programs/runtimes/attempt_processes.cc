@@ -56,13 +56,11 @@ struct Roots {
 
 Roots FindRoots(const std::string& attempts_dir) {
   Roots roots;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(attempts_dir, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const AttemptDir dir{entry->path().string()};
+  for (const std::filesystem::path& entry : PathsIn(attempts_dir)) {
+    const AttemptDir dir{entry.string()};
     const auto supervisor = LockHolder(dir);
     if (!supervisor) continue;
-    const std::string attempt_id = entry->path().filename().string();
+    const std::string attempt_id = entry.filename().string();
     roots.supervisors.emplace(*supervisor, attempt_id);
     for (const pid_t container : NotedContainerPids(dir)) roots.containers.emplace(container, attempt_id);
   }

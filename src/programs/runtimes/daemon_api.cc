@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/async/file.h"
 #include "base/text/percent.h"
 #include "net/http/client.h"
 #include "net/http/client_stream.h"
@@ -48,10 +49,8 @@ std::string LabelFilter(const std::string& label) { return Escape("{\"label\":[\
 /// Whether a CDI description of NVIDIA's GPUs is on this machine.
 bool FindCdi() {
   for (const char* folder : {"/etc/cdi", "/var/run/cdi"}) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end;
-         file.increment(error)) {
-      if (file->path().filename().string().starts_with("nvidia")) return true;
+    for (const std::filesystem::path& file : PathsIn(folder)) {
+      if (file.filename().string().starts_with("nvidia")) return true;
     }
   }
   return false;

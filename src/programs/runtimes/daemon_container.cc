@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "base/async/file.h"
+#include "base/process/kernel_calls.h"
 #include "net/http/client_stream.h"
 #include "programs/runtimes/daemon_api.h"
 #include "programs/sandbox/namespaces/device_files.h"
@@ -255,9 +255,7 @@ std::optional<ContainerEnd> ReadContainerEnd(const AttemptDir& dir) {
 }
 
 int RunContainer(const ContainerRun& run) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
+  const sigset_t signals = SignalSet({SIGTERM});
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   DaemonApi api(run.socket);
   Result<ContainerState> state = std::unexpected(Unavailable(""));

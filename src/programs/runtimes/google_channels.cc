@@ -67,10 +67,7 @@ std::vector<std::string> JavaTrustStores(const std::string& java_home, const std
     if (java.ends_with("/bin/java")) homes.push_back(FolderOf(FolderOf(java)));
     begin = end + 1;
   }
-  std::error_code ignored;
-  for (std::filesystem::directory_iterator home("/usr/lib/jvm", ignored), last; !ignored && home != last;
-       home.increment(ignored))
-    homes.push_back(home->path().string());
+  for (const std::filesystem::path& home : PathsIn("/usr/lib/jvm")) homes.push_back(home.string());
   std::vector<std::string> stores;
   const auto add = [&stores](const std::string& place) {
     const std::string real = Real(place);

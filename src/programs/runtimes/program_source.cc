@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/process/kernel_calls.h"
 #include "base/result.h"
 #include "programs/environment/build_content.h"
 #include "programs/environment/build_lock.h"
@@ -29,17 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kResolverSettings = "/etc/resolv.conf";
 constexpr const char* kHosts = "/etc/hosts";
-
-struct Pipe {
-  UniqueFd ours;
-  UniqueFd theirs;
-};
-
-Result<Pipe> OpenPipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 /// The spec of the container that installs packages: like that of the container's program, without the
 /// replica's own parts.
@@ -64,9 +54,9 @@ container::Spec MakeSpec(const image::Image& image, PackageInstallation installa
 /// Reads both pipes until both have ended.
 void PassOn(std::array<Pipe, 2>& pipes, InstallationLines& lines) {
   std::array<char, 16 << 10> buffer;  // NOLINT(*-member-init): filled by read
-  while (pipes[0].ours || pipes[1].ours) {
-    std::array<pollfd, 2> ready = {{{.fd = pipes[0].ours ? pipes[0].ours.get() : -1, .events = POLLIN},
-                                    {.fd = pipes[1].ours ? pipes[1].ours.get() : -1, .events = POLLIN}}};
+  while (pipes[0].read || pipes[1].read) {
+    std::array<pollfd, 2> ready = {{{.fd = pipes[0].read ? pipes[0].read.get() : -1, .events = POLLIN},
+                                    {.fd = pipes[1].read ? pipes[1].read.get() : -1, .events = POLLIN}}};
     if (poll(ready.data(), ready.size(), -1) < 0) continue;
     for (std::size_t i = 0; i < ready.size(); ++i) {
       if (ready[i].revents == 0) continue;
@@ -74,7 +64,7 @@ void PassOn(std::array<Pipe, 2>& pipes, InstallationLines& lines) {
       if (size > 0) {
         lines.Take(i == 1, {buffer.data(), static_cast<std::size_t>(size)});
       } else if (size == 0 || errno != EINTR) {
-        pipes[i].ours.Reset();
+        pipes[i].read.Reset();
       }
     }
   }
@@ -85,8 +75,8 @@ Result<Sandbox> Start(const OciContainer& container, const std::array<Pipe, 2>& 
   for (Isolation isolation = best;; isolation = Isolation::kUserNamespaces) {
     TY_TRY(SandboxPlan plan, PlanContainer(container, isolation));
     plan.isolation = isolation;
-    plan.stdout_fd = pipes[0].theirs.get();
-    plan.stderr_fd = pipes[1].theirs.get();
+    plan.stdout_fd = pipes[0].write.get();
+    plan.stderr_fd = pipes[1].write.get();
     plan.lock_fd = kLockFd;
     Result<Sandbox> sandbox = Sandbox::Start(plan);
     const bool refused = !sandbox && sandbox.error().code == Code::kPermissionDenied;
@@ -95,11 +85,11 @@ Result<Sandbox> Start(const OciContainer& container, const std::array<Pipe, 2>& 
 }
 
 Result<ToolEnd> RunInstallation(const OciContainer& container, const PreparationHooks& hooks) {
-  TY_TRY(Pipe out, OpenPipe());
-  TY_TRY(Pipe err, OpenPipe());
+  TY_TRY(Pipe out, MakePipe());
+  TY_TRY(Pipe err, MakePipe());
   std::array<Pipe, 2> pipes = {std::move(out), std::move(err)};
   TY_TRY(Sandbox sandbox, Start(container, pipes));
-  for (Pipe& pipe : pipes) pipe.theirs.Reset();
+  for (Pipe& pipe : pipes) pipe.write.Reset();
   InstallationLines lines(hooks);
   PassOn(pipes, lines);
   const int status = sandbox.Reap().wait_status.value_or(SIGKILL);

@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "base/process/kernel_calls.h"
 #include "programs/sandbox/patience.h"
 #include "programs/sandbox/sandbox_init.h"
 
@@ -57,24 +57,21 @@ Isolation BestIsolation() { return geteuid() == 0 ? Isolation::kNamespaces : Iso
 
 RequiredIsolation FindIsolation(bool is_build) {
   const RequiredIsolation unknown{.isolation = BestIsolation(), .reason = {}};
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return unknown;
-  const UniqueFd ours(ends[0]);
-  UniqueFd theirs(ends[1]);
+  auto pipe = MakePipe();
+  if (!pipe) return unknown;
   const pid_t child = fork();  // sandboxes must be started from a single-threaded process
   if (child < 0) return unknown;
   if (child == 0) {
     const std::string found = PrintIsolation(FindHere(is_build)).SerializeAsString();
-    _exit(write(theirs.get(), found.data(), found.size()) > 0 ? 0 : 1);
+    _exit(write(pipe->write.get(), found.data(), found.size()) > 0 ? 0 : 1);
   }
-  theirs.Reset();
+  pipe->write.Reset();
   std::array<char, 1024> text{};
   ssize_t size = 0;
   do {
-    size = read(ours.get(), text.data(), text.size());
+    size = read(pipe->read.get(), text.data(), text.size());
   } while (size < 0 && errno == EINTR);
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  WaitForChild(child);
   v1::Manifest::Isolation found;
   if (size <= 0 || !found.ParseFromArray(text.data(), static_cast<int>(size))) return unknown;
   return ReadIsolation(found);

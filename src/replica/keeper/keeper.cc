@@ -24,6 +24,7 @@
 #include "base/async/random_bytes.h"
 #include "base/number.h"
 #include "base/process/descriptor_limit.h"
+#include "base/process/kernel_calls.h"
 #include "base/process/variables.h"
 #include "base/systemd/notify_socket.h"
 #include "base/systemd/service_variables.h"
@@ -39,14 +40,6 @@ using std::chrono::steady_clock;
 
 /// After this time it checks again whether groups that were in use can be removed.
 constexpr int kIdleMilliseconds = 60'000;
-
-UniqueFd OpenSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-}
 
 Result<UniqueFd> TakeLock(const std::string& socket) {
   TY_TRY(UniqueFd lock, OpenFile(socket + ".lock", O_RDWR | O_CREAT, 0600));
@@ -115,7 +108,7 @@ Status Keep(KeeperOptions options) {
 
 Result<std::unique_ptr<Keeper>> Keeper::Open(KeeperOptions options) {
   TY_TRY(UniqueFd lock, TakeLock(options.socket));
-  UniqueFd signals = OpenSignals();
+  UniqueFd signals = OpenSignals({SIGTERM, SIGINT, SIGHUP});
   if (!signals) return std::unexpected(ErrnoError(errno, "signalfd"));
   SupervisorList supervisors(UnitGroups::Find());
   TY_TRY(UniqueFd listener, ListenForPackets(options.socket));

@@ -14,6 +14,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/process/child_process.h"
+#include "base/process/kernel_calls.h"
 #include "programs/sandbox/cgroups/cgroup.h"
 #include "programs/sandbox/cgroups/installation_group.h"
 #include "programs/sandbox/cgroups/kill_group.h"
@@ -142,7 +143,7 @@ std::vector<UnitGroups::LivingSupervisor> UnitGroups::FindLiving() const {
     if (!directory.starts_with(kPrefix)) continue;
     const std::string path = base_ + "/" + directory;
     for (const pid_t pid : Processes(path)) {
-      UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+      UniqueFd pidfd = OpenPidfd(pid);
       const std::vector<pid_t> still = Processes(path);  // a pidfd found in the group is still that process
       const auto is_there = [&still](pid_t one) { return std::ranges::find(still, one) != still.end(); };
       if (!pidfd || !is_there(pid) || is_there(ParentOf(pid))) continue;

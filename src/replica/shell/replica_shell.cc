@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
+#include "base/process/kernel_calls.h"
 #include "programs/attempt/attempt_dir.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/confinement.h"
@@ -61,8 +61,6 @@ struct Replica {
 std::unexpected<Error> NotRunning() {
   return std::unexpected(FailedPrecondition("the replica's program does not run"));
 }
-
-UniqueFd OpenProcess(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
 
 /// A container's first process, below the runtime in a separate PID namespace; -1: there is no container.
 pid_t FindContainer(pid_t init, const std::vector<pid_t>& below) {
@@ -100,13 +98,12 @@ Result<Replica> FindReplica(const AttemptDir& dir) {
   for (const pid_t pid : replica::Descendants(*supervisor)) {
     const auto name = ReadFile(ProcPath(pid, "/comm"));
     if (!name || *name != kInitName) continue;
-    Replica found{.init = pid, .pidfd = OpenProcess(pid)};
+    Replica found{.init = pid, .pidfd = OpenPidfd(pid)};
     const std::vector<pid_t> below = replica::Descendants(pid);
     if (!found.pidfd || below.empty()) return NotRunning();
     found.program = below.front();  // its first child; orphans come after it
     if (const pid_t container = FindContainer(pid, below); container > 0)
-      found = {
-          .init = container, .pidfd = OpenProcess(container), .program = container, .in_container = true};
+      found = {.init = container, .pidfd = OpenPidfd(container), .program = container, .in_container = true};
     if (!found.pidfd) return NotRunning();
     TY_RETURN_IF_ERROR(FindUsers(dir, found));
     return found;
@@ -241,7 +238,7 @@ void ConfineShell(const Replica& found, replica::ConnectDoors& doors) {
 /// Waits until the shell or the replica ends. The shell's connections are routed as the replica's; without
 /// that it still works.
 int WaitForShell(pid_t shell, int init, replica::ConnectDoors& doors) {
-  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, shell, 0)));
+  const UniqueFd pidfd = OpenPidfd(shell);
   static_cast<void>(doors.Receive());
   std::vector<pollfd> ends;
   do {
@@ -255,9 +252,7 @@ int WaitForShell(pid_t shell, int init, replica::ConnectDoors& doors) {
     std::fputs("\r\ntrainyard: the replica has ended\r\n", stderr);
     kill(shell, SIGKILL);
   }
-  int status = 0;
-  while (waitpid(shell, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = WaitForChild(shell);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/async/diagnostics.h"
+#include "base/process/kernel_calls.h"
 #include "base/wire/host_name.h"
 #include "base/wire/time.h"
 #include "programs/lines/task_lines.h"
@@ -37,15 +38,6 @@ RequiredIsolation RequiredOf(const Supervisor::Setup& setup) {
 }
 
 google::protobuf::Timestamp NowProto() { return wire::ToProto(SysTime(std::chrono::system_clock::now())); }
-
-/// SIGTERM, SIGINT and SIGHUP as a descriptor; otherwise blocked.
-UniqueFd OpenSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-}
 
 v1::FromReplica HelloFrame(const v1::Manifest& manifest, v1::Phase phase) {
   v1::FromReplica frame;
@@ -135,7 +127,7 @@ Supervisor::Supervisor(Setup setup, ProgramSource& source)
       link_(setup_.manifest.places().attach_socket(), setup_.manifest.token(), *this),
       sender_(setup_.spool, link_),
       exit_writer_(setup_.dir, setup_.spool, log_),
-      signals_(OpenSignals()),
+      signals_(OpenSignals({SIGTERM, SIGINT, SIGHUP})),
       now_(std::chrono::steady_clock::now()),
       lifecycle_{.grace = milliseconds(setup_.manifest.limits().stop_grace_ms())} {}
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/async/file.h"
+#include "base/process/kernel_calls.h"
 #include "base/wire/time.h"
 #include "programs/node/nvml_usage.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
@@ -71,15 +72,12 @@ constexpr milliseconds kCountMemoryAfter{100};
 }  // namespace
 
 Result<GpuProbe> GpuProbe::Start(const std::vector<std::string>& gpus) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
-  fcntl(ours.get(), F_SETFL, O_NONBLOCK);
+  TY_TRY(Pipe pipe, MakePipe());
+  fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
   const pid_t pid = fork();  // we are single-threaded: the child can use the heap
   if (pid < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (pid == 0) Look(theirs.get(), gpus);
-  return GpuProbe(pid, std::move(ours));
+  if (pid == 0) Look(pipe.write.get(), gpus);
+  return GpuProbe(pid, std::move(pipe.read));
 }
 
 GpuProbe::GpuProbe(GpuProbe&& other) noexcept

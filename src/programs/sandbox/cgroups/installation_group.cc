@@ -100,14 +100,12 @@ bool IsDelegated(const std::string& group) {
 
 void RemoveLeftGroups(const std::string& directory, const std::string& installation) {
   std::vector<std::string> left;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
+  for (const std::filesystem::path& entry : PathsIn(directory)) {
+    const std::string name = entry.filename();
     if (!name.starts_with(installation + "-")) continue;
     const pid_t maker = WholeNumber<pid_t>(name.substr(name.rfind('-') + 1)).value_or(0);
     if (maker <= 0) continue;
-    if (kill(maker, 0) != 0 && errno == ESRCH) left.push_back(entry->path());
+    if (kill(maker, 0) != 0 && errno == ESRCH) left.push_back(entry);
   }
   for (const std::string& group : left)
     rmdir(group.c_str());  // the kernel does not remove one with processes

@@ -60,15 +60,14 @@ std::vector<std::string> OwnFiles(const v1::Devices& devices) {
 std::vector<container::CdiSpec> ReadCdiFiles(const DevicePlaces& places, std::string& note) {
   std::vector<container::CdiSpec> specs;
   for (const std::string& folder : places.cdi_folders) {
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-      const std::string kind = entry->path().extension();
+    for (const fs::path& entry : PathsIn(folder)) {
+      const std::string kind = entry.extension();
       if (kind != ".json" && kind != ".yaml") continue;
-      const auto text = ReadFile(entry->path());
+      const auto text = ReadFile(entry);
       auto spec =
           text ? container::ParseCdi(*text) : Result<container::CdiSpec>(std::unexpected(text.error()));
       if (!spec) {
-        note = "The file " + entry->path().string() + " cannot be used: " + spec.error().message + ".";
+        note = "The file " + entry.string() + " cannot be used: " + spec.error().message + ".";
       } else if (spec->kind == kGpuKind) {
         specs.push_back(*std::move(spec));
       }
@@ -109,14 +108,13 @@ bool IsDriverLibrary(const std::string& name) {
 void AddDriver(const DevicePlaces& places, DeviceFiles& files) {
   std::vector<std::string> names;
   for (const std::string& folder : places.library_folders) {
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-      const std::string name = entry->path().filename();
+    for (const fs::path& entry : PathsIn(folder)) {
+      const std::string name = entry.filename();
       if (!IsDriverLibrary(name) || std::ranges::find(names, name) != names.end()) continue;
       std::error_code dangling;
-      if (!fs::is_regular_file(entry->path(), dangling)) continue;
+      if (!fs::is_regular_file(entry, dangling)) continue;
       names.push_back(name);
-      files.binds.push_back({.source = RealPath(entry->path()),
+      files.binds.push_back({.source = RealPath(entry),
                              .destination = std::string(kLibraryFolder) + "/" + name,
                              .read_only = true});
     }

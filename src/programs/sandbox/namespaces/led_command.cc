@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "base/async/unique_fd.h"
+#include "base/process/kernel_calls.h"
 #include "base/process/variables.h"
 #include "programs/sandbox/namespaces/namespace_check.h"
 
@@ -109,7 +110,7 @@ std::vector<int> InheritedDescriptors() {
 
 /// Answers questions until the command has ended; returns its wait status.
 int WaitFor(pid_t command, ConnectDoors& doors, const ReadSignals& signals) {
-  const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, command, 0)));
+  const UniqueFd ended = OpenPidfd(command);
   std::vector<pollfd> waiting;
   do {
     waiting = {{.fd = ended.get(), .events = POLLIN}, {.fd = signals.descriptor(), .events = POLLIN}};

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "base/async/file.h"
 #include "base/number.h"
+#include "base/process/kernel_calls.h"
 #include "programs/sandbox/network/connect_doors.h"
 #include "programs/sandbox/sandbox.h"
 
@@ -91,7 +91,7 @@ int TryDoors() {
   const pid_t program = fork();
   if (program < 0) return errno;
   if (program == 0) _exit(ConnectThrough(doors, kNobodys));
-  const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, program, 0)));
+  const UniqueFd ended = OpenPidfd(program);
   if (const int error = doors.Receive(); error != 0) return error;
   for (std::vector<pollfd> ready; ready.empty() || ready.front().revents == 0; doors.Serve(ready)) {
     ready = {{.fd = ended.get(), .events = POLLIN, .revents = 0}};
@@ -154,9 +154,7 @@ Status CheckConnectDoors() {
   const pid_t trial = fork();
   if (trial < 0) return std::unexpected(ErrnoError(errno, "fork"));
   if (trial == 0) _exit(TryDoors());
-  int status = 0;
-  while (waitpid(trial, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = WaitForChild(trial);
   if (status == 0) return {};
   const int error = WIFEXITED(status) ? WEXITSTATUS(status) : EPROTO;
   return std::unexpected(DoorsRefused(error));

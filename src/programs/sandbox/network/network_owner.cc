@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +28,7 @@
 #include "base/async/file.h"
 #include "base/async/unique_fd.h"
 #include "base/async/unix_socket.h"
+#include "base/process/kernel_calls.h"
 #include "programs/sandbox/namespaces/id_map.h"
 
 namespace trainyard::replica {
@@ -266,8 +266,7 @@ Result<ChildReply> RunInChild(int owner, const std::function<Result<ChildReply>(
   if (mapped && owner == kNewOwner) send(ours.get(), &kMapped, 1, MSG_NOSIGNAL);
   if (!mapped) ours.Reset();
   Result<ChildReply> reply = mapped ? Receive(ours.get()) : std::unexpected(mapped.error());
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  WaitForChild(child);
   return reply;
 }
 

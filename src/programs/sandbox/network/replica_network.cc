@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/process/kernel_calls.h"
 #include "programs/sandbox/namespaces/namespace_check.h"
 #include "programs/sandbox/network/network_owner.h"
 #include "programs/sandbox/network/relay.h"
@@ -73,11 +73,9 @@ UniqueFd NetworkOfRelay(const AttemptDir& dir) {
 /// The job's switch if one of its replicas keeps it. Call it with the lock of the attempts' directory.
 UniqueFd FindSwitch(const std::filesystem::path& attempts, std::int64_t job_uid) {
   const std::string prefix = std::to_string(job_uid) + "-";
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(attempts, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(prefix)) continue;
-    if (UniqueFd found = NetworkOfRelay({entry->path().string()})) return found;
+  for (const std::filesystem::path& entry : PathsIn(attempts)) {
+    if (!entry.filename().string().starts_with(prefix)) continue;
+    if (UniqueFd found = NetworkOfRelay({entry.string()})) return found;
   }
   return {};
 }
@@ -129,10 +127,7 @@ void CloseAllBut(std::vector<int> kept) {
 /// parent, which then is also the relay's.
 Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwork::Plan& plan,
                          pid_t supervisor) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  const UniqueFd there(ends[0]);
-  UniqueFd not_there_yet(ends[1]);
+  TY_TRY(Pipe alive, MakePipe());
   const unsigned long parent = getpid() == supervisor ? 0 : CLONE_PARENT;
   const auto relay =
       static_cast<pid_t>(syscall(SYS_clone, parent | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
@@ -148,9 +143,9 @@ Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwo
     RunRelay(doors);
     _exit(1);
   }
-  not_there_yet.Reset();
+  alive.write.Reset();
   char none = 0;
-  while (read(there.get(), &none, 1) < 0 && errno == EINTR) {
+  while (read(alive.read.get(), &none, 1) < 0 && errno == EINTR) {
   }
   return relay;
 }
@@ -279,8 +274,7 @@ ReplicaNetwork::ReplicaNetwork(ReplicaNetwork&& other) noexcept
 ReplicaNetwork::~ReplicaNetwork() {
   if (relay_ < 0) return;
   kill(relay_, SIGKILL);
-  while (waitpid(relay_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  WaitForChild(relay_);
 }
 
 Status CheckIsolatedNetworks() {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/async/file.h"
 #include "base/process/kernel_calls.h"
 
 namespace trainyard {
@@ -61,6 +62,24 @@ std::string FindProgram(std::string_view name) {
     if (folder.starts_with('/') && access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};
+}
+
+Result<std::string> AnswerOfChild(const std::function<std::string()>& answer) {
+  TY_TRY(Pipe pipe, MakePipe());
+  const pid_t child = ::fork();
+  if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
+  if (child == 0) ::_exit(WriteAll(pipe.write.get(), answer()) ? 0 : 1);
+  pipe.write.Reset();
+  std::string all;
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const ssize_t size = ::read(pipe.read.get(), buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    all.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  WaitForChild(child);
+  return all;
 }
 
 Result<RunResult> RunProgram(SpawnOptions options, std::size_t output_bytes_max,

@@ -19,8 +19,7 @@
 #include <tuple>
 
 #include "base/async/file.h"
-#include "base/async/unique_fd.h"
-#include "base/process/kernel_calls.h"
+#include "base/process/run_program.h"
 #include "engine/local/container_support.h"
 #include "engine/local/google_front_files.h"
 #include "engine/local/machine.h"
@@ -103,17 +102,6 @@ Result<NodeFacts> Parse(std::string_view frames) {
   return std::unexpected(Internal("the process that inspects this node ended before it reported everything"));
 }
 
-std::string ReadAll(int descriptor) {
-  std::string all;
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    const ssize_t size = ::read(descriptor, buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return all;
-    all.append(buffer.data(), static_cast<std::size_t>(size));
-  }
-}
-
 }  // namespace
 
 NodeFacts FindNodeFacts(const std::string& environments_dir) {
@@ -143,17 +131,10 @@ NodeFacts FindNodeFacts(const std::string& environments_dir) {
 }
 
 Result<NodeFacts> FindNodeFactsApart(const std::string& environments_dir, void (*forget)()) {
-  TY_TRY(Pipe pipe, MakePipe());
-  const pid_t child = ::fork();
-  if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (child == 0) {
-    forget();
-    const bool said = WriteAll(pipe.write.get(), Print(FindNodeFacts(environments_dir))).has_value();
-    ::_exit(said ? 0 : 1);
-  }
-  pipe.write.Reset();
-  const std::string said = ReadAll(pipe.read.get());
-  WaitForChild(child);
+  TY_TRY(const std::string said, AnswerOfChild([&environments_dir, forget] {
+           forget();
+           return Print(FindNodeFacts(environments_dir));
+         }));
   return Parse(said);
 }
 

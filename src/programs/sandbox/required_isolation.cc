@@ -1,14 +1,12 @@
 #include "programs/sandbox/required_isolation.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <utility>
 
-#include "base/process/kernel_calls.h"
+#include "base/process/run_program.h"
 #include "programs/sandbox/patience.h"
 #include "programs/sandbox/sandbox_init.h"
 
@@ -57,23 +55,11 @@ Isolation BestIsolation() { return geteuid() == 0 ? Isolation::kNamespaces : Iso
 
 RequiredIsolation FindIsolation(bool is_build) {
   const RequiredIsolation unknown{.isolation = BestIsolation(), .reason = {}};
-  auto pipe = MakePipe();
-  if (!pipe) return unknown;
-  const pid_t child = fork();  // sandboxes must be started from a single-threaded process
-  if (child < 0) return unknown;
-  if (child == 0) {
-    const std::string found = PrintIsolation(FindHere(is_build)).SerializeAsString();
-    _exit(write(pipe->write.get(), found.data(), found.size()) > 0 ? 0 : 1);
-  }
-  pipe->write.Reset();
-  std::array<char, 1024> text{};
-  ssize_t size = 0;
-  do {
-    size = read(pipe->read.get(), text.data(), text.size());
-  } while (size < 0 && errno == EINTR);
-  WaitForChild(child);
+  // Sandboxes must be started from a single-threaded process.
+  const Result<std::string> answer =
+      AnswerOfChild([is_build] { return PrintIsolation(FindHere(is_build)).SerializeAsString(); });
   v1::Manifest::Isolation found;
-  if (size <= 0 || !found.ParseFromArray(text.data(), static_cast<int>(size))) return unknown;
+  if (!answer || answer->empty() || !found.ParseFromString(*answer)) return unknown;
   return ReadIsolation(found);
 }
 

@@ -80,7 +80,7 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
               co_await registry_.tuning().FindPrevious(project, spec.resume_previous_job_id()));
     if (previous) inherited = jobs::InheritSpec(*previous, spec);
   }
-  TY_CO_TRY(JobMaker::Made made,
+  TY_CO_TRY(JobMaker::NewJob made,
             co_await maker_.Make(std::move(project), std::move(job), std::move(creator)));
   v1::JobRecord& record = made.record;
   if (record.has_tuning()) {
@@ -292,7 +292,7 @@ boost::asio::awaitable<Status> JobService::RecordForEnded(v1::JobRecord job, v1:
   co_return co_await outside_.journal.Append(std::move(after), std::move(stamped));
 }
 
-Status JobService::CheckQuota(const v1::JobRecord& asking, const JobMaker::Made& made) const {
+Status JobService::CheckQuota(const v1::JobRecord& asking, const JobMaker::NewJob& made) const {
   const bool none = outside_.bounds.quotas == nullptr || outside_.bounds.quotas->empty();
   if (none && accelerator_quota_.empty()) return {};
   JobQuotaCase quota_case{

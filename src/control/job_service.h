@@ -111,7 +111,7 @@ class JobService {
   [[nodiscard]] ReplicaGateway& gateway() noexcept { return gateway_; }
 
  private:
-  [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking, const JobMaker::Made& made) const;
+  [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking, const JobMaker::NewJob& made) const;
   boost::asio::awaitable<Result<std::int64_t>> Store(v1::JobRecord record, v1::Event created,
                                                      jobs::Secrets secrets);
   boost::asio::awaitable<Result<v1::JobRecord>> Load(wire::JobName name);

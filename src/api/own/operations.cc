@@ -43,7 +43,7 @@ void Describe(const control::v1::JobRecord& job, control::v1::AdminJob& shown) {
 
 /// Blocking.
 service::ReadinessFacts LookAt(control::DiskSpace& disk, store::WriteProbe& probe) {
-  control::DiskSpace::Seen seen = disk.Look();
+  control::DiskSpace::DiskState seen = disk.Look();
   service::ReadinessFacts facts{
       .disk = std::move(seen.reading), .marks = disk.marks(), .disk_level = seen.level};
   facts.stored = probe.Try();

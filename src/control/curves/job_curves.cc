@@ -37,7 +37,7 @@ JobPlace PlaceOf(const JobRecord& job) {
 
 /// The reason why there are no curves: one sentence.
 std::string NoteOf(const JobPlace& place, const std::string& job_dir, const std::string& refused,
-                   const KeptJobs::Seen& seen) {
+                   const KeptJobs::CurveState& seen) {
   if (job_dir.empty())
     return "The job has no job-dir, so its program's event files are not found: give it --job-dir "
            "gs://BUCKET/FOLDER "
@@ -146,7 +146,7 @@ struct JobCurves::Asked {
   JobPlace place;
   std::string job_dir;
   std::string refused;  ///< the job's account, which has no right to read the job-dir; empty: it may
-  KeptJobs::Reported reported;
+  KeptJobs::ReportedCurves reported;
 };
 
 JobCurves::JobCurves(boost::asio::any_io_executor loop, Outside outside)
@@ -154,9 +154,9 @@ JobCurves::JobCurves(boost::asio::any_io_executor loop, Outside outside)
   tasks_.Spawn(kept_.ForgetForEver());
 }
 
-awaitable<KeptJobs::Reported> JobCurves::ReadReports(JobRecord job, KeptJobs::TimePoint deadline) {
+awaitable<KeptJobs::ReportedCurves> JobCurves::ReadReports(JobRecord job, KeptJobs::TimePoint deadline) {
   const ReportsKnown known = kept_.KnownReports(job.uid());
-  KeptJobs::Reported reported{.curves = {}, .before = known, .now = known, .is_at_end = false};
+  KeptJobs::ReportedCurves reported{.curves = {}, .before = known, .now = known, .is_at_end = false};
   metrics::ReportQuery tags{.job_uid = job.uid(), .trial_ids = {}};
   if (!job.has_tuning()) tags.trial_ids.emplace_back();
   ReportRound round(known);
@@ -179,7 +179,7 @@ awaitable<KeptJobs::Reported> JobCurves::ReadReports(JobRecord job, KeptJobs::Ti
 }
 
 /// The reports under any tag. Later attempts continue earlier ones, as in event files.
-awaitable<void> JobCurves::ReadTags(metrics::ReportQuery query, KeptJobs::Reported& reported) {
+awaitable<void> JobCurves::ReadTags(metrics::ReportQuery query, KeptJobs::ReportedCurves& reported) {
   const auto stored = co_await outside_.reports.ListReports(std::move(query));
   if (!stored) co_return;  // the event files are shown nevertheless
   for (const metrics::StoredReport& one : *stored) {
@@ -210,7 +210,7 @@ awaitable<Result<v1::ScalarList>> JobCurves::ListScalars(wire::JobName name) {
   const auto list = std::make_shared<v1::ScalarList>();  // shared with the thread
   if (!asked.place.folder.bucket.empty()) list->add_places(asked.job_dir);
   auto fill = [list, place = asked.place, job_dir = asked.job_dir, refused = asked.refused,
-               job_id = name.job_id](const KeptJobs::Seen& seen) {
+               job_id = name.job_id](const KeptJobs::CurveState& seen) {
     ListSeries(seen.gathered, job_id, *list);
     list->set_reading(seen.reading);
     if (list->items().empty()) list->set_note(NoteOf(place, job_dir, refused, seen));
@@ -223,7 +223,7 @@ awaitable<Result<v1::ScalarList>> JobCurves::ListScalars(wire::JobName name) {
 awaitable<Result<v1::SummaryList>> JobCurves::ListSummaries(wire::JobName name) {
   TY_CO_TRY(Asked asked, co_await Find(name));
   const auto list = std::make_shared<v1::SummaryList>();
-  auto fill = [list, name](const KeptJobs::Seen& seen) {
+  auto fill = [list, name](const KeptJobs::CurveState& seen) {
     curves::ListSummaries(seen.gathered, name, *list);
     list->set_reading(seen.reading);
   };
@@ -249,7 +249,7 @@ awaitable<Result<std::string>> JobCurves::QueryScalars(std::string project, v1::
     Result<Asked> asked = co_await Find(std::move(name), deadline);
     if (!asked && asked.error().code == Code::kNotFound) continue;
     if (!asked) co_return std::unexpected(asked.error());
-    auto fill = [answer, wanted, positions](const KeptJobs::Seen& seen) {
+    auto fill = [answer, wanted, positions](const KeptJobs::CurveState& seen) {
       for (const int i : positions) FillCurve(seen.gathered, *wanted, *answer->mutable_curves(i));
       if (seen.reading) answer->set_reading(true);
     };
@@ -265,7 +265,7 @@ awaitable<Result<SummaryBytes>> JobCurves::ReadSummary(wire::JobName name, Summa
   TY_CO_TRY(Asked asked, co_await Find(std::move(name)));
   const wire::ObjectUri folder = asked.place.folder;
   const auto found = std::make_shared<std::optional<measurement::KeptSummary>>();
-  auto find = [found, summary = std::move(summary)](const KeptJobs::Seen& seen) {
+  auto find = [found, summary = std::move(summary)](const KeptJobs::CurveState& seen) {
     const auto kept = seen.gathered.summaries().find(summary.series);
     if (kept == seen.gathered.summaries().end()) return;
     const auto one = std::ranges::find_if(

@@ -63,9 +63,9 @@ class JobCurves {
   struct Asked;
   boost::asio::awaitable<Result<Asked>> Find(wire::JobName name,
                                              KeptJobs::TimePoint deadline = KeptJobs::TimePoint::max());
-  boost::asio::awaitable<KeptJobs::Reported> ReadReports(control::v1::JobRecord job,
-                                                         KeptJobs::TimePoint deadline);
-  boost::asio::awaitable<void> ReadTags(metrics::ReportQuery query, KeptJobs::Reported& reported);
+  boost::asio::awaitable<KeptJobs::ReportedCurves> ReadReports(control::v1::JobRecord job,
+                                                               KeptJobs::TimePoint deadline);
+  boost::asio::awaitable<void> ReadTags(metrics::ReportQuery query, KeptJobs::ReportedCurves& reported);
 
   Outside outside_;
   KeptJobs kept_;

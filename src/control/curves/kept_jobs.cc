@@ -76,7 +76,8 @@ ReportsKnown KeptJobs::KnownReports(std::int64_t uid) const {
   return found == jobs_.end() ? ReportsKnown{} : found->second->reports;
 }
 
-boost::asio::awaitable<Status> KeptJobs::Ask(JobPlace place, Reported reported, Use use, TimePoint deadline) {
+boost::asio::awaitable<Status> KeptJobs::Ask(JobPlace place, ReportedCurves reported, Use use,
+                                             TimePoint deadline) {
   const JobPtr job = Find(place);
   Turns::Waiter turn(job->turns);
   turn.Want();

@@ -107,15 +107,15 @@ class KeptJobs {
   KeptJobs& operator=(const KeptJobs&) = delete;
 
   /// The state of a job's data after an update.
-  struct Seen {
+  struct CurveState {
     const measurement::Gathered& gathered;
     bool reading = false;   ///< more is left to be read
     std::size_t older = 0;  ///< event files that are older than the job
   };
   /// Runs on the separate thread, with exclusive access to the job.
-  using Use = std::function<void(const Seen& seen)>;
+  using Use = std::function<void(const CurveState& seen)>;
   /// Curves from another source: those that trials reported.
-  struct Reported {
+  struct ReportedCurves {
     std::vector<std::pair<measurement::SeriesName, measurement::Columns>> curves;
     ReportsKnown before;  ///< as returned by KnownReports()
     ReportsKnown now;
@@ -126,7 +126,7 @@ class KeptJobs {
   /// Reads what is new, then calls `use`. What cannot be read is retried by the next request. kUnavailable:
   /// other requests about the same job take too long. Nothing is read after `deadline`: then `use` gets what
   /// is known, with `reading` set.
-  boost::asio::awaitable<Status> Ask(JobPlace place, Reported reported, Use use,
+  boost::asio::awaitable<Status> Ask(JobPlace place, ReportedCurves reported, Use use,
                                      TimePoint deadline = TimePoint::max());
   /// The thread for other work on curves.
   [[nodiscard]] boost::asio::thread_pool& thread() noexcept { return thread_; }

@@ -30,10 +30,10 @@ class KeptJobsTest : public testing::Test {
     bool reading = false;
     std::size_t older = 0;
   };
-  Answer Ask(JobPlace place, KeptJobs::Reported reported = {}) {
+  Answer Ask(JobPlace place, KeptJobs::ReportedCurves reported = {}) {
     Answer answer;
     const Status asked = storage_.Await(
-        kept_.Ask(std::move(place), std::move(reported), [&answer](const KeptJobs::Seen& seen) {
+        kept_.Ask(std::move(place), std::move(reported), [&answer](const KeptJobs::CurveState& seen) {
           for (const auto& [name, series] : seen.gathered.series())
             answer.points[name.tag] = series.columns.size();
           answer.reading = seen.reading;
@@ -66,7 +66,7 @@ TEST_F(KeptJobsTest, ReadsNothingAfterTheDeadline) {
   Put("out/events.out.tfevents.1", EventBytes({"loss", 1, 1, 1}));
   bool reading = false;
   std::size_t series = 0;
-  const KeptJobs::Use use = [&](const KeptJobs::Seen& seen) {
+  const KeptJobs::Use use = [&](const KeptJobs::CurveState& seen) {
     reading = seen.reading;
     series = seen.gathered.series().size();
   };
@@ -149,7 +149,7 @@ TEST_F(KeptJobsTest, HoldsABoundedNumberOfBytes) {
   const auto reported = [](std::size_t points) {
     measurement::Columns columns;
     for (std::size_t i = 0; i < points; ++i) columns.Append(static_cast<double>(i), 1, 0);
-    KeptJobs::Reported curves;
+    KeptJobs::ReportedCurves curves;
     curves.curves.emplace_back(measurement::SeriesName{.tag = "loss", .hypertune = true}, columns);
     return curves;
   };
@@ -157,7 +157,7 @@ TEST_F(KeptJobsTest, HoldsABoundedNumberOfBytes) {
                 {.bytes = 2'500 * measurement::kPointBytes, .files = 1});
   const auto ask = [&](std::int64_t uid, std::size_t points) {
     JobPlace nowhere{.uid = uid, .created = created_};
-    EXPECT_TRUE(storage_.Await(kept.Ask(nowhere, reported(points), [](const KeptJobs::Seen&) {})));
+    EXPECT_TRUE(storage_.Await(kept.Ask(nowhere, reported(points), [](const KeptJobs::CurveState&) {})));
     return kept.size();
   };
   EXPECT_EQ(ask(1, 1'000), 1U);
@@ -174,7 +174,7 @@ TEST_F(KeptJobsTest, KnowsABoundedNumberOfFiles) {
     kept.ListAgain();
     std::size_t files = 0;
     bool reading = true;
-    EXPECT_TRUE(storage_.Await(kept.Ask(Place(), {}, [&](const KeptJobs::Seen& seen) {
+    EXPECT_TRUE(storage_.Await(kept.Ask(Place(), {}, [&](const KeptJobs::CurveState& seen) {
       files = seen.gathered.files();
       reading = seen.reading;
     })));

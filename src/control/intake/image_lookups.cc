@@ -186,7 +186,7 @@ Result<image::ResolvedImage> KeptLookUps::Resolve(const ImageResolver& resolve, 
   images_.With([&](Images& images) {
     if (images.size() >= kImagesMax && !images.contains(image))
       images.erase(std::ranges::min_element(images, {}, [](const auto& one) { return one.second.since; }));
-    images.insert_or_assign(image, Kept{.since = now, .said = said});
+    images.insert_or_assign(image, CachedLookUp{.since = now, .said = said});
   });
   return said;
 }

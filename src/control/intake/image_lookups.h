@@ -138,11 +138,11 @@ class KeptLookUps {
                                                      const std::stop_token& stop);
 
  private:
-  struct Kept {
+  struct CachedLookUp {
     SysTime since;
     Result<image::ResolvedImage> said;
   };
-  using Images = std::map<std::string, Kept>;
+  using Images = std::map<std::string, CachedLookUp>;
 
   const Clock& clock_;
   Guarded<Images> images_;

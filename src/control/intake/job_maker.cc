@@ -70,21 +70,21 @@ JobMaker::Start JobMaker::StartOf(const ml::v1::Job& validated) const {
   return start;
 }
 
-boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job,
-                                                              Creator creator) {
+boost::asio::awaitable<Result<JobMaker::NewJob>> JobMaker::Make(std::string project, ml::v1::Job job,
+                                                                Creator creator) {
   co_await LookForWhatRuns(job);
   TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
-  Made made{.record = {}, .secrets = jobs::TakeSecrets(job)};
-  const Way way{.found = [](Status status) { return status; },
-                .absent = JobDirs::Absent::kMake,
-                .registries = policy_.registries};
+  NewJob made{.record = {}, .secrets = jobs::TakeSecrets(job)};
+  const Handling way{.found = [](Status status) { return status; },
+                     .absent = JobDirs::Absent::kMake,
+                     .registries = policy_.registries};
   TY_CO_RETURN_IF_ERROR(co_await LookUp(std::move(project), job, creator, way, made));
   TY_CO_RETURN_IF_ERROR(co_await creator.CheckStillMay());  // the look-ups may have taken minutes
   co_return made;
 }
 
 boost::asio::awaitable<Status> JobMaker::LookUp(std::string project, const ml::v1::Job& job,
-                                                const Creator& creator, const Way& way, Made& made) {
+                                                const Creator& creator, const Handling& way, NewJob& made) {
   const Start start = StartOf(job);
   Result<environment::Resolution> runtime = co_await ResolveRuntime(job.training_input(), start.containers);
   if (!runtime) {

@@ -68,7 +68,7 @@ class JobMaker {
   JobMaker(const JobMaker&) = delete;
   JobMaker& operator=(const JobMaker&) = delete;
 
-  struct Made {
+  struct NewJob {
     v1::JobRecord record;
     jobs::Secrets secrets;                              ///< they are not in the record
     placement::QuotaDemand demand{};                    ///< for the job, or for one trial of it
@@ -77,15 +77,15 @@ class JobMaker {
   /// Errors: kInvalidArgument, kFailedPrecondition, and kPermissionDenied or kNotFound for what `creator` may
   /// not use (packages, job-dir, service account, images of this machine, credentials of registries), with
   /// the field under its API name.
-  boost::asio::awaitable<Result<Made>> Make(std::string project, ml::v1::Job job, Creator creator = {});
+  boost::asio::awaitable<Result<NewJob>> Make(std::string project, ml::v1::Job job, Creator creator = {});
 
   /// The errors that Make would report, all of them: those of the rules, or if there are none, those of each
   /// look-up. Creates nothing, not even a bucket.
   struct Checked {
     jobs::Violations violations;
     std::vector<std::string> not_asked;  ///< sentences: what could not be looked up
-    Made made;  ///< job, notes and remarks of the record show what would be created; incomplete if a rule is
-                ///< broken
+    NewJob made;  ///< job, notes and remarks of the record show what would be created; incomplete if a rule
+                  ///< is broken
   };
   boost::asio::awaitable<Checked> Check(std::string project, ml::v1::Job job, Creator creator);
 
@@ -114,14 +114,14 @@ class JobMaker {
   boost::asio::awaitable<void> LookForWhatRuns(const ml::v1::Job& job);
   [[nodiscard]] Start StartOf(const ml::v1::Job& validated) const;
   /// What Make and Check do with errors.
-  struct Way {
+  struct Handling {
     std::function<Status(Status)> found;  ///< gets each step's result; an error from it ends the steps
     JobDirs::Absent absent = JobDirs::Absent::kMake;
     const ImageRegistries* registries = nullptr;  ///< used to look up images; null: no job has images
   };
   /// The steps after the rules, in the documented order. Fills in all of `made` except the secrets.
   boost::asio::awaitable<Status> LookUp(std::string project, const ml::v1::Job& job, const Creator& creator,
-                                        const Way& way, Made& made);
+                                        const Handling& way, NewJob& made);
   [[nodiscard]] v1::JobRecord RecordOf(std::string project, const ml::v1::Job& job, const Start& start,
                                        const environment::Resolution& runtime) const;
   boost::asio::awaitable<Status> CheckServiceAccount(v1::JobRecord& record, const Creator& creator) const;

@@ -70,9 +70,9 @@ boost::asio::awaitable<JobMaker::Checked> JobMaker::Check(std::string project, m
     *checked.made.record.mutable_job() = std::move(job);
     co_return checked;
   }
-  const Way way{.found = [&checked](const Status& status) { return Note(status, checked); },
-                .absent = JobDirs::Absent::kOnlySay,
-                .registries = RegistriesForChecks()};
+  const Handling way{.found = [&checked](const Status& status) { return Note(status, checked); },
+                     .absent = JobDirs::Absent::kOnlySay,
+                     .registries = RegistriesForChecks()};
   std::ignore = co_await LookUp(std::move(project), job, creator, way, checked.made);
   co_return checked;
 }

@@ -216,7 +216,7 @@ TEST_F(StrictTest, WhatTheMachineLacksIsNamed) {
       config.set_type(AcceleratorConfig::NVIDIA_TESLA_T4);
       config.set_count(row.t4);
     }
-    const Result<JobMaker::Made> made = Await(maker.Make("p", job));
+    const Result<JobMaker::NewJob> made = Await(maker.Make("p", job));
     EXPECT_EQ(made ? "" : made.error().field + ": " + made.error().message, row.refused) << row.devices;
     if (!made) EXPECT_EQ(made.error().code, Code::kFailedPrecondition);
   }
@@ -233,13 +233,13 @@ TEST_F(StrictTest, WhatGoesElsewhereIsNotMeasuredByThisMachine) {
                   }});
   Job job = MakeJob("j");
   job.mutable_training_input()->set_scale_tier(ml::v1::TrainingInput::BASIC_GPU);
-  const Result<JobMaker::Made> there = Await(maker.Make("p", job));
+  const Result<JobMaker::NewJob> there = Await(maker.Make("p", job));
   ASSERT_TRUE(there) << there.error().message;
   EXPECT_EQ(there->engine, placement::kSlurmEngine);
   EXPECT_EQ(there->demand, (placement::QuotaDemand{{"gpus", 1}, {"nvidia-tesla-k80", 1}}))
       << "the table of this machine waives nothing there";
   job.mutable_training_input()->set_region("europe-west1");
-  const Result<JobMaker::Made> here = Await(maker.Make("p", job));
+  const Result<JobMaker::NewJob> here = Await(maker.Make("p", job));
   ASSERT_TRUE(here) << here.error().message;
   EXPECT_EQ(here->demand, placement::QuotaDemand());
   job.mutable_training_input()->set_scale_tier(ml::v1::TrainingInput::STANDARD_1);

@@ -18,14 +18,14 @@ std::string ShellTickets::Give(Shell shell, SysTime now) {
   }
   const auto bytes = RandomBytes<std::array<unsigned char, 32>>();
   std::string ticket = text::Hex(bytes.data(), bytes.size());
-  given_.emplace(ticket, Given{.shell = std::move(shell), .until = now + kLife});
+  given_.emplace(ticket, IssuedTicket{.shell = std::move(shell), .until = now + kLife});
   return ticket;
 }
 
 std::optional<ShellTickets::Shell> ShellTickets::Take(const std::string& ticket, SysTime now) {
   const auto found = given_.find(ticket);
   if (found == given_.end()) return std::nullopt;
-  Given given = std::move(found->second);
+  IssuedTicket given = std::move(found->second);
   given_.erase(found);
   if (given.until <= now) return std::nullopt;
   return std::move(given.shell);

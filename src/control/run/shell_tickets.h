@@ -36,11 +36,11 @@ class ShellTickets {
   [[nodiscard]] std::optional<Shell> Take(const std::string& ticket, SysTime now);
 
  private:
-  struct Given {
+  struct IssuedTicket {
     Shell shell;
     SysTime until;
   };
-  std::map<std::string, Given> given_;
+  std::map<std::string, IssuedTicket> given_;
 };
 
 }  // namespace trainyard::control

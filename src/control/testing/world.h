@@ -198,7 +198,7 @@ class World : public testing::Test {
   [[nodiscard]] bool RunUntil(const std::function<bool()>& done) { return loop_.RunUntil(done); }
 
   static ml::v1::Job MakeJob(const std::string& job_id, int workers = 0);
-  static Result<v1::JobRecord> RecordOf(Result<JobMaker::Made> made) {
+  static Result<v1::JobRecord> RecordOf(Result<JobMaker::NewJob> made) {
     if (!made) return std::unexpected(std::move(made).error());
     return std::move(made->record);
   }

@@ -57,16 +57,16 @@ awaitable<Result<tuning::Insight>> InsightThread::Compute(Study study) {
 }
 
 const tuning::Insight* InsightThread::Find(const Subject& subject, const Revision& revision) const {
-  const auto is_it = [&](const Kept& one) {
+  const auto is_it = [&](const CachedInsight& one) {
     return one.subject == subject && one.revision.IsNoOlderThan(revision);
   };
   const auto found = std::ranges::find_if(kept_, is_it);
   return found == kept_.end() ? nullptr : &found->insight;
 }
 
-void InsightThread::Keep(Kept one) {
+void InsightThread::Keep(CachedInsight one) {
   if (Find(one.subject, one.revision) != nullptr) return;  // one of a later revision is kept
-  kept_.remove_if([&one](const Kept& former) { return former.subject == one.subject; });
+  kept_.remove_if([&one](const CachedInsight& former) { return former.subject == one.subject; });
   kept_.push_front(std::move(one));
   if (kept_.size() > kInsightsKeptMax) kept_.pop_back();
 }

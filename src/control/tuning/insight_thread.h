@@ -58,17 +58,17 @@ class InsightThread {
   boost::asio::awaitable<Result<tuning::Insight>> Explain(Question question);
 
  private:
-  struct Kept {
+  struct CachedInsight {
     Subject subject;
     Revision revision;
     tuning::Insight insight;
   };
   struct Computing;
   [[nodiscard]] const tuning::Insight* Find(const Subject& subject, const Revision& revision) const;
-  void Keep(Kept one);
+  void Keep(CachedInsight one);
   boost::asio::awaitable<Result<tuning::Insight>> Compute(Study study);
 
-  std::list<Kept> kept_;                                 ///< newest first
+  std::list<CachedInsight> kept_;                        ///< newest first
   std::map<Subject, std::shared_ptr<Event>> computing_;  ///< shared with waiting callers
   boost::asio::thread_pool thread_{1};
 };

@@ -150,7 +150,7 @@ boost::asio::awaitable<void> TuningRunner::StartTrial(std::string trial_id) {
     uid = co_await host_.StartTrial(record, Observer());
   }
   record.set_uid(*uid);
-  if (jobs::SeenTrial* seen = Seen(trial_id); seen != nullptr && !seen->has_record)
+  if (jobs::ObservedTrial* seen = Seen(trial_id); seen != nullptr && !seen->has_record)
     Observe(record, record.trial().report());
 }
 
@@ -189,7 +189,7 @@ boost::asio::awaitable<void> TuningRunner::JudgeTrial(std::string trial_id) {
                    " continue without early stopping: the tuner failed: " + reason.error().message);
     co_return;
   }
-  jobs::SeenTrial* seen = Seen(trial_id);
+  jobs::ObservedTrial* seen = Seen(trial_id);
   if (seen == nullptr || reason->empty()) co_return;
   seen->stop_early = *std::move(reason);
   wake_.Set();
@@ -204,7 +204,7 @@ boost::asio::awaitable<void> TuningRunner::StopTrial(std::string trial_id, std::
   JobRunner* runner = Runner(trial_id);
   if (runner == nullptr) co_return;
   Status posted = co_await runner->Post(std::move(event), std::nullopt);
-  jobs::SeenTrial* seen = Seen(trial_id);
+  jobs::ObservedTrial* seen = Seen(trial_id);
   if (posted || seen == nullptr) co_return;
   seen->stop_early.clear();
   seen->stop_sent = false;
@@ -247,7 +247,7 @@ void TuningRunner::Follow(const v1::Event& event) {
     trials_.EndTrial(ended);
     created_.erase(ended.trial_id());
     std::erase_if(seen_.trials,
-                  [&](const jobs::SeenTrial& trial) { return trial.trial_id == ended.trial_id(); });
+                  [&](const jobs::ObservedTrial& trial) { return trial.trial_id == ended.trial_id(); });
   }
 }
 
@@ -262,7 +262,7 @@ void TuningRunner::Observe(const v1::JobRecord& trial, const replica::v1::Metric
   const bool judges = stops_early && trial.job().state() == Job::RUNNING && report.measurements_size() > 0;
   if (judges || trial.job().has_end_time())
     study_.PutTrial(PlaceOf(trial_id), jobs::StudyTrial(trial, report, stops_early));
-  jobs::SeenTrial* seen = Seen(trial_id);
+  jobs::ObservedTrial* seen = Seen(trial_id);
   if (seen == nullptr) return;
   const bool is_news = !seen->has_record || seen->admitted != trial.job().has_start_time() ||
                        seen->has_run != trial.has_running_time() || trial.job().has_end_time();
@@ -281,14 +281,14 @@ void TuningRunner::Observe(const v1::JobRecord& trial, const replica::v1::Metric
 
 std::vector<JobRunner*> TuningRunner::Active() const {
   std::vector<JobRunner*> runners;
-  for (const jobs::SeenTrial& trial : seen_.trials) {
+  for (const jobs::ObservedTrial& trial : seen_.trials) {
     if (JobRunner* runner = Runner(trial.trial_id)) runners.push_back(runner);
   }
   return runners;
 }
 
-jobs::SeenTrial* TuningRunner::Seen(const std::string& trial_id) {
-  const auto found = std::ranges::find(seen_.trials, trial_id, &jobs::SeenTrial::trial_id);
+jobs::ObservedTrial* TuningRunner::Seen(const std::string& trial_id) {
+  const auto found = std::ranges::find(seen_.trials, trial_id, &jobs::ObservedTrial::trial_id);
   return found == seen_.trials.end() ? nullptr : &*found;
 }
 

@@ -92,7 +92,7 @@ class TuningRunner {
   void Follow(const v1::Event& event);
   void Observe(const v1::JobRecord& trial, const replica::v1::MetricReport& report);
   [[nodiscard]] JobRunner::OnChange Observer();
-  [[nodiscard]] jobs::SeenTrial* Seen(const std::string& trial_id);
+  [[nodiscard]] jobs::ObservedTrial* Seen(const std::string& trial_id);
   [[nodiscard]] JobRunner* Runner(const std::string& trial_id) const;
   [[nodiscard]] std::size_t PlaceOf(const std::string& trial_id) const;
 

@@ -17,15 +17,15 @@ DiskSpace::DiskSpace(std::string folder, retention::DiskMarks marks)
   Look();
 }
 
-retention::DiskReading DiskSpace::Seen::ForClients() const {
+retention::DiskReading DiskSpace::DiskState::ForClients() const {
   retention::DiskReading shown = reading;
   shown.folder = "the server's data";
   return shown;
 }
 
-DiskSpace::Seen DiskSpace::Try() {
+DiskSpace::DiskState DiskSpace::Try() {
   const DiskTrouble trouble = LookForDiskTrouble(folder_);
-  last_.With([&trouble](Seen& last) {
+  last_.With([&trouble](DiskState& last) {
     last.reading.trouble = !trouble.answers       ? "answers with errors"
                            : trouble.is_read_only ? "is mounted read-only, perhaps after an error"
                                                   : "";
@@ -33,10 +33,10 @@ DiskSpace::Seen DiskSpace::Try() {
   return Look();
 }
 
-DiskSpace::Seen DiskSpace::Look() {
+DiskSpace::DiskState DiskSpace::Look() {
   struct statvfs space{};
   const bool says = ::statvfs(folder_.c_str(), &space) == 0;
-  return last_.With([&](Seen& last) {
+  return last_.With([&](DiskState& last) {
     last.reading.folder = folder_;
     if (says) {
       last.reading.free_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
@@ -51,11 +51,11 @@ DiskSpace::Seen DiskSpace::Look() {
   });
 }
 
-DiskSpace::Seen DiskSpace::Last() const {
-  return last_.With([](const Seen& last) { return last; });
+DiskSpace::DiskState DiskSpace::Last() const {
+  return last_.With([](const DiskState& last) { return last; });
 }
 
-DiskWatch::DiskWatch(boost::asio::any_io_executor loop, Parts parts)
+DiskWatch::DiskWatch(boost::asio::any_io_executor loop, Dependencies parts)
     : loop_(std::move(loop)), parts_(parts), tasks_(loop_) {
   parts_.reserve.Keep();
   Take(parts_.space.Last());  // before any job requests resources
@@ -69,17 +69,17 @@ boost::asio::awaitable<void> DiskWatch::Run() {
     co_await timer.async_wait(boost::asio::use_awaitable);
     auto look = [parts = parts_] {
       parts.clock.Look();
-      DiskSpace::Seen seen = parts.space.Try();
+      DiskSpace::DiskState seen = parts.space.Try();
       if (seen.level == retention::DiskLevel::kEnough) parts.reserve.Keep();
       return seen;
     };
-    const DiskSpace::Seen seen = co_await OnPool(looking_, std::move(look));
+    const DiskSpace::DiskState seen = co_await OnPool(looking_, std::move(look));
     Take(seen);
   }
 }
 
 /// Waiting jobs are given a number only when the level changes: each new number would be an event of theirs.
-void DiskWatch::Take(const DiskSpace::Seen& seen) {
+void DiskWatch::Take(const DiskSpace::DiskState& seen) {
   if (seen.level == level_ && seen.reading.trouble == trouble_) return;
   level_ = seen.level;
   trouble_ = seen.reading.trouble;

@@ -21,7 +21,7 @@ class DiskSpace {
  public:
   DiskSpace(std::string folder, retention::DiskMarks marks);
 
-  struct Seen {
+  struct DiskState {
     retention::DiskReading reading{};
     retention::DiskLevel level = retention::DiskLevel::kEnough;
     Status may_store{};  ///< retention::CheckSpace, for clients
@@ -31,16 +31,16 @@ class DiskSpace {
   };
   /// Asks the file system: usually fast, but may block on a network disk. If it fails, the previous reading
   /// is kept.
-  Seen Look();
+  DiskState Look();
   /// The same, after trying to write, which detects a failing disk. Blocking.
-  Seen Try();
-  [[nodiscard]] Seen Last() const;
+  DiskState Try();
+  [[nodiscard]] DiskState Last() const;
   [[nodiscard]] const retention::DiskMarks& marks() const noexcept { return marks_; }
 
  private:
   std::string folder_;
   retention::DiskMarks marks_;
-  Guarded<Seen> last_;
+  Guarded<DiskState> last_;
 };
 
 /// Checks the disk once a second, lets no job begin while it is nearly full, and keeps the reserve file while
@@ -50,20 +50,20 @@ class DiskWatch {
   static constexpr std::chrono::milliseconds kPause{1'000};
 
   /// All outlive it. Nothing else may set or clear the admission stop for the disk.
-  struct Parts {
+  struct Dependencies {
     DiskSpace& space;
     DiskReserve& reserve;
     ClockWatch& clock;
     engine::Admissions& admissions;
   };
-  DiskWatch(boost::asio::any_io_executor loop, Parts parts);
+  DiskWatch(boost::asio::any_io_executor loop, Dependencies parts);
 
  private:
   boost::asio::awaitable<void> Run();
-  void Take(const DiskSpace::Seen& seen);
+  void Take(const DiskSpace::DiskState& seen);
 
   boost::asio::any_io_executor loop_;
-  Parts parts_;
+  Dependencies parts_;
   retention::DiskLevel level_ = retention::DiskLevel::kEnough;
   std::string trouble_;
   boost::asio::thread_pool looking_{1};

@@ -38,7 +38,7 @@ struct Place {
   std::string holds;
 };
 
-std::vector<Place> PlacesOf(const MachineWatch::Parts& parts) {
+std::vector<Place> PlacesOf(const MachineWatch::Dependencies& parts) {
   std::vector<Place> places{{parts.data_dir, "data"}};
   for (const auto& [name, folder] : parts.bucket_dirs) places.push_back({folder, "bucket " + name});
   return places;
@@ -70,12 +70,12 @@ std::string HostName() {
 }
 
 /// Values read from files. Blocks.
-struct Looked {
+struct Readings {
   MachineReport report;
   node::MachineFigures figures;
 };
-Looked Look(AnsweringDisks& disks, const std::vector<Place>& places) {
-  Looked looked{.report = {}, .figures = node::ReadMachineFigures()};
+Readings Look(AnsweringDisks& disks, const std::vector<Place>& places) {
+  Readings looked{.report = {}, .figures = node::ReadMachineFigures()};
   looked.report.set_host_name(HostName());
   looked.report.set_system(
       wire::ReplaceMalformed(node::SystemName(ReadFile("/etc/os-release").value_or(""))));
@@ -86,7 +86,7 @@ Looked Look(AnsweringDisks& disks, const std::vector<Place>& places) {
 }
 
 /// The last samples of GPUs that replicas use, by id.
-std::map<std::string, replica::v1::Usage::Gpu> HeldGpus(const MachineWatch::Parts& parts) {
+std::map<std::string, replica::v1::Usage::Gpu> HeldGpus(const MachineWatch::Dependencies& parts) {
   std::map<std::string, replica::v1::Usage::Gpu> held;
   parts.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
     for (const control::v1::ReplicaRecord& replica : job.replicas()) {
@@ -104,14 +104,14 @@ bool IsGpu(const placement::Device& device) { return device.kind == placement::D
 
 }  // namespace
 
-MachineWatch::MachineWatch(Parts parts)
+MachineWatch::MachineWatch(Dependencies parts)
     : parts_(std::move(parts)), started_(parts_.clock.Now()), tasks_(parts_.loop) {
   tasks_.Spawn(SampleForEver());
 }
 
 boost::asio::awaitable<MachineReport> MachineWatch::Report() {
   auto look = [&disks = disks_, places = PlacesOf(parts_)] { return Look(disks, places); };
-  Looked looked = co_await OnPool(looking_, std::move(look));
+  Readings looked = co_await OnPool(looking_, std::move(look));
   const steady_clock::time_point now = steady_clock::now();
   if (now - shown_at_ >= kShownEvery) {
     shown_share_ = node::BusyShare(shown_.all_ticks > 0 ? shown_ : sampled_, looked.figures);

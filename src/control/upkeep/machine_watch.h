@@ -59,7 +59,7 @@ class AnsweringDisks {
 /// separate thread. A network disk that does not answer is left out (AnsweringDisks).
 class MachineWatch {
  public:
-  struct Parts {
+  struct Dependencies {
     boost::asio::any_io_executor loop;
     const Clock& clock;
     const JobService& jobs;
@@ -71,7 +71,7 @@ class MachineWatch {
     std::string version;
   };
   /// All of the parts outlive it.
-  explicit MachineWatch(Parts parts);
+  explicit MachineWatch(Dependencies parts);
   MachineWatch(const MachineWatch&) = delete;
   MachineWatch& operator=(const MachineWatch&) = delete;
 
@@ -85,7 +85,7 @@ class MachineWatch {
   void AddGpus(control::v1::MachineReport& report) const;
   [[nodiscard]] double GpuUtilization() const;
 
-  Parts parts_;
+  Dependencies parts_;
   SysTime started_;
   bool failing_ = false;          ///< the failure was already logged
   node::MachineFigures sampled_;  ///< for the history

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using boost::asio::awaitable;
-using retention::Going;
-using retention::Kept;
+using retention::Candidate;
+using retention::Removal;
 using SteadyClock = std::chrono::steady_clock;
 
 /// Jobs that are hidden in one transaction and then erased together.
@@ -52,10 +52,10 @@ std::vector<environment::EnvironmentRequest> RequestsOf(const JobService& jobs,
 void RemoveFolders(const std::string& environments_dir,
                    const std::vector<environment::EnvironmentFolder>& list, const std::set<fs::path>& needed,
                    const retention::Limits& limits, SysTime now, std::int64_t& count, std::int64_t& bytes) {
-  std::vector<Kept> kept;
+  std::vector<Candidate> kept;
   for (const auto& one : list)
     kept.push_back({.last_used = one.last_used, .bytes = one.bytes, .needed = needed.contains(one.path)});
-  for (const Going& going : retention::WhatGoes(kept, limits, now)) {
+  for (const Removal& going : retention::WhatGoes(kept, limits, now)) {
     const fs::path& path = list[going.index].path;
     std::error_code error;
     if (!fs::exists(path, error)) continue;  // it was removed with its base
@@ -90,7 +90,7 @@ bool HasEnded(engine::AttemptState state) {
 
 }  // namespace
 
-Sweeper::Sweeper(boost::asio::any_io_executor loop, Parts parts)
+Sweeper::Sweeper(boost::asio::any_io_executor loop, Dependencies parts)
     : loop_(std::move(loop)), parts_(std::move(parts)), tasks_(loop_) {
   tasks_.Spawn(Run());
 }
@@ -202,10 +202,11 @@ awaitable<Status> Sweeper::SweepJobs(service::SweepReport& report) {
               co_await parts_.journal.Read([&](store::JobStore& jobs) { return jobs.Finished(query); }));
     if (page.empty()) co_return Status{};
     query.after = page.back();
-    std::vector<Kept> kept;
+    std::vector<Candidate> kept;
     for (const store::FinishedJob& job : page) kept.push_back({.last_used = job.end_time});
     std::vector<std::int64_t> uids;  // RemoveEnded leaves out those that are still needed
-    for (const Going& going : retention::WhatGoes(kept, limits, now_)) uids.push_back(page[going.index].uid);
+    for (const Removal& going : retention::WhatGoes(kept, limits, now_))
+      uids.push_back(page[going.index].uid);
     TY_CO_TRY(const RemovedJobs removed, co_await parts_.jobs.removal().RemoveEnded(std::move(uids)));
     report.jobs += removed.jobs;
     report.job_log_bytes += removed.bytes;
@@ -226,11 +227,11 @@ awaitable<Status> Sweeper::SweepLogs(service::SweepReport& report) {
     if (page.empty()) co_return Status{};
     after = page.back().job_uid;
     const std::set<std::int64_t> needed = parts_.jobs.removal().NeededJobs();
-    std::vector<Kept> kept;
+    std::vector<Candidate> kept;
     for (const logs::OldLog& log : page)
       kept.push_back({.last_used = log.last_line, .needed = needed.contains(log.job_uid)});
     std::vector<std::int64_t> uids;
-    for (const Going& going : retention::WhatGoes(kept, limits, now_))
+    for (const Removal& going : retention::WhatGoes(kept, limits, now_))
       uids.push_back(page[going.index].job_uid);
     TY_CO_TRY(const logs::ErasedLogs erased, co_await parts_.logs.Erase(std::move(uids)));
     report.logs += erased.jobs;

@@ -25,7 +25,7 @@ namespace trainyard::control {
 /// destructor waits for a directory that is being removed.
 class Sweeper {
  public:
-  struct Parts {
+  struct Dependencies {
     ClockWatch& clock;
     JobService& jobs;
     store::Journal& journal;
@@ -37,7 +37,7 @@ class Sweeper {
     retention::Policy policy;
   };
   /// All of the parts outlive it.
-  Sweeper(boost::asio::any_io_executor loop, Parts parts);
+  Sweeper(boost::asio::any_io_executor loop, Dependencies parts);
 
  private:
   boost::asio::awaitable<void> Run();
@@ -55,7 +55,7 @@ class Sweeper {
   boost::asio::awaitable<void> Breathe(std::chrono::steady_clock::time_point begun);
 
   boost::asio::any_io_executor loop_;
-  Parts parts_;
+  Dependencies parts_;
   SysTime now_{};  ///< of this sweep
   bool doubt_said_ = false;
   boost::asio::thread_pool removing_{1};  ///< slow, and nothing waits for it

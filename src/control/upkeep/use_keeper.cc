@@ -138,7 +138,7 @@ std::shared_ptr<storage::ByteMeter> MakeByteMeter(
   return std::make_shared<storage::ByteMeter>(std::move(rules));
 }
 
-UseKeeper::UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::JobStore& jobs)
+UseKeeper::UseKeeper(boost::asio::any_io_executor loop, Dependencies parts, store::JobStore& jobs)
     : parts_(std::move(parts)), ended_(loop), tasks_(std::in_place, loop) {
   Restore(parts_.engine, parts_.file, jobs, parts_.clock.Now());
   if (parts_.meter)

@@ -35,7 +35,7 @@ class UseKeeper {
   static constexpr std::chrono::minutes kMeasurePause{10};  ///< programs write to buckets without the server
   static constexpr int kRecordsMax = 10'000;                ///< records that are read if the file is lost
 
-  struct Parts {
+  struct Dependencies {
     engine::LocalEngine& engine;
     logs::LogStore& logs;
     storage::BucketOptions buckets;             ///< their location
@@ -47,7 +47,7 @@ class UseKeeper {
   };
   /// Passes the stored use to the engine. Blocks. All of the parts outlive it; `jobs` is only used in the
   /// constructor.
-  UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::JobStore& jobs);
+  UseKeeper(boost::asio::any_io_executor loop, Dependencies parts, store::JobStore& jobs);
   ~UseKeeper();
   UseKeeper(const UseKeeper&) = delete;
   UseKeeper& operator=(const UseKeeper&) = delete;
@@ -62,7 +62,7 @@ class UseKeeper {
   boost::asio::awaitable<void> MeasureForEver();
   boost::asio::awaitable<void> MeasureOnce();
 
-  Parts parts_;
+  Dependencies parts_;
   ProjectBytes bytes_;
   boost::asio::thread_pool measuring_{1};  ///< slow, and nothing waits for it
   Event ended_;

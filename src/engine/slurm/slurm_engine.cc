@@ -143,10 +143,10 @@ std::variant<Grant, Pending> SlurmEngine::Offer(ReservationRequest request) {
 }
 
 void SlurmEngine::Want(const ReservationRequest& request) {
-  slurm::Gangs::Wanted wanted{.key = KeyOf(request.key),
-                              .slots = static_cast<int>(request.gang.replicas.size()),
-                              .partition = options_.settings.options.partition,
-                              .granted = request.granted.has_value()};
+  slurm::Gangs::GangRequest wanted{.key = KeyOf(request.key),
+                                   .slots = static_cast<int>(request.gang.replicas.size()),
+                                   .partition = options_.settings.options.partition,
+                                   .granted = request.granted.has_value()};
   if (request.granted) wanted.last_submission = NumberOf(*request.granted);
   if (const SubmissionRecord* known = slots_->Find(wanted.key)) {
     wanted.last_submission = known->submission.number;

@@ -130,7 +130,7 @@ std::string Unknown(const Algorithm& algorithm, std::string_view name) {
 using Values = std::map<std::string, std::string>;
 
 /// A token, and whether the next token is its value.
-struct Given {
+struct ArgumentToken {
   std::string name;
   std::optional<std::string> value;
   bool took_next = false;
@@ -138,12 +138,14 @@ struct Given {
 
 bool IsArgument(const std::string& token) { return token.starts_with("--"); }
 
-Result<Given> ReadToken(const Algorithm& algorithm, const std::string& token, const std::string* next) {
+Result<ArgumentToken> ReadToken(const Algorithm& algorithm, const std::string& token,
+                                const std::string* next) {
   if (!IsArgument(token) || token.size() == 2)
     return std::unexpected(Bad("'" + token + "' is not an argument of " + algorithm.name() +
                                ": arguments are --NAME=VALUE or --NAME VALUE."));
   const std::size_t equals = token.find('=');
-  Given given{.name = token.substr(2, equals == std::string::npos ? equals : equals - 2), .value = {}};
+  ArgumentToken given{.name = token.substr(2, equals == std::string::npos ? equals : equals - 2),
+                      .value = {}};
   if (equals != std::string::npos) given.value = token.substr(equals + 1);
   const bool is_job_dir = Normal(given.name) == Normal(kJobDir);
   const Argument* argument = FindArgument(algorithm, given.name);
@@ -166,7 +168,7 @@ Result<Values> Read(const Algorithm& algorithm, const std::vector<std::string>& 
   Values values;
   for (std::size_t i = 0; i < args.size(); ++i) {
     const std::string* next = i + 1 < args.size() ? &args[i + 1] : nullptr;
-    TY_TRY(Given given, ReadToken(algorithm, args[i], next));
+    TY_TRY(ArgumentToken given, ReadToken(algorithm, args[i], next));
     if (given.took_next) ++i;
     if (const Argument* argument = FindArgument(algorithm, given.name)) {
       Status good = CheckValue(*argument, *given.value);

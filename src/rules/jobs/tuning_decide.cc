@@ -29,7 +29,7 @@ Event Conclude(Job::State outcome, std::string error_message) {
   return event;
 }
 
-Event Cancelled(const SeenTrial& trial) {
+Event Cancelled(const ObservedTrial& trial) {
   Event event;
   event.mutable_trial_ended()->set_trial_id(trial.trial_id);
   event.mutable_trial_ended()->set_state(HyperparameterOutput::CANCELLED);
@@ -37,7 +37,7 @@ Event Cancelled(const SeenTrial& trial) {
 }
 
 std::optional<Event> EndNews(const TuningObservation& seen) {
-  for (const SeenTrial& trial : seen.trials) {
+  for (const ObservedTrial& trial : seen.trials) {
     if (!trial.ended) continue;
     Event event;
     *event.mutable_trial_ended() = *trial.ended;
@@ -49,11 +49,11 @@ std::optional<Event> EndNews(const TuningObservation& seen) {
 /// The job's state follows that of its most advanced trial.
 std::optional<Event> Progress(const JobRecord& job, const TuningObservation& seen) {
   Event event;
-  if (job.job().state() == Job::QUEUED && std::ranges::any_of(seen.trials, &SeenTrial::admitted)) {
+  if (job.job().state() == Job::QUEUED && std::ranges::any_of(seen.trials, &ObservedTrial::admitted)) {
     event.mutable_admitted();
     return event;
   }
-  if (job.job().state() == Job::PREPARING && std::ranges::any_of(seen.trials, &SeenTrial::has_run)) {
+  if (job.job().state() == Job::PREPARING && std::ranges::any_of(seen.trials, &ObservedTrial::has_run)) {
     event.mutable_running();
     return event;
   }
@@ -118,19 +118,19 @@ std::optional<Event> Outcome(const JobRecord& job, const TuningObservation& seen
 }
 
 void AddStarts(const TuningObservation& seen, Actions& actions) {
-  for (const SeenTrial& trial : seen.trials) {
+  for (const ObservedTrial& trial : seen.trials) {
     if (!trial.has_record) actions.emplace_back(StartTrial{trial.trial_id});
   }
 }
 
 void AddStops(const TuningObservation& seen, Actions& actions) {
-  for (const SeenTrial& trial : seen.trials) {
+  for (const ObservedTrial& trial : seen.trials) {
     if (trial.has_record && !trial.stop_early.empty() && !trial.stop_sent)
       actions.emplace_back(StopTrial{trial.trial_id, trial.stop_early});
   }
 }
 
-bool WaitsForRoom(const SeenTrial& trial) { return !trial.admitted && !trial.ended; }
+bool WaitsForRoom(const ObservedTrial& trial) { return !trial.admitted && !trial.ended; }
 
 /// Adds the next trial if it is within the limit of parallel trials. While a trial waits for resources no
 /// further point is chosen: it would be chosen long before it runs, with fewer results. A tuner that failed
@@ -193,7 +193,7 @@ Actions WhileLive(const JobRecord& job, const TuningObservation& seen, SysTime n
 Actions WhileStopping(const TuningObservation& seen, const std::string& reason) {
   if (std::optional<Event> ended = EndNews(seen)) return Append(*std::move(ended));
   Actions actions;
-  for (const SeenTrial& trial : seen.trials) {
+  for (const ObservedTrial& trial : seen.trials) {
     if (!trial.has_record) return Append(Cancelled(trial));
     if (!trial.cancel_sent) actions.emplace_back(CancelTrial{trial.trial_id, reason});
   }

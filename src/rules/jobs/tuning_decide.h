@@ -15,7 +15,7 @@
 namespace trainyard::jobs {
 
 /// What is known about a trial that has not ended according to the tuning job's record.
-struct SeenTrial {
+struct ObservedTrial {
   std::string trial_id;
   bool has_record = false;                              ///< its record is in the store and it has a runner
   bool admitted = false;                                ///< it was admitted
@@ -36,7 +36,7 @@ struct FailedTrial {
 /// Kept in memory only; a restarted server rebuilds it from the trials' records.
 struct TuningObservation {
   ImageObservation images;
-  std::vector<SeenTrial> trials;  ///< by number
+  std::vector<ObservedTrial> trials;  ///< by number
   std::optional<FailedTrial> first_failure;
   bool suggesting = false;  ///< SuggestTrials was performed and the tuner has not finished yet
   std::deque<control::v1::Event> suggestions;  ///< the next trial's TrialCreated comes first

@@ -59,7 +59,7 @@ class SimulatedTuning {
   void Admit(int number) { At(number).admitted = true; }
   void Run(int number) { At(number).admitted = At(number).has_run = true; }
   void End(int number, HyperparameterOutput::State state, std::optional<double> metric = std::nullopt) {
-    SeenTrial& trial = At(number);
+    ObservedTrial& trial = At(number);
     trial.admitted = true;
     trial.ended.emplace();
     trial.ended->set_trial_id(std::to_string(number));
@@ -87,24 +87,24 @@ class SimulatedTuning {
     seen_.suggestions.clear();
     seen_.suggesting = seen_.nothing_left = false;
     seen_.tuner_failure.clear();
-    for (SeenTrial& trial : seen_.trials) {
+    for (ObservedTrial& trial : seen_.trials) {
       trial.stop_sent = trial.cancel_sent = false;
       trial.stop_early.clear();
     }
   }
   [[nodiscard]] const JobRecord& job() const { return job_; }
-  [[nodiscard]] std::vector<SeenTrial>& trials() { return seen_.trials; }
+  [[nodiscard]] std::vector<ObservedTrial>& trials() { return seen_.trials; }
   [[nodiscard]] std::vector<int> Active() const {
     std::vector<int> numbers;
-    for (const SeenTrial& trial : seen_.trials) numbers.push_back(TrialNumber(trial.trial_id));
+    for (const ObservedTrial& trial : seen_.trials) numbers.push_back(TrialNumber(trial.trial_id));
     return numbers;
   }
   void LoseNextStart() { lose_start_ = true; }
   std::set<std::string> records_;  ///< trials that have one
 
  private:
-  SeenTrial& At(int number) {
-    const auto found = std::ranges::find(seen_.trials, std::to_string(number), &SeenTrial::trial_id);
+  ObservedTrial& At(int number) {
+    const auto found = std::ranges::find(seen_.trials, std::to_string(number), &ObservedTrial::trial_id);
     TY_CHECK(found != seen_.trials.end());
     return *found;
   }
@@ -120,8 +120,9 @@ class SimulatedTuning {
       if (event.trial_ended().state() == HyperparameterOutput::FAILED && !seen_.first_failure)
         seen_.first_failure = {event.trial_ended().trial_id(), "x=1", event.trial_ended().error_message()};
       seen_.tuner_failure.clear();
-      std::erase_if(seen_.trials,
-                    [&](const SeenTrial& trial) { return trial.trial_id == event.trial_ended().trial_id(); });
+      std::erase_if(seen_.trials, [&](const ObservedTrial& trial) {
+        return trial.trial_id == event.trial_ended().trial_id();
+      });
     }
   }
 

@@ -67,16 +67,16 @@ std::optional<SysTime> Cutoff(Keep keep, SysTime now) {
   return now - *keep;
 }
 
-std::vector<Going> WhatGoes(std::span<const Kept> list, const Limits& limits, SysTime now) {
+std::vector<Removal> WhatGoes(std::span<const Candidate> list, const Limits& limits, SysTime now) {
   std::vector<std::size_t> by_use(list.size());
   std::iota(by_use.begin(), by_use.end(), std::size_t{0});
   std::ranges::sort(by_use, {}, [&](std::size_t index) { return std::pair(list[index].last_used, index); });
   const std::optional<SysTime> cutoff = Cutoff(limits.age, now);
   std::int64_t bytes = 0;
-  for (const Kept& one : list) bytes += one.bytes;
-  std::vector<Going> going;
+  for (const Candidate& one : list) bytes += one.bytes;
+  std::vector<Removal> going;
   for (const std::size_t index : by_use) {
-    const Kept& one = list[index];
+    const Candidate& one = list[index];
     if (one.needed) continue;
     const bool is_old = cutoff && one.last_used < *cutoff;
     const bool is_too_much = limits.bytes_max && bytes > *limits.bytes_max;

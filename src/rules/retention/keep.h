@@ -51,7 +51,7 @@ inline constexpr std::chrono::seconds kSweepPauseMin{1};
 // Selects the things to remove. Pure: any thread.
 
 /// One thing that may be removed.
-struct Kept {
+struct Candidate {
   SysTime last_used;
   std::int64_t bytes = 0;  ///< only used if there is a limit of bytes
   bool needed = false;     ///< a running attempt uses it, or a waiting job needs it: it is not removed
@@ -64,16 +64,17 @@ struct Limits {
 
 enum class Why { kAge, kSize };
 
-struct Going {
+struct Removal {
   std::size_t index = 0;  ///< in the list
   Why why = Why::kAge;
-  friend bool operator==(const Going&, const Going&) = default;
+  friend bool operator==(const Removal&, const Removal&) = default;
 };
 
 /// The things to remove at `now`, the least recently used first: everything that was not used for longer than
 /// the age, then more until the rest is within bytes_max or only needed things are left. Needed things count
 /// towards the size and are not removed; a last use in the future counts as now.
-[[nodiscard]] std::vector<Going> WhatGoes(std::span<const Kept> list, const Limits& limits, SysTime now);
+[[nodiscard]] std::vector<Removal> WhatGoes(std::span<const Candidate> list, const Limits& limits,
+                                            SysTime now);
 
 /// How many of all things would be removed.
 struct Share {

@@ -9,15 +9,15 @@ using std::chrono::seconds;
 
 const SysTime kNow{seconds(10'000)};
 
-Kept Used(int seconds_ago, std::int64_t bytes = 0, bool needed = false) {
+Candidate Used(int seconds_ago, std::int64_t bytes = 0, bool needed = false) {
   return {.last_used = kNow - seconds(seconds_ago), .bytes = bytes, .needed = needed};
 }
 
 struct Row {
   const char* name;
-  std::vector<Kept> list;
+  std::vector<Candidate> list;
   Limits limits;
-  std::vector<Going> going;
+  std::vector<Removal> going;
 };
 
 class Goes : public testing::TestWithParam<Row> {};

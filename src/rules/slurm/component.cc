@@ -67,7 +67,7 @@ std::string Size(int cpus, std::int64_t memory_mib, int gpus) {
 }
 
 /// The request of one replica.
-struct Wanted {
+struct ReplicaRequest {
   Component component;
   std::string note{};
   std::string lack{};
@@ -87,7 +87,7 @@ const Node* Largest(std::span<const Node* const> nodes, const Component& wanted)
   return largest;
 }
 
-void FitTo(const Node& node, Sizes sizes, const Replica& replica, Wanted& wanted) {
+void FitTo(const Node& node, Sizes sizes, const Replica& replica, ReplicaRequest& wanted) {
   Component& component = wanted.component;
   if (node.memory_mib < kMemoryCountedMin) component.memory_mib = 0;
   const int cpus = std::min(component.cpus, std::max(node.cpus, 1));
@@ -106,11 +106,11 @@ void FitTo(const Node& node, Sizes sizes, const Replica& replica, Wanted& wanted
                 " has no node as large: " + Size(cpus, memory, component.gpus) + " are asked for.";
 }
 
-Wanted WantedOf(const Replica& replica, const std::string& region, const SlurmSettings& settings,
-                std::span<const Node> nodes) {
+ReplicaRequest WantedOf(const Replica& replica, const std::string& region, const SlurmSettings& settings,
+                        std::span<const Node> nodes) {
   const auto found = settings.machine_types.find(replica.machine_type);
   const MachineOptions* machine = found == settings.machine_types.end() ? nullptr : &found->second;
-  Wanted wanted{.component = {.options = OptionsOf(settings, region, machine)}};
+  ReplicaRequest wanted{.component = {.options = OptionsOf(settings, region, machine)}};
   Component& component = wanted.component;
   component.cpus = std::max(1, static_cast<int>(std::ceil(replica.cpus)));
   component.memory_mib = replica.memory_bytes / kMib;
@@ -192,7 +192,7 @@ GangRequest RequestOf(const placement::Gang& gang, const SlurmSettings& settings
       latest->replicas.push_back(static_cast<int>(i));
       continue;
     }
-    Wanted wanted = WantedOf(gang.replicas[i], gang.region, settings, nodes);
+    ReplicaRequest wanted = WantedOf(gang.replicas[i], gang.region, settings, nodes);
     Add(request.notes, std::move(wanted.note));
     if (request.lack.empty()) {
       request.lack = std::move(wanted.lack);

@@ -42,7 +42,7 @@ auto* FindIn(All& gangs, const Submission& submission) {
   return found == gangs.end() || found->second.submission != submission.number ? nullptr : &found->second;
 }
 
-SlurmGang GangOf(const Gangs::Wanted& wanted, SysTime now) {
+SlurmGang GangOf(const Gangs::GangRequest& wanted, SysTime now) {
   SlurmGang gang{.slots = wanted.slots,
                  .partition = wanted.partition,
                  .submission = wanted.last_submission,
@@ -86,7 +86,7 @@ void Gangs::Say(const GangKey& key, SlurmGang& gang, placement::Shortage words) 
   actions_.emplace_back(SayWait{key});
 }
 
-void Gangs::Want(Wanted wanted, SysTime now) {
+void Gangs::Want(GangRequest wanted, SysTime now) {
   const auto [place, is_new] = gangs_.try_emplace(wanted.key);
   if (!is_new) return;
   SlurmGang& gang = place->second;

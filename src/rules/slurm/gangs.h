@@ -86,7 +86,7 @@ class Gangs {
   /// `installation`: as in JobName.
   explicit Gangs(std::string installation) : installation_(std::move(installation)) {}
 
-  struct Wanted {
+  struct GangRequest {
     GangKey key;
     int slots = 0;
     std::string partition{};                ///< for messages
@@ -94,7 +94,7 @@ class Gangs {
     bool granted = false;                   ///< a previous server has granted its resources
     std::map<int, std::string> attached{};  ///< slots whose agents had connected then, and their nodes
   };
-  void Want(Wanted wanted, SysTime now);
+  void Want(GangRequest wanted, SysTime now);
   /// The gang needs no resources any more. Forget follows once Slurm has no job of it.
   void Release(const GangKey& key, SysTime now);
 

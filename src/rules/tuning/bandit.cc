@@ -127,13 +127,13 @@ struct View {
 
 // The models of the last evidence, kept for further suggestions before the next result.
 struct Bandit::Models {
-  struct Kept {
+  struct FittedModel {
     MatrixXd x;
     VectorXd losses;
     GaussianProcess model;
   };
-  std::optional<Kept> global;
-  std::optional<Kept> local;
+  std::optional<FittedModel> global;
+  std::optional<FittedModel> local;
 
   const GaussianProcess& Of(const View& view, const StudySpec& spec, const Encoding& encoding,
                             const MatrixXd& features, const VectorXd& all_losses) {

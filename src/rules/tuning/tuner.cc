@@ -61,7 +61,7 @@ struct PointEqual {
   }
 };
 
-using Seen = std::unordered_set<Point, PointHash, PointEqual>;
+using PointSet = std::unordered_set<Point, PointHash, PointEqual>;
 
 }  // namespace
 
@@ -89,7 +89,7 @@ struct Tuner::State {
       : spec(std::move(its_spec)), encoding(spec.space), bandit(spec, encoding) {}
 
   // The first point, starting here, that was not tried yet.
-  std::optional<Point> NextUnseen(const Seen& seen, int steps_max) const {
+  std::optional<Point> NextUnseen(const PointSet& seen, int steps_max) const {
     std::optional<Point> point = FirstPoint(spec.space);
     for (int step = 0; point && step < steps_max; ++step) {
       if (!seen.contains(*point)) return point;
@@ -104,7 +104,7 @@ struct Tuner::State {
   }
 
   // The best proposed point that is new; otherwise any new point; if all were tried, the best proposed one.
-  Point Choose(const Bandit::Proposal& proposal, const Seen& seen, std::uint64_t index) const {
+  Point Choose(const Bandit::Proposal& proposal, const PointSet& seen, std::uint64_t index) const {
     Point best = encoding.PointOf(proposal.places.front().place);
     if (proposal.repeats_useful || !seen.contains(best)) return best;
     for (const Scored& scored : proposal.places) {
@@ -136,7 +136,7 @@ const StudySpec& Tuner::spec() const noexcept { return state_->spec; }
 
 std::vector<Point> Tuner::Suggest(std::span<const Trial> trials, int count, int made) {
   std::vector<Point> points;
-  Seen seen;
+  PointSet seen;
   if (state_->spec.algorithm !=
       Algorithm::kRandom) {  // it does not need the results, and may be asked for thousands of points
     seen.reserve(trials.size() + static_cast<std::size_t>(count));

@@ -17,9 +17,9 @@ namespace {
 using control::v1::LogSummary;
 
 /// Adds lines, or runs of them, to the parts of a log.
-class Parts {
+class LogBuckets {
  public:
-  Parts(LogSummary& summary, int parts)
+  LogBuckets(LogSummary& summary, int parts)
       : summary_(summary), lines_each_(std::max<std::int64_t>(1, (summary.total() + parts - 1) / parts)) {}
 
   void Add(std::int64_t first, std::int64_t lines, std::int64_t time, const SeverityCounts& counts) {
@@ -41,7 +41,7 @@ class Parts {
   std::int64_t part_ = 0;
 };
 
-Status CountLines(JobChunks& chunks, std::int64_t job_uid, Parts& parts, LogSummary& summary) {
+Status CountLines(JobChunks& chunks, std::int64_t job_uid, LogBuckets& parts, LogSummary& summary) {
   const LineFilter all;
   ChunkWalk walk(chunks, job_uid, all, WalkDirection::kForward, 0);
   for (;;) {
@@ -68,7 +68,7 @@ Result<std::int64_t> FirstError(JobChunks& chunks, const ChunkPlace& place) {
   return first;
 }
 
-Status CountChunks(JobChunks& chunks, std::int64_t job_uid, Parts& parts, LogSummary& summary) {
+Status CountChunks(JobChunks& chunks, std::int64_t job_uid, LogBuckets& parts, LogSummary& summary) {
   sqlite::Cursor rows = chunks.Forward(job_uid, 0);
   for (;;) {
     TY_TRY(const bool found, rows.Next());
@@ -106,7 +106,7 @@ Result<LogSummary> SummarizeLines(JobChunks& chunks, std::int64_t job_uid, int p
   TY_TRY(const std::int64_t total, chunks.Total(job_uid));
   TY_TRY(const std::int64_t bytes, chunks.Bytes(job_uid));
   summary.set_total(total);
-  Parts counted(summary, parts);
+  LogBuckets counted(summary, parts);
   const bool line_by_line = total <= kExactLinesMax && bytes <= kExactBytesMax;
   TY_RETURN_IF_ERROR(line_by_line ? CountLines(chunks, job_uid, counted, summary)
                                   : CountChunks(chunks, job_uid, counted, summary));

@@ -8,12 +8,12 @@
 
 #include "base/clock.h"
 #include "control/accounts.h"
-#include "control/run/without_jumps.h"
 #include "control/settings.h"
 #include "control/upkeep/figures.h"
 #include "engine/admissions.h"
 #include "engine/attempt_hosts.h"
 #include "rules/cluster/project_number.h"
+#include "rules/jobs/time_limits.h"
 #include "rules/placement/quota.h"
 #include "stores/logs/log_store.h"
 #include "stores/store/journal.h"
@@ -71,7 +71,7 @@ struct Collaborators {
   } hooks{};
   cluster::NumberOf number_of = cluster::HashedNumber;
   Accounts accounts{};
-  JumpedSince jumped_since{};  ///< null: the clock never jumps
+  jobs::JumpedSince jumped_since{};  ///< null: the clock never jumps
 };
 
 }  // namespace trainyard::control

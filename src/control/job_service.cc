@@ -11,12 +11,12 @@
 #include "control/intake/job_quotas.h"
 #include "control/run/job_secrets.h"
 #include "control/run/job_status.h"
-#include "control/run/maintenance.h"
 #include "control/run/recovery.h"
 #include "control/run/web_access.h"
 #include "control/views/job_listing.h"
 #include "rules/iam/refusal.h"
 #include "rules/iam/resource.h"
+#include "rules/jobs/restart_policy.h"
 #include "rules/jobs/study.h"
 #include "rules/jobs/transition_table.h"
 #include "rules/jobs/trial.h"
@@ -237,7 +237,7 @@ boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
 
 boost::asio::awaitable<Status> JobService::Maintain(wire::JobName name, std::string task_name) {
   TY_CO_TRY(v1::JobRecord job, co_await Load(name));
-  TY_CO_TRY(v1::Event event, MaintenanceOf(job, task_name));
+  TY_CO_TRY(v1::Event event, jobs::MaintenanceOf(job, task_name));
   co_return co_await Post(std::move(name), std::move(event), std::nullopt);
 }
 

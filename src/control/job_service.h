@@ -79,7 +79,7 @@ class JobService {
                                                             shell::TerminalSize size);
 
   /// Stops the replica ("worker-replica-0") and starts it again, as maintenance of its machine would.
-  /// Recorded when it returns. Errors as MaintenanceOf, and kNotFound.
+  /// Recorded when it returns. Errors as jobs::MaintenanceOf, and kNotFound.
   boost::asio::awaitable<Status> Maintain(wire::JobName name, std::string task_name);
 
   /// Whether the attempt was started by this installation and its end is not recorded.

@@ -11,7 +11,7 @@
 #include "engine/local/leftovers.h"
 #include "engine/local/machine.h"
 #include "server/node_settings.h"
-#include "stores/backup/restored_from.h"
+#include "stores/backup/restore_backup.h"
 
 namespace trainyard::server {
 

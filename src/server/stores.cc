@@ -6,7 +6,7 @@
 #include "base/async/diagnostics.h"
 #include "control/upkeep/use_keeper.h"
 #include "stores/backup/known_jobs.h"
-#include "stores/backup/restored_from.h"
+#include "stores/backup/restore_backup.h"
 
 namespace trainyard::server {
 

@@ -14,7 +14,7 @@
 #include "rules/jobs/prepare.h"
 #include "rules/jobs/trial.h"
 #include "rules/validation/validate.h"
-#include "stores/storage/content_digests.h"
+#include "stores/storage/buckets.h"
 
 namespace trainyard::control {
 

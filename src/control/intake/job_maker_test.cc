@@ -5,7 +5,7 @@
 #include <map>
 
 #include "control/testing/world.h"
-#include "stores/storage/content_digests.h"
+#include "stores/storage/buckets.h"
 
 namespace trainyard::control {
 namespace {

@@ -55,7 +55,7 @@ boost::asio::awaitable<void> RecordLoop::Run(
       continue;
     }
     const SysTime now = outside_.clock.Now();
-    const std::optional<v1::JobRecord> moved = WithoutJumps(job(), outside_.jumped_since);
+    const std::optional<v1::JobRecord> moved = jobs::WithoutJumps(job(), outside_.jumped_since);
     const Turn turn = co_await take_turn(moved ? *moved : job(), now);
     if (turn.performed) continue;
     if (turn.wake_time) {

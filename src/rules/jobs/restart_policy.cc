@@ -6,6 +6,7 @@
 #include "base/wire/time.h"
 #include "rules/cluster/task_name.h"
 #include "rules/jobs/failure_message.h"
+#include "rules/jobs/transition_table.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -104,6 +105,19 @@ Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica, 
   return event;
 }
 
+constexpr int kNamesMax = 16;
+
+Error NoSuchReplica(const control::v1::JobRecord& job, std::string_view task_name) {
+  std::string names;
+  for (int i = 0; i < std::min(job.replicas_size(), kNamesMax); ++i)
+    names += (i == 0 ? "" : ", ") + cluster::TaskName(job.replicas(i).id());
+  if (job.replicas_size() > kNamesMax) names += ", ...";
+  return {Code::kNotFound,
+          "The job " + job.job().job_id() + " has no replica '" + std::string(task_name) + "'. It has " +
+              names + ".",
+          "replica"};
+}
+
 }  // namespace
 
 std::chrono::milliseconds RestartPause(int restarts, std::chrono::milliseconds first) {
@@ -140,6 +154,22 @@ std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
   if (moved == nullptr) return std::nullopt;
   const bool is_short = moved->exit().shortage() && !moved->maintenance();
   return is_short ? AfterShortage(*moved, time.now) : AfterMove(*moved);
+}
+
+Result<control::v1::Event> MaintenanceOf(const control::v1::JobRecord& job, std::string_view task_name) {
+  for (const control::v1::ReplicaRecord& replica : job.replicas()) {
+    if (cluster::TaskName(replica.id()) != task_name) continue;
+    control::v1::Event event;
+    *event.mutable_maintenance_requested()->mutable_replica() = replica.id();
+    event.mutable_maintenance_requested()->set_attempt(replica.attempt());
+    if (Apply(job, event)) return event;
+    const std::string why = replica.maintenance()
+                                ? "it is being moved already"
+                                : "the job is " + ml::v1::Job::State_Name(job.job().state());
+    return std::unexpected(FailedPrecondition("The replica " + std::string(task_name) + " of job " +
+                                              job.job().job_id() + " does not run: " + why + "."));
+  }
+  return std::unexpected(NoSuchReplica(job, task_name));
 }
 
 }  // namespace trainyard::jobs

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <optional>
+#include <string_view>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "trainyard/control/v1/record.pb.h"
 
 /// What happens to a job when its replicas end. Pure: any thread. Source: docs/adr/0005-restart-policy.md,
@@ -53,5 +55,11 @@ struct RestartTime {
 /// the machine lacked resources restarts after kShortagePause, and that restart does not count.
 [[nodiscard]] std::optional<control::v1::Event> DecideOnExits(const control::v1::JobRecord& job,
                                                               RestartTime time);
+
+/// The event that moves one replica to another slot. kNotFound: the job has no such replica (the message
+/// lists those that it has); kFailedPrecondition: it is not running, or is being moved already. Pure: any
+/// thread.
+[[nodiscard]] Result<control::v1::Event> MaintenanceOf(const control::v1::JobRecord& job,
+                                                       std::string_view task_name);
 
 }  // namespace trainyard::jobs

@@ -47,4 +47,17 @@ std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job) {
                               ". Raise scheduling.maxWaitTime, or free the resources that it waited for."};
 }
 
+std::optional<control::v1::JobRecord> WithoutJumps(const control::v1::JobRecord& job,
+                                                   const JumpedSince& jumped_since) {
+  if (!jumped_since) return std::nullopt;
+  const SysTime since =
+      wire::FromProto(job.has_running_time() ? job.running_time() : job.job().create_time());
+  const std::chrono::nanoseconds jumped = jumped_since(since);
+  if (jumped == std::chrono::nanoseconds{0}) return std::nullopt;
+  control::v1::JobRecord moved = job;
+  *(job.has_running_time() ? moved.mutable_running_time() : moved.mutable_job()->mutable_create_time()) =
+      wire::ToProto(since + jumped);
+  return moved;
+}
+
 }  // namespace trainyard::jobs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -28,5 +29,13 @@ struct TimeLimit {
 /// and for a trial, because the tuning job's limit applies, which only this server knows). Pure: any thread.
 [[nodiscard]] std::chrono::seconds RunningTimeMax(const control::v1::JobRecord& job);
 [[nodiscard]] std::optional<SysTime> StartDeadline(const control::v1::JobRecord& job);
+
+/// How much of the time since then consists of jumps of the machine's clock. Null: the clock never jumps.
+using JumpedSince = std::function<std::chrono::nanoseconds(SysTime since)>;
+
+/// The job with the start times of its limits corrected for later jumps of the clock: for decisions, not to
+/// be stored. Nothing: the clock has not jumped.
+[[nodiscard]] std::optional<control::v1::JobRecord> WithoutJumps(const control::v1::JobRecord& job,
+                                                                 const JumpedSince& jumped_since);
 
 }  // namespace trainyard::jobs

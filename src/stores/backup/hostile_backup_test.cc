@@ -15,7 +15,6 @@
 #include "programs/image/reference.h"
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/restore_backup.h"
-#include "stores/backup/restored_from.h"
 #include "stores/backup/take_backup.h"
 
 namespace trainyard::backup {

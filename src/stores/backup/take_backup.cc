@@ -11,7 +11,7 @@
 #include "programs/image/reference.h"
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/backup_place.h"
-#include "stores/backup/restored_from.h"
+#include "stores/backup/restore_backup.h"
 #include "stores/backup/tree_copier.h"
 #include "stores/storage/copied_records.h"
 

@@ -16,7 +16,6 @@
 #include "base/sqlite/database.h"
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/restore_backup.h"
-#include "stores/backup/restored_from.h"
 #include "stores/storage/records.h"
 
 namespace trainyard::backup {

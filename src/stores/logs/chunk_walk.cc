@@ -8,7 +8,7 @@
 
 #include "base/wire/time.h"
 #include "stores/logs/chunk_lines.h"
-#include "stores/logs/entry.h"
+#include "stores/logs/line_view.h"
 #include "stores/logs/log_store.h"
 
 namespace trainyard::logs {

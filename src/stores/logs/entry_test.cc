@@ -1,4 +1,4 @@
-#include "stores/logs/entry.h"
+#include "stores/logs/line_view.h"
 
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>

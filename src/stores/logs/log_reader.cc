@@ -8,7 +8,7 @@
 
 #include "base/sqlite/rows.h"
 #include "stores/logs/chunk_walk.h"
-#include "stores/logs/entry.h"
+#include "stores/logs/line_view.h"
 #include "stores/logs/log_database.h"
 
 namespace trainyard::logs {

@@ -7,7 +7,7 @@
 
 #include "stores/logs/chunk_lines.h"
 #include "stores/logs/chunk_walk.h"
-#include "stores/logs/entry.h"
+#include "stores/logs/line_view.h"
 #include "stores/logs/log_database.h"
 
 namespace trainyard::logs {

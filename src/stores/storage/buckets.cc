@@ -285,4 +285,10 @@ asio::awaitable<Result<std::size_t>> DeleteMany(Buckets& buckets, std::string bu
   co_return co_await OnPool(buckets.state_->names_pool, std::move(remove));
 }
 
+asio::awaitable<Result<std::string>> Sha256Of(Buckets& buckets, std::string bucket, std::string object) {
+  Buckets::State& state = *buckets.state_;
+  TY_CO_TRY(OpenedObject opened, co_await state.Open(std::move(bucket), std::move(object), {}));
+  co_return co_await state.content.Of(std::move(opened));
+}
+
 }  // namespace trainyard::storage

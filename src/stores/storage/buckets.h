@@ -193,4 +193,8 @@ boost::asio::awaitable<Result<std::size_t>> DeleteMany(Buckets& buckets, std::st
 [[nodiscard]] Result<std::size_t> RemoveMany(BucketFiles& files, const std::string& bucket,
                                              std::span<const std::string> objects);
 
+/// The digest of the object's present contents: 64 lower-case hexadecimal digits. Errors as
+/// Buckets::OpenRead; kAborted: it changed while it was read.
+asio::awaitable<Result<std::string>> Sha256Of(Buckets& buckets, std::string bucket, std::string object);
+
 }  // namespace trainyard::storage

@@ -11,7 +11,6 @@
 #include "base/async/on_pool.h"
 #include "stores/storage/bucket_files.h"
 #include "stores/storage/buckets.h"
-#include "stores/storage/content_digests.h"
 #include "stores/storage/hasher.h"
 #include "stores/storage/uploads.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -73,5 +74,27 @@ asio::awaitable<Status> InSlices(asio::thread_pool& pool, std::uint64_t total, W
   }
   co_return Status();
 }
+
+/// SHA-256 of objects, which the API does not provide: of the version that was opened. Up to kKeptMax results
+/// are cached. Loop thread.
+class ContentDigests {
+ public:
+  static constexpr std::size_t kKeptMax = 4096;
+  /// Both outlive it.
+  struct Pools {
+    asio::thread_pool& small;  ///< reads files of up to one slice
+    asio::thread_pool& large;  ///< reads larger files slice by slice
+  };
+  explicit ContentDigests(Pools pools) : pools_(pools) {}
+
+  /// kAborted: the file changed while it was read.
+  asio::awaitable<Result<std::string>> Of(OpenedObject opened);
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::uint64_t, std::int64_t, std::uint64_t>;
+
+  Pools pools_;
+  std::map<Key, std::string> kept_;
+};
 
 }  // namespace trainyard::storage

@@ -1,9 +1,9 @@
-#include "control/run/maintenance.h"
+#include "rules/jobs/restart_policy.h"
 
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-namespace trainyard::control {
+namespace trainyard::jobs {
 namespace {
 
 struct Row {
@@ -15,13 +15,13 @@ struct Row {
 class Moves : public testing::TestWithParam<Row> {};
 
 TEST_P(Moves, OnlyWhatRuns) {
-  v1::JobRecord job;
+  control::v1::JobRecord job;
   const std::string text =
       std::string("revision: 5 job { job_id: 'j' state: ") + GetParam().state +
       " } replicas { id { type: MASTER } attempt: 3 } replicas { id { type: WORKER } attempt: 1 "
       "maintenance: true } replicas { id { type: WORKER index: 1 } attempt: 1 exit { cause: EXITED } }";
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &job));
-  const Result<v1::Event> event = MaintenanceOf(job, GetParam().task);
+  const Result<control::v1::Event> event = MaintenanceOf(job, GetParam().task);
   if (*GetParam().message == '\0') {
     ASSERT_TRUE(event) << event.error().message;
     EXPECT_EQ(event->maintenance_requested().attempt(), 3);
@@ -46,4 +46,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::control
+}  // namespace trainyard::jobs

@@ -1,11 +1,10 @@
-#include "control/run/without_jumps.h"
+#include "rules/jobs/time_limits.h"
 
 #include <gtest/gtest.h>
 
 #include "base/wire/time.h"
-#include "rules/jobs/time_limits.h"
 
-namespace trainyard::control {
+namespace trainyard::jobs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -13,8 +12,8 @@ using namespace std::chrono_literals;
 constexpr SysTime kCreated{std::chrono::seconds(1'800'000'000)};
 constexpr SysTime kRuns = kCreated + 1h;
 
-v1::JobRecord Job() {
-  v1::JobRecord job;
+control::v1::JobRecord Job() {
+  control::v1::JobRecord job;
   *job.mutable_job()->mutable_create_time() = wire::ToProto(kCreated);
   auto& scheduling = *job.mutable_job()->mutable_training_input()->mutable_scheduling();
   *scheduling.mutable_max_running_time() = wire::ToProto(std::chrono::nanoseconds(2h));
@@ -25,10 +24,10 @@ v1::JobRecord Job() {
 std::chrono::nanoseconds Jump(SysTime since) { return since < kRuns + 1min ? 100h : 0h; }
 
 TEST(WithoutJumps, ALimitMovesByTheJumpSinceItCounts) {
-  v1::JobRecord job = Job();
-  EXPECT_EQ(jobs::NextTimeLimit(WithoutJumps(job, Jump).value())->time, kCreated + 30min + 100h);
+  control::v1::JobRecord job = Job();
+  EXPECT_EQ(NextTimeLimit(WithoutJumps(job, Jump).value())->time, kCreated + 30min + 100h);
   *job.mutable_running_time() = wire::ToProto(kRuns);
-  EXPECT_EQ(jobs::NextTimeLimit(WithoutJumps(job, Jump).value())->time, kRuns + 2h + 100h);
+  EXPECT_EQ(NextTimeLimit(WithoutJumps(job, Jump).value())->time, kRuns + 2h + 100h);
   *job.mutable_running_time() = wire::ToProto(kRuns + 2min);  // it began after the jump
   EXPECT_FALSE(WithoutJumps(job, Jump));
 }
@@ -36,4 +35,4 @@ TEST(WithoutJumps, ALimitMovesByTheJumpSinceItCounts) {
 TEST(WithoutJumps, AClockThatNeverJumpsChangesNothing) { EXPECT_FALSE(WithoutJumps(Job(), nullptr)); }
 
 }  // namespace
-}  // namespace trainyard::control
+}  // namespace trainyard::jobs

@@ -1,7 +1,8 @@
 #include "control/intake/request_quota.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/text/number.h"
 
 namespace trainyard::control {
 namespace {
@@ -40,10 +41,8 @@ Result<RequestQuota::Limits> RequestQuota::Limits::Parse(std::string_view text) 
     if (equals == std::string_view::npos) return Malformed(item);
     const std::string_view name = item.substr(0, equals);
     const std::string_view digits = item.substr(equals + 1);
-    int count = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-    const bool is_count = error == std::errc{} && end == digits.data() + digits.size();
-    if (!is_count || count < 1 || count > kLimitMax) return Malformed(item);
+    const int count = text::ParseNumber<int>(digits).value_or(0);
+    if (count < 1 || count > kLimitMax) return Malformed(item);
     std::optional<int>* limit = name == "creates" ? &limits.creates
                                 : name == "other" ? &limits.others
                                                   : nullptr;

@@ -3,12 +3,12 @@
 #include <openssl/rand.h>
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <utility>
 
 #include "base/check.h"
 #include "base/text/hex.h"
+#include "base/text/number.h"
 #include "base/wire/host_name.h"
 #include "control/job_service.h"
 #include "rules/iam/refusal.h"
@@ -110,10 +110,9 @@ Result<AccessToken> ReadAccessToken(const Keys& keys, std::string_view text, Sys
   AccessToken token{.owner = {}, .nonce = std::string(TakeLast(rest)), .expires = {}};
   const std::string_view digits = TakeLast(rest);
   token.owner = std::string(rest);
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return Refuse(kForeign);
-  token.expires = std::chrono::sys_seconds(std::chrono::seconds(seconds));
+  const auto seconds = text::ParseNumber<std::int64_t>(digits);
+  if (!seconds) return Refuse(kForeign);
+  token.expires = std::chrono::sys_seconds(std::chrono::seconds(*seconds));
   if (token.expires <= now)
     return std::unexpected(iam::Unauthenticated(
         "The access token has expired: get a new one from the metadata server.", iam::kTokenExpired));

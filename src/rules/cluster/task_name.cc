@@ -1,8 +1,7 @@
 #include "rules/cluster/task_name.h"
 
-#include <charconv>
-
 #include "base/check.h"
+#include "base/text/number.h"
 
 namespace trainyard::cluster {
 
@@ -39,9 +38,9 @@ std::string HostName(const ReplicaId& replica, std::string_view cluster_hash, bo
 namespace {
 
 template <class Number>
-bool ParseNumber(std::string_view text, Number& number) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && number > 0;
+bool ParsePositive(std::string_view text, Number& number) {
+  number = text::ParseNumber<Number>(text).value_or(0);
+  return number > 0;
 }
 
 }  // namespace
@@ -55,7 +54,8 @@ std::optional<AttemptName> ParseAttemptId(std::string_view text) {
   const std::size_t last = text.rfind('-');
   if (first == std::string_view::npos || last <= first + 1) return std::nullopt;
   AttemptName name{.task_name = std::string(text.substr(first + 1, last - first - 1))};
-  if (!ParseNumber(text.substr(0, first), name.job_uid) || !ParseNumber(text.substr(last + 1), name.attempt))
+  if (!ParsePositive(text.substr(0, first), name.job_uid) ||
+      !ParsePositive(text.substr(last + 1), name.attempt))
     return std::nullopt;
   return name;
 }

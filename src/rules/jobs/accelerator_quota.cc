@@ -1,10 +1,10 @@
 #include "rules/jobs/accelerator_quota.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <vector>
 
+#include "base/text/number.h"
 #include "rules/cluster/scale_tier.h"
 
 namespace trainyard::jobs {
@@ -56,10 +56,8 @@ Result<AcceleratorCounts> ParseAcceleratorQuota(std::string_view text) {
       return Malformed(item);
     }
     const std::string_view digits = item.substr(equals + 1);
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-    if (error != std::errc{} || end != digits.data() + digits.size() || count < 0) return Malformed(item);
-    if (!quota.emplace(type, count).second) return Malformed(item);
+    const std::int64_t count = text::ParseNumber<std::int64_t>(digits).value_or(-1);
+    if (count < 0 || !quota.emplace(type, count).second) return Malformed(item);
   }
   return quota;
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/text/number.h"
 #include "base/wire/utf8.h"
 #include "rules/cluster/scale_tier.h"
 #include "rules/jobs/trial.h"
@@ -13,6 +14,8 @@
 namespace trainyard::jobs {
 
 namespace {
+
+using text::Counted;
 
 using control::v1::JobRecord;
 using control::v1::JobRow;
@@ -33,10 +36,6 @@ std::string SummaryOf(const JobRecord& record) {
   const TrainingInput& input = record.job().training_input();
   if (!record.algorithm().empty()) return record.algorithm();
   return input.python_module().empty() ? input.master_config().image_uri() : input.python_module();
-}
-
-std::string Counted(std::int64_t count, std::string_view what) {
-  return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
 }
 
 std::string_view NameOf(replica::v1::TaskType type) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text/number.h"
 #include "base/wire/utf8.h"
 #include "rules/cluster/task_name.h"
 #include "rules/jobs/failure_message.h"
@@ -14,6 +15,8 @@
 
 namespace trainyard::jobs {
 namespace {
+
+using text::Counted;
 
 using control::v1::Event;
 using control::v1::JobRecord;
@@ -27,10 +30,6 @@ constexpr int kNamesMax = 4;  ///< of replicas and images in one sentence
 void Say(std::string text, std::string_view detail, Entry& entry) {
   entry.set_text(std::move(text));
   entry.set_detail(std::string(detail.substr(0, wire::Utf8Prefix(detail, kDetailBytesMax))));
-}
-
-std::string Counted(std::int64_t count, std::string_view what) {
-  return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
 }
 
 /// "a, b" or "a, b, c, d and 3 more".

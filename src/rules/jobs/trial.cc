@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text/number.h"
 #include "base/wire/time.h"
 #include "rules/jobs/prepare.h"
 #include "rules/measurement/report.h"
@@ -162,11 +163,7 @@ HyperparameterOutput::State TrialState(Job::State state) {
   }
 }
 
-int TrialNumber(const std::string& trial_id) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(trial_id.data(), trial_id.data() + trial_id.size(), number);
-  return error == std::errc{} && end == trial_id.data() + trial_id.size() ? number : 0;
-}
+int TrialNumber(const std::string& trial_id) { return text::ParseNumber<int>(trial_id).value_or(0); }
 
 std::string MetricText(double value) {
   constexpr std::size_t kDoubleMax = 32;

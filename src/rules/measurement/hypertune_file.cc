@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
+#include "base/text/number.h"
 #include "base/wire/json_tree.h"
 #include "rules/measurement/report.h"
 
@@ -45,17 +45,11 @@ std::optional<double> NumberOf(const JsonValue& value) {
   if (value.kind != JsonValue::Kind::kNumber && value.kind != JsonValue::Kind::kString) return std::nullopt;
   std::string_view text = value.text;
   if (text.starts_with('+')) text.remove_prefix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (end != text.data() + text.size() || error != std::errc()) return std::nullopt;
-  return number;
+  return text::ParseNumber<double>(text);
 }
 
 std::int64_t StepOf(const JsonValue& value) {
-  std::int64_t step = 0;
-  const std::string& text = value.text;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
-  if (error == std::errc() && end == text.data() + text.size()) return step;
+  if (const auto step = text::ParseNumber<std::int64_t>(value.text)) return *step;
   const auto number = NumberOf(value);  // "1e3", "100.0"
   return number && std::abs(*number) < kStepMax ? static_cast<std::int64_t>(*number) : 0;
 }

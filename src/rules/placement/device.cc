@@ -1,10 +1,10 @@
 #include "rules/placement/device.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
+#include "base/text/number.h"
 #include "rules/placement/gang.h"
 
 namespace trainyard::placement {
@@ -24,9 +24,8 @@ std::unexpected<Error> Wrong(std::string text) {
 }
 
 Result<int> ParseCount(const std::string& name, const std::string& text) {
-  int count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{} || end != text.data() + text.size() || count < 1 || count > kDeclaredMax)
+  const int count = text::ParseNumber<int>(text).value_or(0);
+  if (count < 1 || count > kDeclaredMax)
     return Wrong("the number of " + name + " must be between 1 and " + std::to_string(kDeclaredMax));
   return count;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/text/number.h"
 #include "trainyard/ml/v1/ml.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -39,9 +40,6 @@ struct Gang {
   int line = 0;  ///< gangs of one line wait for each other; positions count within the line (queue.h)
 };
 
-/// "1 job", "2 jobs".
-[[nodiscard]] inline std::string Counted(std::int64_t number, std::string_view what) {
-  return std::to_string(number) + " " + std::string(what) + (number == 1 ? "" : "s");
-}
+using text::Counted;
 
 }  // namespace trainyard::placement

@@ -1,10 +1,11 @@
 #include "rules/placement/project_use.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <string_view>
+
+#include "base/text/number.h"
 
 namespace trainyard::placement {
 namespace {
@@ -179,10 +180,8 @@ Result<ProjectWeights> ParseProjectWeights(std::span<const std::string> texts) {
     if (equals == std::string::npos || equals == 0)
       return Wrong(text, "is not PROJECT=WEIGHT, as research=2");
     const std::string_view digits = std::string_view(text).substr(equals + 1);
-    double weight = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), weight);
-    const bool is_number = error == std::errc{} && end == digits.data() + digits.size();
-    if (!is_number || !(weight >= kProjectWeightMin && weight <= kProjectWeightMax))
+    const double weight = text::ParseNumber<double>(digits).value_or(0);
+    if (!(weight >= kProjectWeightMin && weight <= kProjectWeightMax))
       return Wrong(text, "has no weight between 0.001 and 1000");
     if (!weights.emplace(text.substr(0, equals), weight).second) return Wrong(text, "weighs a project twice");
   }

@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <ranges>
 
+#include "base/text/number.h"
+
 namespace trainyard::retention {
 
 namespace {
 
-using std::chrono::nanoseconds;
+using text::Counted;
 
-std::string Counted(std::int64_t number, const char* unit) {
-  return std::to_string(number) + " " + unit + (number == 1 ? "" : "s");
-}
+using std::chrono::nanoseconds;
 
 /// The expected time according to the last reading; nullopt if the new reading is plausible.
 std::optional<SysTime> Expected(const ClockReading& last, const ClockReading& now) {

@@ -1,5 +1,6 @@
 #include "rules/service/sweep_report.h"
 
+#include "base/text/number.h"
 #include "rules/retention/clock_jumps.h"
 #include "rules/retention/disk_marks.h"
 
@@ -7,9 +8,7 @@ namespace trainyard::service {
 
 namespace {
 
-std::string Counted(std::int64_t number, const std::string& name) {
-  return std::to_string(number) + " " + name + (number == 1 ? "" : "s");
-}
+using text::Counted;
 
 std::string OlderThan(const char* since, retention::Keep keep) {
   return keep ? " " + std::string(since) + " more than " + retention::AgeText(*keep) + " ago" : "";

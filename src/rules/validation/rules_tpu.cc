@@ -2,6 +2,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "base/text/number.h"
 #include "rules/algorithms/algorithm.h"
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/role.h"
@@ -36,11 +37,9 @@ bool IsOwnVersion(std::string_view version) {
 /// always replaced by a later version, which the job's log names.
 bool IsReplacedVersion(std::string_view version) {
   constexpr int kMinorFirst = 13;
-  int minor = 0;
   if (!version.starts_with("1.")) return false;
-  version.remove_prefix(2);
-  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), minor);
-  return error == std::errc{} && end == version.data() + version.size() && minor < kMinorFirst;
+  const std::optional<int> minor = text::ParseNumber<int>(version.substr(2));
+  return minor && *minor < kMinorFirst;
 }
 
 /// Whether the worker runs an image, its own or the master's. Images of the built-in algorithms belong to the

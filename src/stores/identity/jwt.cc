@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 
 #include "base/ascii.h"
 #include "base/text/base64.h"
 #include "base/text/hex.h"
 #include "base/text/json_string.h"
+#include "base/text/number.h"
 #include "base/wire/json_tree.h"
 #include "stores/identity/token_text.h"
 
@@ -61,11 +61,8 @@ Status ReadText(const JsonValue& object, std::string_view name, std::optional<st
 Status ReadTime(const JsonValue& object, std::string_view name, std::optional<std::int64_t>& time) {
   const JsonValue* value = Find(object, name);
   if (value == nullptr) return {};
-  std::int64_t number = -1;
-  const std::string& text = value->text;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (value->kind != JsonValue::Kind::kNumber || !whole || number < 0 || number > kSecondsMax)
+  const std::int64_t number = text::ParseNumber<std::int64_t>(value->text).value_or(-1);
+  if (value->kind != JsonValue::Kind::kNumber || number < 0 || number > kSecondsMax)
     return Malformed(std::string(name) + " must be whole seconds since 1970");
   time = number;
   return {};

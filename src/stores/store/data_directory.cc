@@ -12,12 +12,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
+#include "base/text/number.h"
 
 namespace trainyard::store {
 namespace {
@@ -224,10 +224,8 @@ std::vector<pid_t> ProcessesWith(const std::string& file) {
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename();
-    pid_t pid = 0;
-    const auto [rest, wrong] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (wrong != std::errc() || rest != name.data() + name.size() || pid == ::getpid()) continue;
-    if (HasOpen(entry->path(), status)) found.push_back(pid);
+    const std::optional<pid_t> pid = text::ParseNumber<pid_t>(name);
+    if (pid && *pid != ::getpid() && HasOpen(entry->path(), status)) found.push_back(*pid);
   }
   return found;
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/async/on_pool.h"
+#include "base/text/number.h"
 
 namespace trainyard::store {
 
@@ -40,14 +40,6 @@ SecretStore::Values Parse(std::string_view text) {
     if (equals != std::string_view::npos) values[std::string(one.substr(0, equals))] = one.substr(equals + 1);
   }
   return values;
-}
-
-/// A job's uid; nothing: not one of our files.
-std::optional<std::int64_t> UidOf(const std::string& name) {
-  std::int64_t uid = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), uid);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return uid;
 }
 
 Status Rename(const std::string& from, const std::string& to) {
@@ -135,7 +127,7 @@ asio::awaitable<Status> SecretStore::TakeOver(std::map<std::int64_t, std::string
     TY_TRY(const std::vector<std::string> names, NamesIn(folder));
     for (const std::string& name : names) {
       const std::string path = folder + "/" + name;
-      const std::optional<std::int64_t> uid = UidOf(name);
+      const std::optional<std::int64_t> uid = text::ParseNumber<std::int64_t>(name);
       if (const auto kept = kept_as.find(path); kept != kept_as.end()) {
         TY_RETURN_IF_ERROR(Rename(path, kept->second));
       } else if (name.starts_with(kStagedPrefix) || name.starts_with('.') || (uid && !jobs.contains(*uid))) {

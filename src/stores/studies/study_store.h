@@ -1,6 +1,5 @@
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/sqlite/database.h"
+#include "base/text/number.h"
 #include "trainyard/longrunning/operations.pb.h"
 #include "trainyard/ml/v1/study.pb.h"
 
@@ -48,10 +48,8 @@ struct OperationName {
 
 /// A positive number without sign or leading zeros, as the service prints ids; otherwise 0.
 [[nodiscard]] inline std::int64_t ParseId(std::string_view text) noexcept {
-  std::int64_t id = 0;
   if (text.empty() || text.front() < '1' || text.front() > '9') return 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  return error == std::errc() && end == text.data() + text.size() ? id : 0;
+  return text::ParseNumber<std::int64_t>(text).value_or(0);
 }
 
 struct StoredStudy {

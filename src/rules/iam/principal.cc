@@ -84,8 +84,6 @@ std::string_view EmailOf(std::string_view principal) {
   return principal.substr(principal.find(':') + 1);  // npos + 1 is 0: text without a kind is an e-mail
 }
 
-std::string UserPrincipal(std::string_view email) { return std::string(kUser).append(ToLower(email)); }
-
 std::string ServiceAccountPrincipal(std::string_view email) {
   return std::string(kServiceAccount).append(ToLower(email));
 }

@@ -17,8 +17,7 @@ namespace trainyard::iam {
 /// "ann@example.com". The argument is a principal, which it views.
 [[nodiscard]] std::string_view EmailOf(std::string_view principal);
 
-/// The principal for an e-mail, converted to lower case; nothing is checked.
-[[nodiscard]] std::string UserPrincipal(std::string_view email);
+/// The service account's principal for its e-mail, converted to lower case; nothing is checked.
 [[nodiscard]] std::string ServiceAccountPrincipal(std::string_view email);
 
 /// "ACCOUNT_ID@PROJECT.iam.gserviceaccount.com". kInvalidArgument with field "account_id": not 6 to 30 lower

@@ -19,7 +19,6 @@ namespace trainyard::retention {
 /// How long something is kept; nullopt: forever.
 using Keep = std::optional<std::chrono::seconds>;
 
-inline constexpr std::chrono::seconds kKeepMin{1};
 inline constexpr std::chrono::days kKeepMax{36'500};
 
 /// Parses "90d", "12h", "30m", "45s" or "never" (never remove it). kInvalidArgument with the reason.

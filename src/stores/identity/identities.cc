@@ -66,8 +66,4 @@ awaitable<Status> Identities::RevokeToken(std::string id) {
   return state_->Do(state_->By(TokenRevoked, std::move(id)));
 }
 
-void Identities::OnChanged(std::function<void()> observer) {
-  state_->observers.push_back(std::move(observer));
-}
-
 }  // namespace trainyard::identity

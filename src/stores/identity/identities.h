@@ -210,9 +210,6 @@ class Identities {
   /// All projects that policies name, sorted.
   [[nodiscard]] std::vector<std::string> Projects() const;
 
-  /// Called on the loop after tokens, keys, accounts or policies changed, so that open streams check again.
-  void OnChanged(std::function<void()> observer);
-
  private:
   explicit Identities(std::unique_ptr<IdentitiesState> state) noexcept;
   std::unique_ptr<IdentitiesState> state_;

@@ -139,7 +139,6 @@ awaitable<Result<AccessChange>> IdentitiesState::Change(Decide decide, StillMay 
   // No waiting from here on, so that what is written also takes effect.
   directory.Apply(*change);
   verified.Forget();
-  NotifyObservers();
   co_return *change;
 }
 
@@ -180,10 +179,6 @@ void IdentitiesState::MarkUsed(const TokenHash& hash, SysTime now) {
   token = directory.SetLastUse(hash, wire::ToProto(std::chrono::floor<std::chrono::hours>(now)));
   auto write = [this, hash, record = token->record] { std::ignore = store.PutLastUse(hash, record); };
   boost::asio::post(writer, std::move(write));
-}
-
-void IdentitiesState::NotifyObservers() const {
-  for (const auto& observer : observers) observer();
 }
 
 }  // namespace trainyard::identity

@@ -65,7 +65,6 @@ struct IdentitiesState {
   }
 
   void MarkUsed(const TokenHash& hash, SysTime now);
-  void NotifyObservers() const;
 
   boost::asio::any_io_executor loop;
   const Clock& clock;
@@ -77,7 +76,6 @@ struct IdentitiesState {
   std::optional<RsaPrivateKey> signing_key;
   std::string number_secret;
   SysTime swept;  ///< when expired tokens were last looked for
-  std::vector<std::function<void()>> observers;
   Turns turns;
   boost::asio::thread_pool writer{1};
   boost::asio::thread_pool verifiers{1};

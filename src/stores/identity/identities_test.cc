@@ -208,14 +208,5 @@ TEST_F(ServiceAccountsTest, AnIdentityTokenIsTheServers) {
   EXPECT_EQ(Ask(identities_->MakeIdToken({.email = email})).error().field, "audience");
 }
 
-TEST_F(ServiceAccountsTest, ObserversHearOfChanges) {
-  int changes = 0;
-  identities_->OnChanged([&changes] { ++changes; });
-  const std::string email = Account();
-  EXPECT_EQ(changes, 1);
-  EXPECT_FALSE(Ask(identities_->DeleteKey(email, "none")));
-  EXPECT_EQ(changes, 1);
-}
-
 }  // namespace
 }  // namespace trainyard::identity

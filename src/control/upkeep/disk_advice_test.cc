@@ -1,4 +1,4 @@
-#include "control/upkeep/disk_advice.h"
+#include "control/upkeep/disk_space.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

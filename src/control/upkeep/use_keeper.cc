@@ -14,7 +14,7 @@
 #include "base/wire/time.h"
 #include "rules/placement/project_use.h"
 #include "stores/logs/log_reader.h"
-#include "stores/storage/bucket_bytes.h"
+#include "stores/storage/byte_meter.h"
 
 namespace trainyard::control {
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <fstream>
 
-#include "stores/storage/bucket_bytes.h"
 #include "stores/storage/storage_fixture.h"
 #include "stores/storage/uploads.h"
 

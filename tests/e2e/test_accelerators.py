@@ -198,7 +198,7 @@ def test_priority_orders_jobs_that_want_the_same_gpus(make_server, submit):
 
 
 @pytest.mark.parametrize("flags, text", [(["--accelerators", "t4"], "'t4' is not NAME=VALUE"),
-                                         (["--accelerator-map", "k80=any"], "'k80' is no accelerator of the API")])
+                                         (["--accelerator-map", "k80=any"], "'k80' is not an accelerator of the API")])
 def test_wrong_flags_are_refused(tmp_path, flags, text):
     served = subprocess.run([PROGRAM, "serve", "--data", str(tmp_path), "--listen", "127.0.0.1:0", *flags],
                             capture_output=True, text=True, timeout=60)

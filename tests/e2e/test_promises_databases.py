@@ -127,7 +127,7 @@ def test_a_log_of_writes_that_was_cut_loses_no_job_in_silence(server):
     assert not backup.exists() and "restore the last backup" in refused.stderr
     recover(server)
     server.start()
-    assert ids(server) == {"one"} and "as the operator said" in server.stderr()
+    assert ids(server) == {"one"} and "as the operator decided" in server.stderr()
     submit(server, "two")
     assert uids(server)[-1] > last
 

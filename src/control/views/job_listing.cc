@@ -114,7 +114,7 @@ Result<std::string> UnbindPageToken(std::string_view token, std::string_view fil
   const bool bound_here = filter.empty() ? binding == std::string_view::npos : mark == FilterMark(filter);
   if (!token.empty() && !bound_here)
     return std::unexpected(InvalidArgument(
-        "page_token", "The page token is not valid for this request: it is of another filter"));
+        "page_token", "The page token is not valid for this request: it belongs to another filter"));
   return std::string(token.substr(0, binding));
 }
 

@@ -27,7 +27,7 @@ Result<AcceleratorMap> AcceleratorMap::Parse(std::string_view text) {
       return std::unexpected(InvalidArgument(kFlag, std::move(why)));
     };
     if (type == AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED)
-      return wrong("'" + name + "' is no accelerator of the API: nvidia-tesla-k80, tpu-v2, ...");
+      return wrong("'" + name + "' is not an accelerator of the API: nvidia-tesla-k80, tpu-v2, ...");
     const bool is_word = value == kAny || value == kNone;
     if (!is_word && value.starts_with("tpu-") != cluster::IsTpu(type))
       return wrong("'" + value + "' cannot stand for " + name);

@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
     Texts, ParseMap,
     testing::Values(
         MapRow{"empty", "", ""}, MapRow{"all", "nvidia-tesla-k80=any,nvidia-tesla-p4=none,tpu-v2=tpu-v4", ""},
-        MapRow{"unknown", "k80=any", "'k80' is no accelerator of the API: nvidia-tesla-k80, tpu-v2, ..."},
+        MapRow{"unknown", "k80=any", "'k80' is not an accelerator of the API: nvidia-tesla-k80, tpu-v2, ..."},
         MapRow{"twice", "tpu-v2=any,tpu-v2=none", "'tpu-v2' has two rules"},
         MapRow{"gpu_for_tpu", "tpu-v2=nvidia-tesla-t4", "'nvidia-tesla-t4' cannot stand for tpu-v2"},
         MapRow{"tpu_for_gpu", "nvidia-tesla-t4=tpu-v2", "'tpu-v2' cannot stand for nvidia-tesla-t4"}),

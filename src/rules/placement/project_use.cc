@@ -183,7 +183,8 @@ Result<ProjectWeights> ParseProjectWeights(std::span<const std::string> texts) {
     const double weight = text::ParseNumber<double>(digits).value_or(0);
     if (!(weight >= kProjectWeightMin && weight <= kProjectWeightMax))
       return Wrong(text, "has no weight between 0.001 and 1000");
-    if (!weights.emplace(text.substr(0, equals), weight).second) return Wrong(text, "weighs a project twice");
+    if (!weights.emplace(text.substr(0, equals), weight).second)
+      return Wrong(text, "has two weights for one project");
   }
   return weights;
 }

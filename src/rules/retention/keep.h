@@ -13,7 +13,6 @@
 #include "base/result.h"
 
 /// How long something is kept. Pure: any thread.
-
 namespace trainyard::retention {
 
 /// How long something is kept; nullopt: forever.

@@ -98,7 +98,7 @@ Code CodeOf(int status) {
 std::string MessageOf(const AuditLine& line, Code code) {
   const std::string resource = iam::NameOf(line.resource);
   if (!line.is_granted && line.principal.empty())
-    return "Nobody that is known: no token, or one that is not valid.";
+    return "Unknown caller: no token, or a token that is not valid.";
   if (!line.is_granted) return "Permission '" + line.permission + "' denied on resource '" + resource + "'.";
   return std::string(CodeName(code));
 }
@@ -213,10 +213,9 @@ std::string LineOf(LeftOut why, std::int64_t count, std::string_view project, Sy
                                .severity = "ERROR"},
                               time, received);
   json::object& payload = entry["protoPayload"].as_object();
-  const std::string reason =
-      why == LeftOut::kDiskTooSlow
-          ? " decisions are not in this log: the disk did not take them in time"
-          : " refusals of callers that nobody knows are not in this log: there were too many";
+  const std::string reason = why == LeftOut::kDiskTooSlow
+                                 ? " decisions are not in this log: the disk was too slow"
+                                 : " refusals of unknown callers are not in this log: there were too many";
   payload["status"] = StatusOf(Code::kResourceExhausted, std::to_string(count) + reason);
   payload["metadata"] = {{"leftOut", count}};
   return json::serialize(entry);

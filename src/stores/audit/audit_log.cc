@@ -166,7 +166,7 @@ void AuditLog::State::SayRefusal(const Error& error) {
   const auto now = std::chrono::steady_clock::now();
   if (refusal_said && now - *refusal_said < kSayEvery) return;
   refusal_said = now;
-  Diagnose(DiagnosticLevel::kError, "audit: the disk refuses the audit log: " + error.message + "; up to " +
+  Diagnose(DiagnosticLevel::kError, "audit: the audit log cannot be written: " + error.message + "; up to " +
                                         std::to_string(options.waiting_max) +
                                         " decisions wait in memory, more are only counted");
 }
@@ -182,8 +182,8 @@ void AuditLog::State::Finish() {
   }
   Sync();
   if (!lines.empty())
-    Diagnose(DiagnosticLevel::kError,
-             "audit: " + std::to_string(lines.size()) + " decisions are lost: the disk refused them");
+    Diagnose(DiagnosticLevel::kError, "audit: " + std::to_string(lines.size()) +
+                                          " decisions are lost: they could not be written to the disk");
 }
 
 AuditLog::AuditLog(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -157,7 +157,7 @@ TEST_F(AuditLogTest, CountsWhatADiskThatStandsStillDidNotTake) {
   EXPECT_EQ(entries[0].severity(), logging::v2::LogEntry::ERROR);
   EXPECT_EQ(
       entries[0].proto_payload().fields().at("status").struct_value().fields().at("message").string_value(),
-      "7 decisions are not in this log: the disk did not take them in time");
+      "7 decisions are not in this log: the disk was too slow");
 }
 
 TEST_F(AuditLogTest, WritesLaterWhatTheDiskRefused) {

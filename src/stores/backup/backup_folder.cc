@@ -68,8 +68,8 @@ Result<MarkedFolder> MarkedFolder::Take(const std::string& path, const std::stri
   std::error_code error;
   const std::string mark_path = path + "/" + mark;
   if (Exists(path) && !Exists(mark_path) && !fs::is_empty(path, error)) {
-    return std::unexpected(FailedPrecondition(path + " is there and is no unfinished " + purpose +
-                                              ": name a folder that does not exist yet"));
+    return std::unexpected(FailedPrecondition(path + " exists and is not an unfinished " + purpose +
+                                              ": choose a directory that does not exist yet"));
   }
   TY_RETURN_IF_ERROR(MakeFolders(path, 0700));
   TY_TRY(const UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
@@ -110,7 +110,7 @@ Result<control::v1::BackupManifest> ReadManifest(const std::string& folder) {
   const Result<std::string> text =
       file ? ReadFile("/proc/self/fd/" + std::to_string(file->get())) : std::unexpected(file.error());
   if (!text && text.error().code == Code::kNotFound)
-    return std::unexpected(FailedPrecondition(folder + " is no backup: it has no " + kManifest));
+    return std::unexpected(FailedPrecondition(folder + " is not a backup: it has no " + kManifest));
   if (!text) return std::unexpected(text.error());
   control::v1::BackupManifest manifest;
   if (const Status parsed = wire::ParseJson(*text, manifest, ""); !parsed)

@@ -58,7 +58,7 @@ Result<UniqueFd> Step(int folder, const std::string& name, const std::string& pa
     return Refused(
         path +
         (others_write ? " can be written by other accounts (chmod go-w)" : " belongs to another account") +
-        ": name a folder that root or the server's account has alone");
+        ": choose a directory that belongs only to root or the server's account");
   }
   return next;
 }
@@ -67,11 +67,11 @@ Result<UniqueFd> Step(int folder, const std::string& name, const std::string& pa
 
 Status MakeBackupFolder(const std::string& path, const std::string& data,
                         const std::vector<std::string>& never_below) {
-  if (!IsNormal(path)) return Refused("'" + path + "' is no absolute path without '.' and '..'");
+  if (!IsNormal(path)) return Refused("'" + path + "' is not an absolute path without '.' and '..'");
   const std::string own = Canonical(data);
   if (!MayHold(path, own)) {
-    return Refused(path + " is in the data directory or around it: name a folder elsewhere, or " + own + "/" +
-                   std::string(kOwnBackups) + "/NAME");
+    return Refused(path + " is in the data directory or contains it: choose a directory elsewhere, or " +
+                   own + "/" + std::string(kOwnBackups) + "/NAME");
   }
   const auto holds = [&path](const std::string& folder) { return IsBelow(path, Canonical(folder)); };
   if (const auto bucket = std::ranges::find_if(never_below, holds); bucket != never_below.end())

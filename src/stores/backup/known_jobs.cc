@@ -47,9 +47,8 @@ std::string Describe(const KnownJobs& known) {
 std::string WhatToDo(const std::string& data, const KnownJobs& known) {
   return "Put the file back, or restore " +
          (known.last_backup.empty() ? std::string("the last backup") : "the backup " + known.last_backup) +
-         " to another directory (trainyard admin restore DIR --data NEW), or go on with what is there: "
-         "trainyard "
-         "admin recover --data " +
+         " to another directory (trainyard admin restore DIR --data NEW), or continue with the remaining "
+         "data: trainyard admin recover --data " +
          data;
 }
 
@@ -112,10 +111,9 @@ Status CheckNumbers(store::JobStore& jobs, const std::string& data, const KnownJ
   if (known.operator_has_spoken) {
     TY_RETURN_IF_ERROR(jobs.SkipUids(known.uid_max));
     ::unlink(RecoveredWordFile(data).c_str());
-    Diagnose(
-        DiagnosticLevel::kWarning,
-        "going on with the jobs that are in trainyard.db, as the operator said (trainyard admin recover): "
-        "what is left of others is ended and cleared away");
+    Diagnose(DiagnosticLevel::kWarning,
+             "continuing with the jobs in trainyard.db, as the operator decided (trainyard admin recover): "
+             "attempts of other jobs are stopped and removed");
     return {};
   }
   if (known.uid_max <= last) return {};
@@ -148,7 +146,7 @@ std::vector<std::string> WhatIsGone(const std::string& data) {
   if (IsEmpty(data + kJobs) || IsEmpty(data + kServed)) return lines;
   for (const auto& [name, what] : kHeld) {
     if (!IsEmpty(data + "/" + name)) continue;
-    lines.push_back(data + "/" + name + " is not there any more: it is made anew, and " + what +
+    lines.push_back(data + "/" + name + " is missing: it is created again, and " + what +
                     " are gone. If it was moved away, stop the server and put it back in its place; a backup "
                     "has one, too (trainyard admin restore)");
   }

@@ -97,7 +97,7 @@ TEST_F(KnownJobsTest, WhatIsGoneIsNamed) {
   std::ofstream(data_ + "/studies.db") << "";
   EXPECT_TRUE(WhatIsGone(data_).empty()) << "a first start that was killed";
   std::ofstream(data_ + "/run/server.json") << "{}";
-  EXPECT_THAT(WhatIsGone(data_), testing::ElementsAre(HasSubstr("/studies.db is not there any more")));
+  EXPECT_THAT(WhatIsGone(data_), testing::ElementsAre(HasSubstr("/studies.db is missing")));
 }
 
 TEST_F(KnownJobsTest, ADamagedDatabaseOfWhatCanBeMadeAnewIsPutAside) {

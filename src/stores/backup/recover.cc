@@ -86,7 +86,7 @@ Result<RecoveredDatabase> Recover(const std::string& data, const std::string& na
   if (salvaged.error().code != Code::kDataLoss) {
     salvaged.error().message = "what can be read of " + path +
                                " is not taken over, and nothing is changed: " + salvaged.error().message +
-                               ". Run this command again when that is mended";
+                               ". Run this command again when this is repaired";
     return std::unexpected(std::move(salvaged).error());
   }
   recovered.is_made_anew = std::ranges::find(kCanDoWithout, name) != kCanDoWithout.end();

@@ -43,8 +43,8 @@ Result<OpenedFolder> OpenTop(const std::string& path) {
 /// Accepts only names that a backup uses, before anything is written: so no name leads elsewhere.
 Status CheckNames(const BackupManifest& manifest) {
   const auto foreign = [](const std::string& name) {
-    return std::unexpected(FailedPrecondition("backup.json names '" + name +
-                                              "', which no backup has: it was changed, or made by others"));
+    return std::unexpected(FailedPrecondition(
+        "backup.json names '" + name + "', which no backup has: it was changed, or not made by trainyard"));
   };
   for (const BackupManifest::Database& database : manifest.databases())
     if (!IsDatabaseName(database.name())) return foreign(database.name());

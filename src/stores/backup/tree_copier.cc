@@ -46,7 +46,7 @@ Status SetAttributes(int descriptor, const struct stat& like, std::string_view n
 }
 
 Status IsLink(const std::string& name) {
-  return std::unexpected(FailedPrecondition(name + " is a link: put the file there that it leads to"));
+  return std::unexpected(FailedPrecondition(name + " is a link: replace it by the file that it points to"));
 }
 
 Status CopySymlink(int source, int target, const char* name) {

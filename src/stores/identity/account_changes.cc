@@ -89,9 +89,9 @@ Result<AccessChange> AccountCreated(const Directory& known, const NewAccount& wa
     return entry.second.record.project_id() == wanted.project;
   });
   if (of_project >= kServiceAccountsMax) {
-    return std::unexpected(
-        ResourceExhausted("Project " + wanted.project + " has " + std::to_string(of_project) +
-                          " service accounts, the most that one can have: delete one first"));
+    return std::unexpected(ResourceExhausted("Project " + wanted.project + " has " +
+                                             std::to_string(of_project) +
+                                             " service accounts, which is the limit: delete one first"));
   }
   AccessChange change;
   v1::ServiceAccount& account = change.accounts.emplace_back();
@@ -160,7 +160,7 @@ Result<AccessChange> KeyCreated(const Directory& known, std::string_view email, 
   if (account->keys.size() >= Identities::kKeysMax) {
     return std::unexpected(ResourceExhausted("Service account " + name + " has " +
                                              std::to_string(Identities::kKeysMax) +
-                                             " keys, the most that one can have: delete one first"));
+                                             " keys, which is the limit: delete one first"));
   }
   StoredKey made{.email = name, .id = key_id, .public_key = key, .record = {}};
   made.record.set_name(account->record.name() + "/keys/" + key_id);

@@ -53,7 +53,7 @@ Status CheckUse(const v1::Token& token, ShownAs as) {
   if (token.browser() == (as == ShownAs::kCookie)) return {};
   if (token.browser())
     return Refuse("Token " + token.id() + " is a browser's session: it counts as its cookie alone.");
-  return Refuse("Token " + token.id() + " is no browser's session: log in with it.");
+  return Refuse("Token " + token.id() + " is not a browser's session: log in with it.");
 }
 
 std::string CredentialOf(const v1::Token& token) {
@@ -109,10 +109,10 @@ Status CheckWorth(const Directory& known, const v1::Token& token) {
 
 Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, const TokenHash& hash,
                                ShownAs as, SysTime now) {
-  if (!IsTokenText(text)) return Refuse("The token is mistyped or cut: its checksum does not fit.");
+  if (!IsTokenText(text)) return Refuse("The token is mistyped or cut: its checksum does not match.");
   const StoredToken* token = known.FindToken(hash);
   if (token == nullptr)
-    return Refuse("The token is not known here: it was revoked, or it is another server's.");
+    return Refuse("The token is unknown: it was revoked, or it belongs to another server.");
   const v1::Token& record = token->record;
   TY_RETURN_IF_ERROR(CheckUse(record, as));
   Login login{.principal = record.principal(),

@@ -65,7 +65,7 @@ TEST_F(Credentials, ATokenProvesItsPrincipal) {
 
 TEST_F(Credentials, ForeignOnesAreRefused) {
   Token("user:ann@example.com");
-  EXPECT_THAT(Refusal(PrintToken(TokenSecret{})), HasSubstr("not known here"));
+  EXPECT_THAT(Refusal(PrintToken(TokenSecret{})), HasSubstr("The token is unknown"));
   EXPECT_THAT(Refusal("ty_abc"), HasSubstr("mistyped or cut"));
   EXPECT_THAT(Refusal("ya29.a0AfH6"), HasSubstr("neither a token of this server"));
   EXPECT_THAT(Refusal(""), HasSubstr("neither a token of this server"));
@@ -82,7 +82,7 @@ TEST_F(Credentials, ATokenExpires) {
   EXPECT_EQ(Check(token).error().info->reason, "ACCESS_TOKEN_EXPIRED");
   clock_.now += hours(24 * 7 + 1);
   Restart();
-  EXPECT_THAT(Refusal(token), HasSubstr("not known here"));
+  EXPECT_THAT(Refusal(token), HasSubstr("The token is unknown"));
   EXPECT_TRUE(identities_->Tokens("").empty());
 }
 

@@ -77,7 +77,7 @@ Status ReadHeader(const JsonValue& header, Jwt& jwt) {
   TY_RETURN_IF_ERROR(ReadText(header, "kid", key_id));
   if (algorithm != "RS256") return Malformed("alg must be RS256");
   if (type && !EqualsIgnoringCase(*type, "JWT")) return Malformed("typ must be JWT");
-  if (Find(header, "crit") != nullptr) return Malformed("critical extensions (crit) are not known here");
+  if (Find(header, "crit") != nullptr) return Malformed("critical extensions (crit) are not supported");
   jwt.key_id = key_id.value_or("");
   return {};
 }
@@ -181,7 +181,7 @@ bool LooksLikeJwt(std::string_view text) noexcept { return std::ranges::count(te
 Result<Jwt> ParseJwt(std::string_view text) {
   if (text.size() > kJwtBytesMax)
     return Malformed("it is longer than " + std::to_string(kJwtBytesMax) + " bytes");
-  if (!LooksLikeJwt(text)) return Malformed("it has not three parts with dots between them");
+  if (!LooksLikeJwt(text)) return Malformed("it does not have three parts separated by dots");
   const std::size_t first = text.find('.');
   const std::size_t second = text.find('.', first + 1);
   Jwt jwt;

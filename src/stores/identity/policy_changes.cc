@@ -52,7 +52,7 @@ bool HasAdministrator(const Directory& known, const Policy& policy, std::string_
 }
 
 Error LastAdministrator() {
-  return FailedPrecondition("Nobody would administrate this installation any more: bind " +
+  return FailedPrecondition("The installation would have no administrator: bind " +
                             std::string(iam::kInstallationAdmin) + " to another principal first");
 }
 

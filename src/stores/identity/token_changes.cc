@@ -82,10 +82,10 @@ Status MakeRoom(const Directory& known, const v1::Token& wanted, SysTime now, Ac
       same.push_back(token);
   }
   if (root.empty() && same.size() >= Identities::kTokensMax) {
-    return std::unexpected(
-        ResourceExhausted(wanted.principal() + " has " + std::to_string(Identities::kTokensMax) +
-                          " valid tokens, the most that one can have: revoke some, or wait until "
-                          "they expire"));
+    return std::unexpected(ResourceExhausted(wanted.principal() + " has " +
+                                             std::to_string(Identities::kTokensMax) +
+                                             " valid tokens, which is the limit: revoke some, or wait until "
+                                             "they expire"));
   }
   if (root.empty() || same.size() < Identities::kExchangedMax) return {};
   std::erase_if(same, [&line](const StoredToken* token) {  // keep those from which the new one is made

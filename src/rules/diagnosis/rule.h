@@ -19,7 +19,7 @@ struct Rule {
       summary;  ///< one sentence; {1} is the first star, the names are those of ValuesOf (classify.cc)
   std::string_view advice;  ///< one sentence
   std::array<std::string_view, kPatternsMax>
-      patterns{};  ///< see rules/diagnosis/pattern.h; empty ones are ignored
+      patterns{};  ///< see rules/diagnosis/classify.h; empty ones are ignored
   bool (*applies)(const Symptoms&) = nullptr;
 };
 

@@ -19,7 +19,7 @@
 #include "base/sqlite/full_disk.h"
 #include "base/systemd/notify_socket.h"
 #include "cli/commands.h"
-#include "control/upkeep/disk_advice.h"
+#include "control/upkeep/disk_space.h"
 #include "engine/agent/run_agent.h"
 #include "engine/local/machine.h"
 #include "net/sockets/kept_sockets.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "rules/measurement/testing/event_bytes.h"
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 
 namespace trainyard::curves {
 namespace {

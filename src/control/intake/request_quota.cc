@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text/number.h"
+#include "base/number.h"
 
 namespace trainyard::control {
 namespace {
@@ -41,7 +41,7 @@ Result<RequestQuota::Limits> RequestQuota::Limits::Parse(std::string_view text) 
     if (equals == std::string_view::npos) return Malformed(item);
     const std::string_view name = item.substr(0, equals);
     const std::string_view digits = item.substr(equals + 1);
-    const int count = text::ParseNumber<int>(digits).value_or(0);
+    const int count = WholeNumber<int>(digits).value_or(0);
     if (count < 1 || count > kLimitMax) return Malformed(item);
     std::optional<int>* limit = name == "creates" ? &limits.creates
                                 : name == "other" ? &limits.others

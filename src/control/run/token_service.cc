@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/number.h"
 #include "base/text/hex.h"
-#include "base/text/number.h"
 #include "base/wire/host_name.h"
 #include "control/job_service.h"
 #include "rules/iam/refusal.h"
@@ -110,7 +110,7 @@ Result<AccessToken> ReadAccessToken(const Keys& keys, std::string_view text, Sys
   AccessToken token{.owner = {}, .nonce = std::string(TakeLast(rest)), .expires = {}};
   const std::string_view digits = TakeLast(rest);
   token.owner = std::string(rest);
-  const auto seconds = text::ParseNumber<std::int64_t>(digits);
+  const auto seconds = WholeNumber<std::int64_t>(digits);
   if (!seconds) return Refuse(kForeign);
   token.expires = std::chrono::sys_seconds(std::chrono::seconds(*seconds));
   if (token.expires <= now)

@@ -9,7 +9,7 @@
 
 #include "rules/measurement/report.h"
 #include "rules/measurement/testing/event_bytes.h"
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 
 namespace trainyard::control {
 namespace {

@@ -1,7 +1,7 @@
 #include "rules/cluster/task_name.h"
 
 #include "base/check.h"
-#include "base/text/number.h"
+#include "base/number.h"
 
 namespace trainyard::cluster {
 
@@ -39,7 +39,7 @@ namespace {
 
 template <class Number>
 bool ParsePositive(std::string_view text, Number& number) {
-  number = text::ParseNumber<Number>(text).value_or(0);
+  number = WholeNumber<Number>(text).value_or(0);
   return number > 0;
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "base/text/number.h"
+#include "base/number.h"
 
 namespace trainyard::container {
 
@@ -27,13 +27,13 @@ Fields Split(std::string_view text, char separator) {
 
 /// The first line with the name or number `word`. Lines with fewer fields are ignored.
 std::optional<Fields> FindLine(std::string_view file, std::string_view word, std::size_t fields_min) {
-  const auto number = text::ParseNumber<std::uint32_t>(word);
+  const auto number = WholeNumber<std::uint32_t>(word);
   std::optional<Fields> by_number;
   for (const std::string_view line : Split(file, '\n')) {
     Fields fields = Split(line, ':');
     if (fields.size() < fields_min) continue;
     if (fields[0] == word) return fields;
-    if (number && !by_number && text::ParseNumber<std::uint32_t>(fields[2]) == number) by_number = fields;
+    if (number && !by_number && WholeNumber<std::uint32_t>(fields[2]) == number) by_number = fields;
   }
   return by_number;
 }
@@ -47,7 +47,7 @@ std::vector<std::uint32_t> GroupsOf(std::string_view group_file, std::string_vie
   for (const std::string_view line : Split(group_file, '\n')) {
     const Fields fields = Split(line, ':');
     if (fields.size() <= kGroupFields) continue;
-    const auto gid = text::ParseNumber<std::uint32_t>(fields[2]);
+    const auto gid = WholeNumber<std::uint32_t>(fields[2]);
     const Fields members = Split(fields[3], ',');
     if (gid && std::ranges::find(members, user) != members.end()) groups.push_back(*gid);
   }
@@ -62,9 +62,9 @@ std::unexpected<Error> Missing(std::string_view kind, std::string_view name, std
 
 Result<std::uint32_t> ResolveGroup(std::string_view word, std::string_view group_file) {
   if (const auto line = FindLine(group_file, word, kGroupFields)) {
-    if (const auto gid = text::ParseNumber<std::uint32_t>((*line)[2])) return *gid;
+    if (const auto gid = WholeNumber<std::uint32_t>((*line)[2])) return *gid;
   }
-  if (const auto gid = text::ParseNumber<std::uint32_t>(word)) return *gid;
+  if (const auto gid = WholeNumber<std::uint32_t>(word)) return *gid;
   return Missing("group", word, "/etc/group");
 }
 
@@ -78,12 +78,11 @@ Result<User> ResolveUser(std::string_view user, std::string_view passwd, std::st
   const std::string_view word = name.empty() ? "0" : name;
   User found;
   const auto line = FindLine(passwd, word, kPasswdFields);
-  const auto own_uid =
-      line ? text::ParseNumber<std::uint32_t>((*line)[2]) : text::ParseNumber<std::uint32_t>(word);
+  const auto own_uid = line ? WholeNumber<std::uint32_t>((*line)[2]) : WholeNumber<std::uint32_t>(word);
   if (!own_uid) return Missing("user", word, "/etc/passwd");
   found.uid = *own_uid;
   if (line) {
-    found.gid = text::ParseNumber<std::uint32_t>((*line)[3]).value_or(0);
+    found.gid = WholeNumber<std::uint32_t>((*line)[3]).value_or(0);
     if (!(*line)[5].empty()) found.home = (*line)[5];
   } else if (found.uid == 0) {
     found.home = "/root";
@@ -104,7 +103,7 @@ Result<int> ParseStopSignal(std::string_view text) {
     return std::unexpected(
         FailedPrecondition("the image's STOPSIGNAL '" + std::string(text) + "' is no signal"));
   };
-  if (const auto number = text::ParseNumber<int>(text)) {
+  if (const auto number = WholeNumber<int>(text)) {
     if (*number < 1 || *number > kLast) return wrong();
     return *number;
   }
@@ -112,7 +111,7 @@ Result<int> ParseStopSignal(std::string_view text) {
   if (name.starts_with("SIG")) name.remove_prefix(3);
   if (name.starts_with("RTMIN")) {
     name.remove_prefix(5);
-    const auto offset = name.starts_with('+') ? text::ParseNumber<int>(name.substr(1)) : std::optional<int>();
+    const auto offset = name.starts_with('+') ? WholeNumber<int>(name.substr(1)) : std::optional<int>();
     if (name.empty()) return kRealTimeFirst;
     if (!offset || *offset < 0 || *offset > kLast - kRealTimeFirst) return wrong();
     return kRealTimeFirst + *offset;

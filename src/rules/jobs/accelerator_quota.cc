@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text/number.h"
+#include "base/number.h"
 #include "rules/cluster/scale_tier.h"
 
 namespace trainyard::jobs {
@@ -56,7 +56,7 @@ Result<AcceleratorCounts> ParseAcceleratorQuota(std::string_view text) {
       return Malformed(item);
     }
     const std::string_view digits = item.substr(equals + 1);
-    const std::int64_t count = text::ParseNumber<std::int64_t>(digits).value_or(-1);
+    const std::int64_t count = WholeNumber<std::int64_t>(digits).value_or(-1);
     if (count < 0 || !quota.emplace(type, count).second) return Malformed(item);
   }
   return quota;

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/text/number.h"
+#include "base/number.h"
 #include "base/wire/time.h"
 #include "rules/jobs/prepare.h"
 #include "rules/measurement/report.h"
@@ -163,7 +163,7 @@ HyperparameterOutput::State TrialState(Job::State state) {
   }
 }
 
-int TrialNumber(const std::string& trial_id) { return text::ParseNumber<int>(trial_id).value_or(0); }
+int TrialNumber(const std::string& trial_id) { return WholeNumber<int>(trial_id).value_or(0); }
 
 std::string MetricText(double value) {
   constexpr std::size_t kDoubleMax = 32;

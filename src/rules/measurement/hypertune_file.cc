@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/text/number.h"
+#include "base/number.h"
 #include "base/wire/json_tree.h"
 #include "rules/measurement/report.h"
 
@@ -45,11 +45,11 @@ std::optional<double> NumberOf(const JsonValue& value) {
   if (value.kind != JsonValue::Kind::kNumber && value.kind != JsonValue::Kind::kString) return std::nullopt;
   std::string_view text = value.text;
   if (text.starts_with('+')) text.remove_prefix(1);
-  return text::ParseNumber<double>(text);
+  return WholeNumber<double>(text);
 }
 
 std::int64_t StepOf(const JsonValue& value) {
-  if (const auto step = text::ParseNumber<std::int64_t>(value.text)) return *step;
+  if (const auto step = WholeNumber<std::int64_t>(value.text)) return *step;
   const auto number = NumberOf(value);  // "1e3", "100.0"
   return number && std::abs(*number) < kStepMax ? static_cast<std::int64_t>(*number) : 0;
 }

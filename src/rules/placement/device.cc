@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/number.h"
 #include "base/text/number.h"
 #include "rules/placement/gang.h"
 
@@ -24,7 +25,7 @@ std::unexpected<Error> Wrong(std::string text) {
 }
 
 Result<int> ParseCount(const std::string& name, const std::string& text) {
-  const int count = text::ParseNumber<int>(text).value_or(0);
+  const int count = WholeNumber<int>(text).value_or(0);
   if (count < 1 || count > kDeclaredMax)
     return Wrong("the number of " + name + " must be between 1 and " + std::to_string(kDeclaredMax));
   return count;

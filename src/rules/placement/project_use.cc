@@ -5,7 +5,7 @@
 #include <numbers>
 #include <string_view>
 
-#include "base/text/number.h"
+#include "base/number.h"
 
 namespace trainyard::placement {
 namespace {
@@ -180,7 +180,7 @@ Result<ProjectWeights> ParseProjectWeights(std::span<const std::string> texts) {
     if (equals == std::string::npos || equals == 0)
       return Wrong(text, "is not PROJECT=WEIGHT, as research=2");
     const std::string_view digits = std::string_view(text).substr(equals + 1);
-    const double weight = text::ParseNumber<double>(digits).value_or(0);
+    const double weight = WholeNumber<double>(digits).value_or(0);
     if (!(weight >= kProjectWeightMin && weight <= kProjectWeightMax))
       return Wrong(text, "has no weight between 0.001 and 1000");
     if (!weights.emplace(text.substr(0, equals), weight).second)

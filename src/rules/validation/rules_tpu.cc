@@ -2,7 +2,7 @@
 #include <charconv>
 #include <iterator>
 
-#include "base/text/number.h"
+#include "base/number.h"
 #include "rules/algorithms/algorithm.h"
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/role.h"
@@ -38,7 +38,7 @@ bool IsOwnVersion(std::string_view version) {
 bool IsReplacedVersion(std::string_view version) {
   constexpr int kMinorFirst = 13;
   if (!version.starts_with("1.")) return false;
-  const std::optional<int> minor = text::ParseNumber<int>(version.substr(2));
+  const std::optional<int> minor = WholeNumber<int>(version.substr(2));
   return minor && *minor < kMinorFirst;
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/wire/json.h"
-#include "stores/audit/audit_fixture.h"
+#include "stores/audit/testing/audit_fixture.h"
 
 namespace trainyard::audit {
 namespace {

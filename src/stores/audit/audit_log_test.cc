@@ -13,7 +13,7 @@
 
 #include "base/wire/time.h"
 #include "stores/audit/audit_entry.h"
-#include "stores/audit/audit_fixture.h"
+#include "stores/audit/testing/audit_fixture.h"
 
 namespace trainyard::audit {
 namespace {

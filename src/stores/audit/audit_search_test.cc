@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "base/wire/time.h"
-#include "stores/audit/audit_fixture.h"
 #include "stores/audit/line_reader.h"
+#include "stores/audit/testing/audit_fixture.h"
 
 namespace trainyard::audit {
 namespace {

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "base/ascii.h"
+#include "base/number.h"
 #include "base/text/base64.h"
 #include "base/text/hex.h"
 #include "base/text/json_string.h"
-#include "base/text/number.h"
 #include "base/wire/json_tree.h"
 #include "stores/identity/token_text.h"
 
@@ -61,7 +61,7 @@ Status ReadText(const JsonValue& object, std::string_view name, std::optional<st
 Status ReadTime(const JsonValue& object, std::string_view name, std::optional<std::int64_t>& time) {
   const JsonValue* value = Find(object, name);
   if (value == nullptr) return {};
-  const std::int64_t number = text::ParseNumber<std::int64_t>(value->text).value_or(-1);
+  const std::int64_t number = WholeNumber<std::int64_t>(value->text).value_or(-1);
   if (value->kind != JsonValue::Kind::kNumber || number < 0 || number > kSecondsMax)
     return Malformed(std::string(name) + " must be whole seconds since 1970");
   time = number;

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "stores/logs/line_log_fixture.h"
 #include "stores/logs/log_database.h"
+#include "stores/logs/testing/line_log_fixture.h"
 
 namespace trainyard::logs {
 namespace {

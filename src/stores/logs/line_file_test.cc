@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/wire/json.h"
-#include "stores/logs/line_log_fixture.h"
+#include "stores/logs/testing/line_log_fixture.h"
 
 namespace trainyard::logs {
 namespace {

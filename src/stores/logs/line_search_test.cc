@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stores/logs/line_log_fixture.h"
+#include "stores/logs/testing/line_log_fixture.h"
 
 namespace trainyard::logs {
 namespace {

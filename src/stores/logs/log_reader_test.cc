@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "stores/logs/log_file_fixture.h"
+#include "stores/logs/testing/log_file_fixture.h"
 
 namespace trainyard::logs {
 namespace {

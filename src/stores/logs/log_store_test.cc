@@ -9,7 +9,7 @@
 #include <csignal>
 #include <map>
 
-#include "stores/logs/log_file_fixture.h"
+#include "stores/logs/testing/log_file_fixture.h"
 
 namespace trainyard::logs {
 namespace {

@@ -5,8 +5,8 @@
 #include <boost/json/parse.hpp>
 
 #include "base/async/task_group.h"
-#include "stores/logs/log_file_fixture.h"
 #include "stores/logs/log_store.h"
+#include "stores/logs/testing/log_file_fixture.h"
 
 namespace trainyard::logs {
 namespace {

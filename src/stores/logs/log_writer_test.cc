@@ -2,7 +2,7 @@
 
 #include <sys/mount.h>
 
-#include "stores/logs/log_file_fixture.h"
+#include "stores/logs/testing/log_file_fixture.h"
 
 namespace trainyard::logs {
 namespace {

@@ -1,7 +1,7 @@
 #include "stores/logs/tail_reader.h"
 
-#include "stores/logs/log_file_fixture.h"
 #include "stores/logs/log_query.h"
+#include "stores/logs/testing/log_file_fixture.h"
 
 namespace trainyard::logs {
 namespace {

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 
 namespace trainyard::storage {
 namespace {

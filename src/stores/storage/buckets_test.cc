@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "stores/storage/checksum.h"
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 
 namespace trainyard::storage {
 namespace {

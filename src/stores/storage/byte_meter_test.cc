@@ -5,7 +5,7 @@
 #include <atomic>
 #include <fstream>
 
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 #include "stores/storage/uploads.h"
 
 namespace trainyard::storage {

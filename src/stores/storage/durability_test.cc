@@ -9,7 +9,7 @@
 #include <random>
 
 #include "stores/storage/checksum.h"
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 #include "stores/storage/uploads.h"
 
 namespace trainyard::storage {

@@ -10,7 +10,7 @@
 #include "stores/storage/bucket_files.h"
 #include "stores/storage/checksum.h"
 #include "stores/storage/hasher.h"
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 
 namespace trainyard::storage {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 
 namespace trainyard::storage {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/async/unique_fd.h"
 #include "stores/storage/folder.h"
-#include "stores/storage/storage_fixture.h"
+#include "stores/storage/testing/storage_fixture.h"
 
 namespace trainyard::storage {
 namespace {

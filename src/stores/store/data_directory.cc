@@ -17,7 +17,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
-#include "base/text/number.h"
+#include "base/number.h"
 
 namespace trainyard::store {
 namespace {
@@ -224,7 +224,7 @@ std::vector<pid_t> ProcessesWith(const std::string& file) {
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename();
-    const std::optional<pid_t> pid = text::ParseNumber<pid_t>(name);
+    const std::optional<pid_t> pid = WholeNumber<pid_t>(name);
     if (pid && *pid != ::getpid() && HasOpen(entry->path(), status)) found.push_back(*pid);
   }
   return found;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "stores/store/job_store_conformance.h"
+#include "stores/store/testing/job_store_conformance.h"
 
 namespace trainyard::store {
 namespace {

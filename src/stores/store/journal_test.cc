@@ -15,7 +15,7 @@
 #include <set>
 
 #include "stores/store/job_rules.h"
-#include "stores/store/job_store_conformance.h"
+#include "stores/store/testing/job_store_conformance.h"
 
 namespace trainyard::store {
 namespace {

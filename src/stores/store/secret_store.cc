@@ -14,7 +14,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/async/on_pool.h"
-#include "base/text/number.h"
+#include "base/number.h"
 
 namespace trainyard::store {
 
@@ -127,7 +127,7 @@ asio::awaitable<Status> SecretStore::TakeOver(std::map<std::int64_t, std::string
     TY_TRY(const std::vector<std::string> names, NamesIn(folder));
     for (const std::string& name : names) {
       const std::string path = folder + "/" + name;
-      const std::optional<std::int64_t> uid = text::ParseNumber<std::int64_t>(name);
+      const std::optional<std::int64_t> uid = WholeNumber<std::int64_t>(name);
       if (const auto kept = kept_as.find(path); kept != kept_as.end()) {
         TY_RETURN_IF_ERROR(Rename(path, kept->second));
       } else if (name.starts_with(kStagedPrefix) || name.starts_with('.') || (uid && !jobs.contains(*uid))) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/result.h"
 #include "base/sqlite/database.h"
-#include "base/text/number.h"
 #include "trainyard/longrunning/operations.pb.h"
 #include "trainyard/ml/v1/study.pb.h"
 
@@ -49,7 +49,7 @@ struct OperationName {
 /// A positive number without sign or leading zeros, as the service prints ids; otherwise 0.
 [[nodiscard]] inline std::int64_t ParseId(std::string_view text) noexcept {
   if (text.empty() || text.front() < '1' || text.front() > '9') return 0;
-  return text::ParseNumber<std::int64_t>(text).value_or(0);
+  return WholeNumber<std::int64_t>(text).value_or(0);
 }
 
 struct StoredStudy {

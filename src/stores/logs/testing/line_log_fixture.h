@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stores/logs/job_chunks.h"
-#include "stores/logs/log_file_fixture.h"
+#include "stores/logs/testing/log_file_fixture.h"
 
 /// One job's log, read by line numbers, for tests.
 namespace trainyard::logs {

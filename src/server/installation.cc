@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/version.h"
 #include "control/accounts.h"
 #include "control/upkeep/drain_order.h"
 #include "programs/environment/site_hook.h"

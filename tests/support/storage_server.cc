@@ -14,6 +14,7 @@
 #include "base/async/system_clock.h"
 #include "base/tls/tls_identity.h"
 #include "net/http/server.h"
+#include "net/http/testing/listen.h"
 #include "stores/identity/identities.h"
 #include "stores/storage/buckets.h"
 
@@ -45,10 +46,10 @@ int main(int argc, char** argv) {
   api::AddStorageRefusals(router);
   {
     http::Server server(loop, router);
-    const auto port = server.ListenTcp("127.0.0.1", 0);
+    const auto port = http::Listen(server, "127.0.0.1");
     const auto identity = tls::EnsureTlsIdentity(std::string(argv[1]) + "/tls", {"127.0.0.1"}, clock.Now());
     if (!port || !identity) return 1;
-    const auto tls_port = server.ListenTls("127.0.0.1", 0, *identity);
+    const auto tls_port = http::ListenWithTls(server, "127.0.0.1", *identity);
     if (!tls_port) return 1;
     asio::signal_set signals(loop, SIGTERM, SIGINT);
     signals.async_wait([&server](const boost::system::error_code&, int) { server.Stop(); });

@@ -6,7 +6,7 @@ import re
 from trainyard._package import pack_file, pack_folder, pack_function
 from trainyard._runtime import FRAMEWORKS, imported_modules, runtime_of
 
-RULE = pathlib.Path(__file__).resolve().parents[3] / "src/cli/run/imports.cc"
+RULE = pathlib.Path(__file__).resolve().parents[3] / "src/cli/run/program_package.cc"
 
 
 def test_the_table_is_that_of_the_command():

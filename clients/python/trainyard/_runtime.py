@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Dict, Iterator, Mapping, Optional
 
-# `trainyard run` has the rule: src/cli/run/imports.cc. tests/test_runtime.py sees to it that these are the same.
+# `trainyard run` has the rule: src/cli/run/program_package.cc. tests/test_runtime.py sees to it that these are the same.
 FRAMEWORKS: Dict[str, str] = {
     "torch": "pytorch",
     "torchvision": "pytorch",

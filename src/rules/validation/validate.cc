@@ -29,8 +29,8 @@ Violations One(const ml::v1::Job& job, const ValidationContext& context) {
 
 constexpr ValidationRule kRules[] = {
     {"job_id",
-     "an id that does not begin with a letter, has anything but letters, digits and `_`, or more "
-     "than 128 of them",
+     "an id that does not begin with a letter, has other characters than letters, digits and `_`, or is "
+     "longer than 128",
      kStarting, One<rules::JobIdForm>, ""},
     {"training_job", "a job without `trainingInput`, or with `predictionInput`",
      "this server runs training jobs", One<rules::IsTrainingJob>, ""},
@@ -42,90 +42,89 @@ constexpr ValidationRule kRules[] = {
     {"tpu_roles", "`cloud_tpu` as the type of a master, parameter server or evaluator", kTpus,
      One<rules::TpuRoles>},
     {"replicas",
-     "CUSTOM without `masterType`; a count without its type and a type without its count; counts "
-     "beside another tier; unknown machine types; negative counts; more than 1000 replicas",
+     "CUSTOM without `masterType`; a count without its type, or a type without its count; counts with "
+     "another tier; unknown machine types; negative counts; more than 1000 replicas",
      kApi, One<rules::Replicas>},
     {"machine_categories", "Compute Engine and legacy machine types in one job (`cloud_tpu` goes with both)",
      kApi, One<rules::MachineCategories>, "replicas"},
     {"tpu_cluster", "a TPU job with more than one worker, or with parameter servers", kTpus,
      One<rules::TpuCluster>},
     {"tpu_accelerator",
-     "a `cloud_tpu` worker with anything but TPU_V2 or TPU_V3, not exactly 8 of them, or beside a "
-     "legacy master",
+     "a `cloud_tpu` worker with another accelerator than TPU_V2 or TPU_V3, not exactly 8 of them, or "
+     "together with a legacy master",
      kTpus, One<rules::TpuAccelerator>, "replicas"},
     {"accelerators",
-     "accelerators without type or count, of a type or number that the GPU table does not have for "
-     "the machine type, on legacy machine types, beside another tier than CUSTOM, for replicas "
-     "that the job does not have; TPUs anywhere but on `cloud_tpu` workers",
+     "accelerators without type or count, of a type or number that the GPU table does not list for the "
+     "machine type, on legacy machine types, with another tier than CUSTOM, for replicas that the job does "
+     "not have; TPUs except on `cloud_tpu` workers",
      kGpus, rules::Accelerators, "tpu_accelerator"},
     {"region", "no region, or one that the original did not train in", kApi, One<rules::RegionKnown>},
     {"region_accelerators", "a region that is known not to have the accelerators", kGpus,
      One<rules::RegionAccelerators>, "accelerators"},
-    {"accelerator_zone", "GPU types that are known to be in no single zone of the region together", kGpus,
+    {"accelerator_zone", "GPU types that are known not to be in the same zone of the region", kGpus,
      One<rules::AcceleratorZone>, "accelerators"},
-    {"disks", "a disk type other than `pd-ssd` and `pd-standard`; sizes below 0 and above 65536 GB", kApi,
+    {"disks", "a disk type other than `pd-ssd` and `pd-standard`; a size below 0 or above 65536 GB", kApi,
      rules::Disks},
 
     {"image", "an `imageUri` that is not the name of a container image", "the grammar of image references",
      rules::Image},
-    {"runtime_or_image", "`runtimeVersion` beside `masterConfig.imageUri`", kApi, One<rules::RuntimeOrImage>},
+    {"runtime_or_image", "`runtimeVersion` together with `masterConfig.imageUri`", kApi,
+     One<rules::RuntimeOrImage>},
     {"container_fields",
-     "`containerCommand` or `containerArgs` without an image, beside `args`, or with a NUL "
-     "character",
+     "`containerCommand` or `containerArgs` without an image, together with `args`, or with a NUL character",
      kApi, One<rules::ContainerFields>},
     {"arguments", "`args` with a NUL character, or of more than 64 KiB", kApi, One<rules::Arguments>},
     {"packages",
      "no package and no image; more than 100 packages; a URI that is not `gs://bucket/object`; "
      "packages without `pythonModule`",
      kApi, rules::Packages},
-    {"module", "no module and no image; what cannot be the name of a module", kApi, One<rules::Module>},
+    {"module", "no module and no image; a text that cannot be the name of a module", kApi,
+     One<rules::Module>},
     {"runtime_version", "a runtime version that does not exist or does not come with `pythonVersion`", kApi,
      One<rules::RuntimeVersion>},
     {"tpu_runtime", "a TPU job with one of the runtime versions 2.3 to 2.11, which had no TPUs", kTpus,
      One<rules::TpuRuntime>},
     {"tpu_tf_version",
-     "no `tpuTfVersion` where a TPU worker has a custom container, one without TPU support, or one "
-     "anywhere else",
+     "no `tpuTfVersion` if a TPU worker has a custom container, a version without TPU support, or "
+     "`tpuTfVersion` anywhere else",
      kApi, One<rules::TpuTfVersion>},
     {"job_dir", "a `jobDir` that is not `gs://bucket` or `gs://bucket/object`", kStarting,
      One<rules::JobDir>},
     {"algorithm",
-     "an image of the built-in algorithms that there is not; beside such an image: packages, a module, a "
-     "command, replicas with another one, no `jobDir`, workers and TPUs where the algorithm takes none; "
-     "`args` and tuned parameters that it does not take",
+     "an image of the built-in algorithms that does not exist; with such an image: packages, a module, a "
+     "command, replicas with another image, no `jobDir`, workers and TPUs that the algorithm does not "
+     "support; `args` and tuned parameters that it does not have",
      kAlgorithms, One<rules::Algorithm>},
 
     {"variables",
-     "more than 100 variables (`env`), or more than 32 KiB of them; a name that is no identifier of C, is "
-     "given "
-     "twice, or is one that the service sets; a value with a NUL character; a secret without a value, or "
-     "with "
+     "more than 100 variables (`env`), or more than 32 KiB of them; a name that is not a C identifier, is "
+     "given twice, or is set by the service; a value with a NUL character; a secret without a value, or with "
      "one too short to be hidden in a log",
      kOwn, rules::Variables},
     {"scheduling", "`maxRunningTime` of 0s or less, `maxWaitTime` below 1800s, `priority` outside 0 to 1000",
      kApi, rules::Scheduling},
-    {"network", "what is not `projects/NUMBER/global/networks/NAME`", kApi, One<rules::Network>},
-    {"service_account", "what is not an email address", kApi, One<rules::ServiceAccount>},
-    {"encryption_key", "what is not the full name of a key, and a key of another region than the job's", kApi,
-     One<rules::EncryptionKey>, "region"},
+    {"network", "a text that is not `projects/NUMBER/global/networks/NAME`", kApi, One<rules::Network>},
+    {"service_account", "a text that is not an email address", kApi, One<rules::ServiceAccount>},
+    {"encryption_key", "a text that is not the full name of a key, or a key of another region than the job's",
+     kApi, One<rules::EncryptionKey>, "region"},
     {"tuning_spec",
-     "no parameters, unless it resumes a job; negative numbers of trials; a tag with control characters; "
-     "`resumePreviousJobId` that is no id",
+     "no parameters, unless the job resumes another; negative numbers of trials; a tag with control "
+     "characters; a `resumePreviousJobId` that is not a job id",
      kTuning, rules::TuningSpec},
     {"tuning_parameters",
-     "parameters without name or type, or with a name used before; bounds that are missing, "
-     "crossed, infinite, or not whole for INTEGER; bounds, a scale, no values or doubled values "
-     "for CATEGORICAL; values that are missing, more than 1000 or not distinct for "
-     "DISCRETE; log scales of ranges that are not strictly positive; DOUBLE with GRID_SEARCH",
+     "parameters without name or type, or with a name used before; bounds that are missing, crossed, "
+     "infinite, or not whole for INTEGER; bounds, a scale, no values or repeated values for CATEGORICAL; "
+     "values that are missing, more than 1000 or not distinct for DISCRETE; log scales of ranges that are "
+     "not strictly positive; DOUBLE with GRID_SEARCH",
      kTuning, rules::TuningParameters},
-    {"algorithm_tuning", "a tag that is no metric of the built-in algorithm", kAlgorithms,
+    {"algorithm_tuning", "a tag that is not a metric of the built-in algorithm", kAlgorithms,
      One<rules::AlgorithmTuning>},
-    {"size", "a job whose TF_CONFIG, which repeats all of its fields, would have more than 128 KiB",
+    {"size", "a job whose TF_CONFIG, which repeats all of its fields, would be larger than 128 KiB",
      "Linux's limit for an environment variable", One<rules::Size>},
 
-    {"containers_here", "images, where the server does not run containers", kHere, One<rules::Containers>},
-    {"tuning_here", "`hyperparameters`, where the server does not tune", kHere, One<rules::Tuning>},
-    {"accelerators_here", "GPUs and TPUs, where the server has none and jobs do not wait for them", kHere,
+    {"containers_here", "images, if the server does not run containers", kHere, One<rules::Containers>},
+    {"tuning_here", "`hyperparameters`, if the server does not tune", kHere, One<rules::Tuning>},
+    {"accelerators_here", "GPUs and TPUs, if the server has none and jobs do not wait for them", kHere,
      One<rules::AcceleratorsHere>, "accelerators"},
 };
 

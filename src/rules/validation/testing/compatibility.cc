@@ -10,37 +10,38 @@ namespace {
 
 constexpr std::string_view kHead = R"(# Compatibility
 
-Every field of the training resources of the `ml` v1 API, and what it means on this server. Made from the
-tables that the server itself uses (`compatibility_*.cc` and `validate.cc` in `src/rules/validation`); a test
-fails when this page, the API's messages and the rules do not agree. To write it anew:
+This page lists every field of the training resources of the `ml` v1 API, and what it means on this server. It
+is generated from `testing/compatibility*.cc` and `validate.cc` in `src/rules/validation`. A test fails if
+this page, the API's messages and the rules do not agree. To generate it again:
 `TRAINYARD_UPDATE_DOCS=1 ctest --preset dev -R '^validation$'`.
 
 | word | meaning |
 |---|---|
 | honoured | does what the original did |
-| mapped | does something else that serves the same end; the row says what |
-| noted | is validated, kept and shown back, but has no effect; the job's log says so |
-| output | is set by the server; what a request says is dropped |
-| refused | a job that asks for it is refused |
+| mapped | does something else for the same purpose; the row says what |
+| noted | is validated, stored and returned, but has no effect; the job's log says so |
+| output | is set by the server; a request's value is ignored |
+| refused | a job that sets it is refused |
 
-Sources are the API description (the discovery document `ml:v1`) and pages of the original's documentation, by
-their titles. Decisions where nothing was found are in [adr/0010](adr/0010-what-the-api-leaves-open.md).
+The sources are the API description (the discovery document `ml:v1`) and pages of the original's
+documentation, by their titles. Where no source was found, [adr/0010](adr/0010-what-the-api-leaves-open.md)
+has our decision.
 )";
 
 constexpr std::string_view kRefusals = R"(
 ## What is refused, and why
 
-A request is looked at in this order; the first thing that is wrong is answered, as `google.rpc.Status` with
-one `google.rpc.BadRequest.FieldViolation` that names the field in snake_case, as the original did. The
-message is `Field: FIELD Error: REASON`.
+The server checks a request in the order below and reports the first error, as `google.rpc.Status` with one
+`google.rpc.BadRequest.FieldViolation` that names the field in snake_case, like the original. The message is
+`Field: FIELD Error: REASON`.
 
-1. The JSON itself, by the transcoder's words, all violations at once: unknown names, values of the wrong
-   kind, unknown enum values, a field given twice, malformed text. 400 INVALID_ARGUMENT.
+1. The JSON itself, in the transcoder's words, all violations at once: unknown names, values of the wrong
+   type, unknown enum values, a field given twice, malformed text. 400 INVALID_ARGUMENT.
 2. The rules below, in this order. 400 INVALID_ARGUMENT; rules about what this server lacks (`..._here`): 400
-   FAILED_PRECONDITION, with a sentence that says what is missing.
-3. What has to be looked up: packages that cannot be read (`package_uris`, 400 FAILED_PRECONDITION), a runtime
-   version that cannot be had (`runtime_version`), room that the machine can never have, and an id that is
-   taken (`job.job_id`, 409 ALREADY_EXISTS).
+   FAILED_PRECONDITION, with a message that says what is missing.
+3. Checks that need a lookup: packages that cannot be read (`package_uris`, 400 FAILED_PRECONDITION), a
+   runtime version that is not available (`runtime_version`), a size that the machine can never provide, and
+   an id that is already used (`job.job_id`, 409 ALREADY_EXISTS).
 
 | rule | refuses | source |
 |---|---|---|

@@ -17,34 +17,34 @@ constexpr FieldRow kRows[] = {
     {"Job.jobId", kHonoured, "The name of the job, unique in its project.", "job_id", kStarting},
     {"Job.trainingInput", kHonoured, "What to run, and on what.", "training_job size", kApi},
     {"Job.trainingOutput", kOutput, "`{}` until something is known.", "", kApi},
-    {"Job.predictionInput", kRefused, "Batch prediction is not what this server does.", "training_job", kApi},
+    {"Job.predictionInput", kRefused, "This server does no batch prediction.", "training_job", kApi},
     {"Job.predictionOutput", kOutput, "Never set.", "", kApi},
-    {"Job.createTime", kOutput, "When the job was on disk.", "", kApi},
-    {"Job.startTime", kOutput, "When the job had its place and its preparation began.", "", kApi},
+    {"Job.createTime", kOutput, "When the job was stored on disk.", "", kApi},
+    {"Job.startTime", kOutput, "When the job got its slots and its preparation began.", "", kApi},
     {"Job.endTime", kOutput,
-     "When nothing of the job ran any more and its log was complete: clients may stop reading then.", "",
+     "When no process of the job ran any more and its log was complete: clients may stop reading then.", "",
      kApi},
-    {"Job.state", kOutput, "docs/lifecycle.md has the states and what leads from one to the next.", "", kApi},
+    {"Job.state", kOutput, "docs/lifecycle.md describes the states and the transitions between them.", "",
+     kApi},
     {"Job.errorMessage", kOutput,
-     "Why the job failed or was cancelled, in the original's words where they are known.", "", kApi},
+     "Why the job failed or was cancelled, in the original's words if they are known.", "", kApi},
     {"Job.labels", kHonoured,
-     "Kept, shown, replaced as a whole by jobs.patch, found by filters of jobs.list.", "labels", kApi},
+     "Stored and returned; jobs.patch replaces them as a whole; filters of jobs.list can use them.", "labels",
+     kApi},
     {"Job.etag", kHonoured,
-     "Changes whenever the job does; jobs.patch with `etag` in its mask refuses an older one. Dropped by "
-     "jobs.create.",
+     "Changes whenever the job does; jobs.patch with `etag` in its mask refuses an older one. jobs.create "
+     "ignores it.",
      "", kApi},
-    {"Job.jobPosition", kOutput, "The place in the queue, from 1, while the job is QUEUED.", "", kApi},
+    {"Job.jobPosition", kOutput, "The position in the queue, from 1, while the job is QUEUED.", "", kApi},
 
     {"TrainingInput.scaleTier", kHonoured,
      "The replicas of each tier are the original's (data/cluster/scale_tiers.json). Absent: BASIC.",
      "replicas", kApi},
     {"TrainingInput.masterType", kMapped,
-     "The machine type's vCPUs and memory are what the replica counts for in the queue, and its limits where "
-     "the server "
-     "enforces limits; the replica runs on this machine. An a2 type brings its A100s. Beside another tier "
-     "than CUSTOM it "
-     "has no effect, and the job's log says so: gcloud's --scale-tier over a file with masterType sends "
-     "both.",
+     "The replica runs on this machine, or on a node of the cluster. The machine type's vCPUs and memory are "
+     "what the replica uses in the queue's calculation, and its limits if the server enforces limits. An a2 "
+     "type includes its A100s. With another tier than CUSTOM the field has no effect, and the job's log says "
+     "so: gcloud sends both if --scale-tier overrides a file with masterType.",
      "replicas machine_categories tpu_roles accelerators_here", kApi},
     {"TrainingInput.workerType", kMapped,
      "As masterType. `cloud_tpu`: the TPU of this machine, used by the master's program.",
@@ -52,24 +52,23 @@ constexpr FieldRow kRows[] = {
     {"TrainingInput.parameterServerType", kMapped, "As masterType.", "replicas machine_categories tpu_roles",
      kApi},
     {"TrainingInput.evaluatorType", kMapped, "As masterType.", "replicas machine_categories tpu_roles", kApi},
-    {"TrainingInput.workerCount", kHonoured, "So many workers, 1000 replicas in all at most.",
+    {"TrainingInput.workerCount", kHonoured, "The number of workers; at most 1000 replicas in all.",
      "replicas tpu_cluster", kApi},
-    {"TrainingInput.parameterServerCount", kHonoured, "So many parameter servers.", "replicas tpu_cluster",
-     kApi},
+    {"TrainingInput.parameterServerCount", kHonoured, "The number of parameter servers.",
+     "replicas tpu_cluster", kApi},
     {"TrainingInput.evaluatorCount", kHonoured,
-     "So many evaluators, outside of TF_CONFIG's cluster; also in TPU jobs, where nothing is written about "
-     "them.",
+     "The number of evaluators, which are not in TF_CONFIG's cluster. Allowed in TPU jobs too, although the "
+     "documentation does not mention it.",
      "replicas", kDetails},
-    {"TrainingInput.masterConfig", kHonoured, "The rows of ReplicaConfig below.", "", kApi},
+    {"TrainingInput.masterConfig", kHonoured, "See ReplicaConfig below.", "", kApi},
     {"TrainingInput.workerConfig", kHonoured,
-     "As masterConfig. Without such replicas it has no effect, and the job's log says so.", "accelerators",
-     kApi},
+     "As masterConfig. If the job has no such replicas it has no effect, and the job's log says so.",
+     "accelerators", kApi},
     {"TrainingInput.parameterServerConfig", kHonoured, "As workerConfig.", "accelerators", kApi},
     {"TrainingInput.evaluatorConfig", kHonoured, "As workerConfig.", "accelerators", kApi},
     {"TrainingInput.packageUris", kHonoured,
-     "Objects of the server's buckets, looked up when the job is created and installed in this order. "
-     "Required without an "
-     "image, allowed beside one.",
+     "Objects in the server's buckets, looked up when the job is created and installed in this order. "
+     "Required without an image, allowed with one.",
      "packages", kApi},
     {"TrainingInput.pythonModule", kHonoured, "Run as `python3 -m MODULE`.", "module packages", kApi},
     {"TrainingInput.args", kHonoured, "The program's arguments, followed by tuned parameters and --job-dir.",
@@ -78,54 +77,50 @@ constexpr FieldRow kRows[] = {
      "tuning_spec tuning_parameters tuning_here algorithm", kApi},
     {"TrainingInput.region", kMapped,
      "Must be one of the original's 22 and, as far as is known, have the job's accelerators, all in one "
-     "zone. Kept, shown "
-     "and told to the program (CLOUD_ML_REGION); the job runs on this machine.",
+     "zone. Stored, returned and passed to the program (CLOUD_ML_REGION); the job runs on this machine, or "
+     "on a cluster if the operator mapped the region to one.",
      "region region_accelerators accelerator_zone encryption_key", kGpus},
     {"TrainingInput.jobDir", kHonoured,
-     "A place in the server's buckets, passed as --job-dir; the bucket is made if it is not there.",
+     "A directory in the server's buckets, passed as --job-dir; the bucket is created if it does not exist.",
      "job_dir", kStarting},
     {"TrainingInput.runtimeVersion", kHonoured,
-     "Python packages of that version; where its Python cannot be had, the nearest version that can be "
-     "built, which the "
-     "job's log says (adr/0006). Absent without an image: the server's default version, where the original "
-     "of 2020 "
-     "refused the job.",
+     "Python packages of that version. If its Python is not available, the nearest version that can be built "
+     "is used, and the job's log says so (adr/0006). Absent without an image: the server's default version; "
+     "the original of 2020 refused the job.",
      "runtime_version runtime_or_image tpu_runtime", kApi},
     {"TrainingInput.pythonVersion", kHonoured,
-     "Has to be one that the runtime version comes with. Beside an image that runs as a container it has no "
-     "effect, and the "
-     "job's log says so: clients are known to send it.",
+     "Must be one that the runtime version supports. With an image that runs as a container it has no "
+     "effect, and the job's log says so: some clients send it.",
      "runtime_version", kApi},
     {"TrainingInput.encryptionConfig", kNoted,
-     "Nothing is encrypted by the server: put its data directory on an encrypted disk.", "encryption_key",
-     kApi},
-    {"TrainingInput.scheduling", kHonoured, "The rows of Scheduling below.", "scheduling", kApi},
+     "The server encrypts nothing: put its data directory on an encrypted disk.", "encryption_key", kApi},
+    {"TrainingInput.scheduling", kHonoured, "See Scheduling below.", "scheduling", kApi},
     {"TrainingInput.network", kNoted,
-     "There is no VPC; replicas have this machine's network, or one of their own with --network isolated.",
+     "There is no VPC; replicas use this machine's network, or one of their own with --network isolated.",
      "network", kApi},
     {"TrainingInput.serviceAccount", kNoted,
      "Nothing is looked up and no rights come with it: replicas reach the server's buckets anyway.",
      "service_account", kApi},
     {"TrainingInput.useChiefInTfConfig", kHonoured,
-     "The master's name in TF_CONFIG of custom containers. Elsewhere the runtime version decides (`chief` "
-     "from 2.1 on), "
-     "and the job's log says that the field has no effect.",
+     "The master's name in TF_CONFIG of custom containers. Otherwise the runtime version decides (`chief` "
+     "from 2.1 on), and the job's log says that the field has no effect.",
      "", kDetails},
     {"TrainingInput.enableWebAccess", kHonoured,
-     "Interactive shells in the replicas, at the URIs of trainingOutput.webAccessUris. gcloud always sends "
+     "Interactive shells in the replicas, at the URIs in trainingOutput.webAccessUris. gcloud always sends "
      "it, as `false`.",
      "", kApi},
     {"TrainingInput.env", kHonoured,
-     "Variables of every replica's program, in packages and containers; docs/run.md. Trainyard's own: the "
-     "original has no such field.",
+     "Environment variables of every replica's program, in packages and containers; docs/run.md. Trainyard's "
+     "own: the original has no such field.",
      "variables", kOwn},
 
-    {"EnvVar.name", kHonoured, "None of those that the service sets.", "variables", kOwn},
+    {"EnvVar.name", kHonoured, "The variable's name; not one that the service sets.", "variables", kOwn},
     {"EnvVar.value", kHonoured,
-     "Of a secret: taken out of the request, never stored with the job and never answered.", "variables",
-     kOwn},
+     "A secret's value is removed from the request, never stored with the job and never returned.",
+     "variables", kOwn},
     {"EnvVar.secret", kHonoured,
-     "The value lies apart until the job ends, reaches only the replicas, and their logs have *** for it.",
+     "The value is stored separately until the job ends, is passed to the replicas only, and appears as *** "
+     "in their logs.",
      "variables", kOwn},
 
     {"EncryptionConfig.kmsKeyName", kNoted,

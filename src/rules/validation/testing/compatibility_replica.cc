@@ -12,21 +12,20 @@ constexpr std::string_view kInferred = "not found; our decision (adr/0010)";
 
 constexpr FieldRow kRows[] = {
     {"ReplicaConfig.acceleratorConfig", kMapped,
-     "Accelerators of this machine, given to the replica alone while it lives. Only with Compute Engine "
-     "machine types and "
-     "the tier CUSTOM. A job that asks for more than there is waits, and its log says for what; where jobs "
-     "do not wait for "
-     "such things it is refused with a sentence (adr/0011).",
+     "Accelerators of this machine, which belong to this replica alone while it lives. Only with Compute "
+     "Engine machine types and the tier CUSTOM. A job that asks for more than the machine has waits, and its "
+     "log says for what; if jobs do not wait for accelerators here, it is refused with the reason "
+     "(adr/0011).",
      "accelerators tpu_accelerator region_accelerators accelerator_zone accelerators_here", kGpus},
     {"ReplicaConfig.imageUri", kMapped,
-     "A container of that image, of any registry, not only Google's, or of this machine (oci:/PATH, "
-     "oci-archive:/PATH, docker-archive:/PATH, docker-daemon:NAME, containers-storage:NAME); workers, "
-     "parameter servers and evaluators fall back to the master's. Looked up when the job is created, or "
-     "while it is QUEUED if its registry does not answer then: all replicas, restarts and retries run the "
-     "digest that the tag meant then. With a Python package the "
-     "package is installed into the image, and an image of the original's own may stand for a runtime "
-     "version. Refused with a sentence where the server runs no containers (containers.md). The images "
-     "gcr.io/cloud-ml-algos/* stand for the built-in algorithms (algorithms.md).",
+     "The replica runs in a container of that image, from any registry, not only Google's, or from this "
+     "machine (oci:/PATH, oci-archive:/PATH, docker-archive:/PATH, docker-daemon:NAME, "
+     "containers-storage:NAME). Workers, parameter servers and evaluators without an image use the master's. "
+     "The tag is resolved when the job is created, or while it is QUEUED if its registry does not answer "
+     "then; all replicas, restarts and retries run that digest. A Python package of the job is installed "
+     "into the image. Some of the original's own images select a runtime version instead, and the images "
+     "gcr.io/cloud-ml-algos/* select the built-in algorithms (algorithms.md). Refused with the reason if the "
+     "server runs no containers (containers.md).",
      "image runtime_or_image algorithm tpu_tf_version containers_here", kApi},
     {"ReplicaConfig.containerCommand", kHonoured,
      "In place of the image's ENTRYPOINT and CMD; a Python package of the job is not installed then, and the "
@@ -35,65 +34,63 @@ constexpr FieldRow kRows[] = {
     {"ReplicaConfig.containerArgs", kHonoured, "In place of the image's CMD. Otherwise as containerCommand.",
      "container_fields", kApi},
     {"ReplicaConfig.diskConfig", kMapped,
-     "Bounds what a container writes; Python packages use this machine's disk, and the job's log says so.",
+     "Limits what a container writes; Python packages use this machine's disk, and the job's log says so.",
      "disks", kApi},
     {"ReplicaConfig.tpuTfVersion", kNoted,
-     "Demanded with a custom container on the TPU worker, refused elsewhere; images of the built-in "
-     "algorithms need none. The TPU of this machine is driven by what is in the master's image or runtime "
-     "version, and the job's log says so. In YAML it must be in quotes: gcloud cannot send a number here.",
+     "Required with a custom container on the TPU worker, refused elsewhere; images of the built-in "
+     "algorithms need none. The library in the master's image or runtime version uses the TPU of this "
+     "machine, and the job's log says so. In YAML it must be in quotes: gcloud cannot send a number here.",
      "tpu_tf_version", kApi},
 
     {"AcceleratorConfig.type", kMapped,
-     "Which of this machine's accelerators stand for the type is the operator's matter. TPU_V2 and TPU_V3 go "
-     "on "
-     "`cloud_tpu` workers only; pods are refused. ACCELERATOR_TYPE_UNSPECIFIED with count 0 is none.",
+     "The operator decides which of this machine's accelerators are used for the type. TPU_V2 and TPU_V3 are "
+     "for `cloud_tpu` workers only; pods are refused. ACCELERATOR_TYPE_UNSPECIFIED with count 0 means none.",
      "accelerators tpu_accelerator", kGpus},
     {"AcceleratorConfig.count", kHonoured,
-     "Devices of each replica, numbered from 0. The numbers that a machine type can have are the original's "
-     "(data/cluster/accelerators.json); TPUs: 8 cores.",
+     "The number of devices of each replica, numbered from 0. The counts that a machine type allows are the "
+     "original's (data/cluster/accelerators.json); TPUs: 8 cores.",
      "accelerators tpu_accelerator", kGpus},
 
     {"DiskConfig.bootDiskSizeGb", kMapped,
-     "0 to 65536, the sizes of Compute Engine; the original's own limits are lost. What a container may "
-     "write "
-     "in all, its /tmp included; without it only this machine's disk bounds it.",
+     "0 to 65536, the sizes of Compute Engine; the original's own limits are not known any more. The total "
+     "that a container may write, its /tmp included; without it this machine's disk is the limit.",
      "disks", kInferred},
     {"DiskConfig.bootDiskType", kNoted, "`pd-ssd`, `pd-standard` or absent.", "disks", kApi},
 
     {"Scheduling.maxRunningTime", kHonoured,
-     "Counts from RUNNING on, over restarts too; then the job is cancelled. Absent: 7 days.", "scheduling",
+     "Counts from RUNNING on, including restarts; then the job is cancelled. Absent: 7 days.", "scheduling",
      kApi},
     {"Scheduling.maxWaitTime", kHonoured,
      "Counts from the creation until the first RUNNING; then the job is cancelled.", "scheduling", kStarting},
     {"Scheduling.priority", kHonoured,
-     "Higher first in the queue, whatever the job asks for; then older first.", "scheduling", kApi},
+     "Within a project, higher goes first in the queue, whatever the job asks for; then older goes first.",
+     "scheduling", kApi},
 
     {"HyperparameterSpec.goal", kHonoured, "Absent or unspecified: MAXIMIZE.", "", kApi},
-    {"HyperparameterSpec.params", kHonoured, "The rows of ParameterSpec below.",
-     "tuning_spec tuning_parameters", kApi},
-    {"HyperparameterSpec.maxTrials", kHonoured,
-     "Absent: 1. The original's upper limit is not known; there is none.", "tuning_spec", kApi},
-    {"HyperparameterSpec.maxParallelTrials", kHonoured,
-     "Absent: 1. More than maxTrials is accepted and means maxTrials; the job's log says so.", "tuning_spec",
+    {"HyperparameterSpec.params", kHonoured, "See ParameterSpec below.", "tuning_spec tuning_parameters",
      kApi},
+    {"HyperparameterSpec.maxTrials", kHonoured,
+     "Absent: 1. The original's upper limit is not known; here there is none.", "tuning_spec", kApi},
+    {"HyperparameterSpec.maxParallelTrials", kHonoured,
+     "Absent: 1. A value above maxTrials is accepted and means maxTrials; the job's log says so.",
+     "tuning_spec", kApi},
     {"HyperparameterSpec.maxFailedTrials", kHonoured,
      "0 or absent: the job fails when its first min(maxParallelTrials, 5) trials to end have all failed, or "
      "more than half of maxTrials.",
      "tuning_spec", kApi},
     {"HyperparameterSpec.hyperparameterMetricTag", kHonoured,
-     "Absent: `training/hptuning/metric`. Without control characters, since it is an environment variable "
-     "too.",
+     "Absent: `training/hptuning/metric`. It must not contain control characters, because it is also an "
+     "environment variable.",
      "tuning_spec algorithm_tuning", kApi},
     {"HyperparameterSpec.enableTrialEarlyStopping", kHonoured,
-     "A trial that others beat at the same step is stopped: docs/tuning.md.", "", kApi},
+     "A trial is stopped if others are better at the same step: docs/tuning.md.", "", kApi},
     {"HyperparameterSpec.resumePreviousJobId", kHonoured,
-     "An ended tuning job of the project with the same params, goal and tag. What of params, goal, "
-     "hyperparameterMetricTag and algorithm is absent is taken from that job, and the job's log says so.",
+     "An ended tuning job of the project with the same params, goal and tag. If params, goal, "
+     "hyperparameterMetricTag or algorithm is absent, it is taken from that job, and the job's log says so.",
      "tuning_spec", kApi},
     {"HyperparameterSpec.algorithm", kHonoured,
-     "GRID_SEARCH, RANDOM_SEARCH, or absent: Bayesian. POPULATION_BASED_TRAINING, which some clients know, "
-     "is refused as an "
-     "unknown value.",
+     "GRID_SEARCH or RANDOM_SEARCH; absent: Bayesian. POPULATION_BASED_TRAINING, which some clients know, is "
+     "refused as an unknown value.",
      "tuning_parameters", kApi},
 
     {"ParameterSpec.parameterName", kHonoured,
@@ -101,19 +98,19 @@ constexpr FieldRow kRows[] = {
      kApi},
     {"ParameterSpec.type", kHonoured, "DOUBLE, INTEGER, CATEGORICAL or DISCRETE.", "tuning_parameters", kApi},
     {"ParameterSpec.minValue", kHonoured,
-     "DOUBLE and INTEGER; absent reads as 0, since clients leave zeros out. For DISCRETE it has no effect, "
-     "as documented, "
-     "and the job's log says so.",
+     "For DOUBLE and INTEGER; absent means 0, because clients leave zeros out. For DISCRETE it has no "
+     "effect, as documented, and the job's log says so.",
      "tuning_parameters", kApi},
-    {"ParameterSpec.maxValue", kHonoured, "As minValue; both absent (or 0) are refused.", "tuning_parameters",
-     kApi},
+    {"ParameterSpec.maxValue", kHonoured, "As minValue; if both are absent (or 0), the job is refused.",
+     "tuning_parameters", kApi},
     {"ParameterSpec.categoricalValues", kHonoured,
-     "For other types they have no effect, and the job's log says so.", "tuning_parameters", kApi},
-    {"ParameterSpec.discreteValues", kHonoured,
-     "At most 1000, distinct. Out of order they are sorted, and the job's log says so. For other types they "
-     "have no effect, and the job's log says so.",
+     "The values of a CATEGORICAL parameter. For other types they have no effect, and the job's log says so.",
      "tuning_parameters", kApi},
-    {"ParameterSpec.scaleType", kHonoured, "Log scales want a strictly positive range or list.",
+    {"ParameterSpec.discreteValues", kHonoured,
+     "The values of a DISCRETE parameter, at most 1000, distinct. If they are out of order they are sorted, "
+     "and the job's log says so. For other types they have no effect, and the job's log says so.",
+     "tuning_parameters", kApi},
+    {"ParameterSpec.scaleType", kHonoured, "Log scales require a strictly positive range or list.",
      "tuning_parameters", kApi},
 };
 

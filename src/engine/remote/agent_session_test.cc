@@ -429,7 +429,7 @@ TEST_F(AgentSessionTest, ADeadAgentsAttemptsAreLostWithTheirLines) {
   ASSERT_TRUE(remains);
   EXPECT_EQ(remains->exit.cause(), ExitRecord::LOST);
   EXPECT_TRUE(remains->exit.log_lost());
-  EXPECT_THAT(remains->exit.message(), testing::HasSubstr("after its line 17"));
+  EXPECT_THAT(remains->exit.message(), testing::HasSubstr("after line 17"));
   EXPECT_TRUE(loop_.Run(host_.Forget(ref_)));
 }
 

@@ -313,7 +313,7 @@ INSTANTIATE_TEST_SUITE_P(
                 Raised("ValueError: no")),
             "uncaught_exception", "ValueError: no"},
         Row{"recursion", Exception("RecursionError: maximum recursion depth exceeded"), "recursion_limit",
-            "deep"}),
+            "recursion limit"}),
     [](const auto& row) { return row.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(

@@ -42,7 +42,7 @@ TEST(LostLogs, AreBounded) {
   control::v1::JobRecord record;
   for (int i = 0; i < 3 * kLostLogsNamedMax; ++i) NoteLostLog(record, Worker(i, true));
   EXPECT_EQ(record.lost_logs_size(), kLostLogsNamedMax + 1);
-  EXPECT_THAT(record.lost_logs().rbegin()->c_str(), testing::HasSubstr("further attempts"));
+  EXPECT_THAT(record.lost_logs().rbegin()->c_str(), testing::HasSubstr("More attempts"));
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST(PlanAdmissions, WhoWaitsForGpusHoldsBackNobodyElse) {
 TEST(PlanAdmissions, WhoWaitsForRoomHoldsBackAllAndKeepsItsGpus) {
   const Planned plan = PlanAll(kTwoCpus, {Make(9, 7)}, {WithGpus(Make(1, 2, 1), 1), Make(2, 1)}, FourGpus());
   EXPECT_EQ(Uids(plan), Uid{});
-  EXPECT_THAT(plan.waiting.at(1).reason, testing::HasSubstr("room for 2 replicas"));
+  EXPECT_THAT(plan.waiting.at(1).reason, testing::HasSubstr("a free place for 2 replicas"));
 }
 
 TEST(PlanAdmissions, WhatTheMachineCanNeverServeHoldsBackNobody) {

@@ -4,10 +4,10 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 #include <span>
 #include <utility>
 
+#include "base/number.h"
 #include "base/text/percent.h"
 #include "base/wire/error_body.h"
 #include "base/wire/json.h"
@@ -28,17 +28,31 @@ constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kResultsMax = 1000;
 constexpr std::size_t kFirstPieceBytes = std::size_t{16} << 10;
 constexpr int kNotModified = 304;
+constexpr const char* kCreate = "storage.objects.create";
+constexpr const char* kDelete = "storage.objects.delete";
+
+std::unexpected<Error> InvalidValue(std::string_view name, std::string_view text) {
+  return std::unexpected(
+      InvalidArgument({}, "Invalid value for '" + std::string(name) + "': " + std::string(text)));
+}
 
 Result<std::optional<std::int64_t>> ReadInt(const Request& request, std::string_view name) {
   const std::string_view text = request.Query(name);
   if (text.empty()) return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size()) {
-    return std::unexpected(
-        InvalidArgument({}, "Invalid value for '" + std::string(name) + "': " + std::string(text)));
+  if (const auto value = WholeNumber<std::int64_t>(text)) return value;
+  return InvalidValue(name, text);
+}
+
+void AppendXmlText(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      default: out += byte < 0x20 ? ' ' : c;
+    }
   }
-  return value;
 }
 
 }  // namespace
@@ -61,8 +75,7 @@ Result<bool> ReadBool(const Request& request, std::string_view name) {
   const std::string_view text = request.Query(name);
   if (text == "true" || text == "True" || text == "1") return true;
   if (text.empty() || text == "false" || text == "False" || text == "0") return false;
-  return std::unexpected(
-      InvalidArgument({}, "Invalid value for '" + std::string(name) + "': " + std::string(text)));
+  return InvalidValue(name, text);
 }
 
 Result<std::size_t> ReadResultsMax(const Request& request) {
@@ -146,22 +159,6 @@ Response ErrorAnswer(const Error& error) {
   return Response::Json(wire::PrintStorageErrorBody(error), wire::StorageHttpStatus(error.code));
 }
 
-namespace {
-
-void AppendXmlText(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      default: out += byte < 0x20 ? ' ' : c;
-    }
-  }
-}
-
-}  // namespace
-
 http::Response StatusAnswer(int status, std::string_view reason, std::string_view message) {
   const std::string text = wire::ReplaceMalformed(message);
   json::object first{{"message", text}, {"domain", "global"}, {"reason", reason}};
@@ -184,13 +181,6 @@ std::string PrintXmlError(std::string_view code, std::string_view message, std::
   }
   return body + "</Error>";
 }
-
-namespace {
-
-constexpr const char* kCreate = "storage.objects.create";
-constexpr const char* kDelete = "storage.objects.delete";
-
-}  // namespace
 
 awaitable<Status> RequireOnBucket(const Request& request, std::string permission, std::string bucket) {
   iam::Resource resource = iam::Resource::Bucket(std::move(bucket));

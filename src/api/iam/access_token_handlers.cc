@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <iterator>
 
@@ -7,6 +6,7 @@
 #include "api/iam/identity_handlers.h"
 #include "api/iam/token_handlers.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/wire/time.h"
 #include "base/wire/utf8.h"
 #include "net/access/caller.h"
@@ -31,14 +31,33 @@ std::unexpected<Error> Invalid(std::string_view field, std::string why) {
 }
 
 /// "3600s".
-Result<std::optional<std::chrono::seconds>> LifeOf(const std::string& text) {
+Result<std::optional<seconds>> LifeOf(std::string_view text) {
   if (text.empty()) return std::nullopt;
-  std::int64_t seconds = 0;
-  const char* end = text.data() + text.size() - 1;
-  const auto [at, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc() || at != end || *end != 's')
-    return Invalid("lifetime", "The lifetime must be in whole seconds, such as 28800s");
-  return std::chrono::seconds(seconds);
+  const auto number = WholeNumber<std::int64_t>(text.substr(0, text.size() - 1));
+  if (number && text.ends_with('s')) return seconds(*number);
+  return Invalid("lifetime", "The lifetime must be in whole seconds, such as 28800s");
+}
+
+constexpr seconds kLifeMax{3'600};  // Source: iamcredentials v1, generateAccessToken
+
+Result<seconds> LifeOf(const v1::GenerateAccessTokenRequest& wanted) {
+  if (!wanted.has_lifetime()) return kLifeMax;
+  const auto life = std::chrono::floor<seconds>(wire::FromProto(wanted.lifetime()));
+  if (life >= seconds(1) && life <= kLifeMax) return life;
+  return Invalid("lifetime", "The lifetime must be from 1s to 3600s");
+}
+
+/// Not longer than the credential that was used, so that an expiring token cannot renew itself.
+seconds LifeWithin(seconds life, const iam::Login& login, const Clock& clock) {
+  if (!login.expires) return life;
+  return std::clamp(std::chrono::floor<seconds>(*login.expires - clock.Now()), seconds(1), life);
+}
+
+Status CheckDelegates(const google::protobuf::RepeatedPtrField<std::string>& delegates) {
+  if (delegates.empty()) return {};
+  return Invalid("delegates",
+                 "Delegates are not supported. Grant the caller "
+                 "roles/iam.serviceAccountTokenCreator on the account itself");
 }
 
 /// Whether the role can be bound on the installation: of projects' roles only those that each project has.
@@ -108,7 +127,7 @@ awaitable<Result<Response>> CreateToken(Identities& identities, Request& request
   TY_CO_RETURN_IF_ERROR(co_await Permit(request, places));
   TY_CO_TRY(const std::string principal, iam::ParsePrincipal(wanted.principal()));
   TY_CO_RETURN_IF_ERROR(CheckRoles(wanted));
-  TY_CO_TRY(const std::optional<std::chrono::seconds> life, LifeOf(wanted.lifetime()));
+  TY_CO_TRY(const std::optional<seconds> life, LifeOf(wanted.lifetime()));
   for (const Resource& place : places) {
     for (const std::string& role : wanted.roles())
       TY_CO_RETURN_IF_ERROR(co_await identities.AddBinding(place, role, principal, StillMayOf(request)));
@@ -145,10 +164,8 @@ awaitable<Result<Response>> ListTokens(Identities& identities, Request& request)
 awaitable<Result<Response>> RevokeToken(Identities& identities, Request& request) {
   const std::string& id = request.Parameter("token");
   const std::string caller = access::PrincipalOf(request);
-  bool is_own = false;
-  if (!caller.empty()) {
-    for (const v1::Token& token : identities.Tokens(caller)) is_own = is_own || token.id() == id;
-  }
+  const auto is_meant = [&id](const v1::Token& token) { return token.id() == id; };
+  const bool is_own = !caller.empty() && std::ranges::any_of(identities.Tokens(caller), is_meant);
   if (!is_own) {
     const Status any = co_await access::Require(request, "trainyard.tokens.revoke", Resource::Installation());
     if (!any) co_return std::unexpected(NoSuchToken(id));
@@ -171,32 +188,6 @@ awaitable<Result<Response>> WhoAmI(Identities& identities, const TokenNames& nam
     AddRoles(identities, Resource::Project(project), answer);
   co_return Response::Json(wire::PrintJson(answer));
 }
-
-namespace {
-
-constexpr seconds kLifeMax{3'600};  // Source: iamcredentials v1, generateAccessToken
-
-Status CheckDelegates(const google::protobuf::RepeatedPtrField<std::string>& delegates) {
-  if (delegates.empty()) return {};
-  return std::unexpected(InvalidArgument("delegates",
-                                         "Delegates are not supported. Grant the caller "
-                                         "roles/iam.serviceAccountTokenCreator on the account itself"));
-}
-
-Result<seconds> LifeOf(const v1::GenerateAccessTokenRequest& wanted) {
-  if (!wanted.has_lifetime()) return kLifeMax;
-  const auto life = std::chrono::floor<seconds>(wire::FromProto(wanted.lifetime()));
-  if (life >= seconds(1) && life <= kLifeMax) return life;
-  return std::unexpected(InvalidArgument("lifetime", "The lifetime must be from 1s to 3600s"));
-}
-
-/// Not longer than the credential that was used, so that an expiring token cannot renew itself.
-seconds LifeWithin(seconds life, const iam::Login& login, const Clock& clock) {
-  if (!login.expires) return life;
-  return std::clamp(std::chrono::floor<seconds>(*login.expires - clock.Now()), seconds(1), life);
-}
-
-}  // namespace
 
 awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Clock& clock,
                                                 Request& request) {

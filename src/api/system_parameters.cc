@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <ranges>
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/number.h"
 #include "base/wire/error_body.h"
 #include "base/wire/field_selector.h"
 #include "base/wire/json_tree.h"
@@ -221,9 +221,7 @@ bool ShapesAnswer(const http::Request& request) {
 Result<int> QueryNumber(const http::Request& request, std::string_view name, std::string_view field) {
   const std::string_view text = request.Query(name);
   if (text.empty()) return 0;
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size()) return number;
+  if (const auto number = WholeNumber<int>(text)) return *number;
   return std::unexpected(InvalidArgument(field, "Invalid value at '" + std::string(field) +
                                                     "' (TYPE_INT32), \"" + wire::ReplaceMalformed(text) +
                                                     "\""));

@@ -29,6 +29,12 @@ Result<Json> GetStatus(const CommandSession& session, const JobReference& job) {
   return CallJson(session.client, {.path = "/trainyard" + job.Path()});
 }
 
+std::string UrlOf(const CommandSession& session, const JobReference& job) {
+  std::string url = session.server.value;
+  while (url.ends_with('/')) url.pop_back();
+  return url + job.Path();
+}
+
 /// Whether any role has an image.
 bool HasImage(const Json& answer) {
   for (const char* role : {"master", "worker", "parameterServer", "evaluator"})
@@ -126,9 +132,7 @@ ExitStatus DescribeJob(const CommandSession& session) {
   }
   if (session.arguments.Has("--format")) return 0;
   PrintStatus(session, job, answer);
-  std::string url = session.server.value;
-  while (url.ends_with('/')) url.pop_back();
-  session.console.Status("\nView job at:\n" + url + job.Path() + "\n\nView logs with the command:\n" +
+  session.console.Status("\nView job at:\n" + UrlOf(session, job) + "\n\nView logs with the command:\n" +
                          session.CommandLine("jobs stream-logs " + job.job_id) + "\n");
   return 0;
 }
@@ -154,16 +158,14 @@ ExitStatus ListTrials(const CommandSession& session) {
 
 ExitStatus CancelJob(const CommandSession& session) {
   JobReference job = ParseJobReference(session, session.arguments.positionals.front());
-  TY_TRY([[maybe_unused]] Json answer,
-         CallJson(session.client,
-                  {.method = ApiRequest::Method::kPost, .path = job.Path() + ":cancel", .body = "{}"}));
+  TY_RETURN_IF_ERROR(PostJson(session.client, job.Path() + ":cancel", JsonObject()));
   return 0;
 }
 
 ExitStatus DeleteJob(const CommandSession& session) {
   const JobReference job = ParseJobReference(session, session.arguments.positionals.front());
-  TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, {.method = ApiRequest::Method::kDelete,
-                                                                 .path = "/trainyard" + job.Path()}));
+  TY_RETURN_IF_ERROR(
+      CallJson(session.client, {.method = ApiRequest::Method::kDelete, .path = "/trainyard" + job.Path()}));
   session.console.Status("Deleted the job [" + job.job_id + "]. Its files in buckets were not deleted.\n");
   return 0;
 }
@@ -203,9 +205,8 @@ ExitStatus MaintainJob(const CommandSession& session) {
   const std::vector<std::string>& words = session.arguments.positionals;
   const JobReference job = ParseJobReference(session, words.front());
   const std::string& replica = words.back();
-  Json body = JsonObject({{"replica", JsonString(replica)}});
-  TY_TRY([[maybe_unused]] Json answer,
-         PostJson(session.client, "/trainyard" + job.Path() + ":maintain", body));
+  TY_RETURN_IF_ERROR(PostJson(session.client, "/trainyard" + job.Path() + ":maintain",
+                              JsonObject({{"replica", JsonString(replica)}})));
   session.console.Status("The replica [" + replica + "] of job [" + job.job_id + "] is being restarted.\n");
   return 0;
 }
@@ -214,10 +215,8 @@ ExitStatus ListJobs(const CommandSession& session) {
   TY_TRY(JobQuery query, ReadQuery(session.arguments));
   TY_TRY(std::vector<Json> jobs, FetchJobs(session, query));
   if (session.arguments.IsOn("--uri")) {
-    std::string url = session.server.value;
-    while (url.ends_with('/')) url.pop_back();
     for (const Json& job : jobs)
-      session.console.Out(url + JobReference{session.project.value, TextAt(job, "jobId")}.Path() + "\n");
+      session.console.Out(UrlOf(session, {session.project.value, TextAt(job, "jobId")}) + "\n");
   } else if (session.format.kind == OutputFormat::Kind::kDefault) {
     PrintJobs(session.console, jobs, Count(session.arguments.Value("--page-size")));
   } else {

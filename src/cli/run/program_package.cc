@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/async/file.h"
 #include "cli/gcloud/arguments.h"
 #include "cli/run/notebook.h"
@@ -29,11 +30,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kFramewor
     {"keras", kTensorFlow},
     {"tensorflow_datasets", kTensorFlow},
 }};
-
-std::string_view Trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.substr(begin);
-}
 
 std::string_view Identifier(std::string_view text) {
   const auto is_part = [](char c) {
@@ -183,14 +179,14 @@ std::vector<std::string> ImportedModules(std::string_view source) {
   std::vector<std::string> names;
   while (!source.empty()) {
     const std::size_t end = std::min(source.find('\n'), source.size());
-    std::string_view line = Trimmed(source.substr(0, end));
+    std::string_view line = TrimSpace(source.substr(0, end));
     source.remove_prefix(std::min(end + 1, source.size()));
     if (line.starts_with("from ")) {
-      Add(Identifier(Trimmed(line.substr(5))), names);
+      Add(Identifier(TrimSpace(line.substr(5))), names);
     } else if (line.starts_with("import ")) {
       line = line.substr(7, line.find('#') - 7);
       for (;;) {  // "import os, torch.nn as nn"
-        Add(Identifier(Trimmed(line)), names);
+        Add(Identifier(TrimSpace(line)), names);
         const std::size_t comma = line.find(',');
         if (comma == std::string_view::npos) break;
         line.remove_prefix(comma + 1);

@@ -18,85 +18,23 @@ namespace trainyard::container {
 
 namespace {
 
-/// A condition on an argument; all conditions of a rule must be true.
-struct Condition {
-  int argument;
-  std::string_view comparison;  ///< without SCMP_CMP_
-  std::uint32_t value;
-};
-
-std::string PrintConditions(const std::vector<Condition>& conditions) {
-  std::string list;
-  for (const Condition& condition : conditions) {
-    const bool masked =
-        condition.comparison == "MASKED_EQ";  // then value is the mask, and none of its bits may be set
-    list.append(list.empty() ? "" : ",")
-        .append(R"({"index":)")
-        .append(std::to_string(condition.argument))
-        .append(R"(,"value":)")
-        .append(std::to_string(condition.value))
-        .append(masked ? R"(,"valueTwo":0)" : "")
-        .append(R"(,"op":"SCMP_CMP_)")
-        .append(condition.comparison)
-        .append("\"}");
-  }
-  return list;
-}
-
-std::string PrintAllowed(std::string_view name, const std::vector<Condition>& conditions) {
-  return std::string(R"(,{"names":[")")
-      .append(name)
-      .append(R"("],"action":"SCMP_ACT_ALLOW","args":[)")
-      .append(PrintConditions(conditions))
-      .append("]}");
-}
-
-std::string PrintRefused(std::string_view name, int error, const std::vector<Condition>& conditions) {
-  return std::string(R"(,{"names":[")")
-      .append(name)
-      .append(R"("],"action":"SCMP_ACT_ERRNO","errnoRet":)")
-      .append(std::to_string(error))
-      .append(R"(,"args":[)")
-      .append(PrintConditions(conditions))
-      .append("]}");
-}
-
-/// A rule may have only one condition per argument, so the ranges between the refused families are allowed
-/// one by one.
-std::string PrintSockets() {
-  const auto [packet, hypervisor] = kSocketFamiliesRefused;
-  std::string rules = PrintAllowed("socket", {{0, "LT", kNetlinkFamily}}) +
-                      PrintAllowed("socket", {{0, "EQ", kNetlinkFamily}, {2, "NE", kNetlinkAudit}}) +
-                      PrintRefused("socket", EINVAL, {{0, "EQ", kNetlinkFamily}, {2, "EQ", kNetlinkAudit}});
-  for (std::uint32_t family = packet + 1; family < hypervisor; ++family)
-    rules += PrintAllowed("socket", {{0, "EQ", family}});
-  return rules + PrintAllowed("socket", {{0, "GT", hypervisor}});
-}
-
-std::string_view Architectures() {
-#if defined(__x86_64__)
-  return R"("SCMP_ARCH_X86_64","SCMP_ARCH_X86")";
-#else
-  return R"("SCMP_ARCH_AARCH64")";
-#endif
-}
-
 using text::QuoteJson;
 
-/// Paths that reveal or change the machine's state, as in Docker.
-constexpr std::array<std::string_view, 10> kMasked = {
-    "/proc/asound",     "/proc/acpi",        "/proc/kcore",       "/proc/keys", "/proc/latency_stats",
-    "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware"};
-constexpr std::array<std::string_view, 5> kReadOnly = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
-                                                       "/proc/sysrq-trigger"};
-
-template <class Strings>
-std::string List(const Strings& strings) {
-  std::string list = "[";
-  for (const auto& text : strings) list.append(list.size() > 1 ? "," : "").append(QuoteJson(text));
-  return list + "]";
+std::string Array(const std::vector<std::string>& items) {
+  std::string array = "[";
+  for (const std::string& item : items) array.append(array.size() > 1 ? "," : "").append(item);
+  return array + "]";
 }
 
+/// The texts as strings.
+template <class Texts>
+std::string List(const Texts& texts) {
+  std::vector<std::string> items;
+  for (const auto& text : texts) items.push_back(QuoteJson(text));
+  return Array(items);
+}
+
+/// Members with an empty value are left out.
 std::string Object(std::initializer_list<std::pair<std::string_view, std::string>> members) {
   std::string object = "{";
   for (const auto& [name, value] : members) {
@@ -106,11 +44,55 @@ std::string Object(std::initializer_list<std::pair<std::string_view, std::string
   return object + "}";
 }
 
-std::string Array(const std::vector<std::string>& items) {
-  std::string array = "[";
-  for (const std::string& item : items) array.append(array.size() > 1 ? "," : "").append(item);
-  return array + "]";
+/// A condition on an argument; all conditions of a rule must be true.
+struct Condition {
+  int argument;
+  std::string_view comparison;  ///< without SCMP_CMP_
+  std::uint32_t value;
+};
+
+/// The system call is allowed, or refused with `error`.
+std::string PrintRule(std::string_view name, int error, const std::vector<Condition>& conditions) {
+  std::vector<std::string> args;
+  for (const Condition& one : conditions) {
+    const bool masked = one.comparison == "MASKED_EQ";  // value is a mask: none of its bits may be set
+    args.push_back(Object({{"index", std::to_string(one.argument)},
+                           {"value", std::to_string(one.value)},
+                           {"valueTwo", masked ? "0" : ""},
+                           {"op", QuoteJson("SCMP_CMP_" + std::string(one.comparison))}}));
+  }
+  return Object({{"names", List(std::array{name})},
+                 {"action", QuoteJson(error == 0 ? "SCMP_ACT_ALLOW" : "SCMP_ACT_ERRNO")},
+                 {"errnoRet", error == 0 ? "" : std::to_string(error)},
+                 {"args", Array(args)}});
 }
+
+/// A rule may have only one condition per argument, so the ranges between the refused families are allowed
+/// one by one.
+void AddSockets(std::vector<std::string>& rules) {
+  const auto [packet, hypervisor] = kSocketFamiliesRefused;
+  rules.push_back(PrintRule("socket", 0, {{0, "LT", kNetlinkFamily}}));
+  rules.push_back(PrintRule("socket", 0, {{0, "EQ", kNetlinkFamily}, {2, "NE", kNetlinkAudit}}));
+  rules.push_back(PrintRule("socket", EINVAL, {{0, "EQ", kNetlinkFamily}, {2, "EQ", kNetlinkAudit}}));
+  for (std::uint32_t family = packet + 1; family < hypervisor; ++family)
+    rules.push_back(PrintRule("socket", 0, {{0, "EQ", family}}));
+  rules.push_back(PrintRule("socket", 0, {{0, "GT", hypervisor}}));
+}
+
+std::string Architectures() {
+#if defined(__x86_64__)
+  return R"(["SCMP_ARCH_X86_64","SCMP_ARCH_X86"])";
+#else
+  return R"(["SCMP_ARCH_AARCH64"])";
+#endif
+}
+
+/// Paths that reveal or change the machine's state, as in Docker.
+constexpr std::array<std::string_view, 10> kMasked = {
+    "/proc/asound",     "/proc/acpi",        "/proc/kcore",       "/proc/keys", "/proc/latency_stats",
+    "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware"};
+constexpr std::array<std::string_view, 5> kReadOnly = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
+                                                       "/proc/sysrq-trigger"};
 
 std::string Mount(std::string_view destination, std::string_view type, std::string_view source,
                   const std::vector<std::string_view>& options) {
@@ -199,19 +181,17 @@ std::string Process(const Spec& spec) {
 }  // namespace
 
 std::string PrintSeccomp() {
-  std::string names;
-  for (const SystemCall& call : NativeCalls().allowed)
-    names.append(names.empty() ? "\"" : ",\"").append(call.name).append("\"");
-  std::string rules = R"({"names":[)" + names + R"(],"action":"SCMP_ACT_ALLOW"})";
-  rules += PrintRefused("clone3", ENOSYS, {});
-  rules += PrintAllowed("clone", {{0, "MASKED_EQ", kCloneFlagsRefused}});
-  for (const std::uint32_t value : kPersonalities) rules += PrintAllowed("personality", {{0, "EQ", value}});
-  rules += PrintSockets();
-  return std::string(R"({"defaultAction":"SCMP_ACT_ERRNO","defaultErrnoRet":1,"architectures":[)")
-      .append(Architectures())
-      .append(R"(],"syscalls":[)")
-      .append(rules)
-      .append("]}");
+  const std::string allowed = List(NativeCalls().allowed | std::views::transform(&SystemCall::name));
+  std::vector<std::string> rules = {Object({{"names", allowed}, {"action", QuoteJson("SCMP_ACT_ALLOW")}}),
+                                    PrintRule("clone3", ENOSYS, {}),
+                                    PrintRule("clone", 0, {{0, "MASKED_EQ", kCloneFlagsRefused}})};
+  for (const std::uint32_t value : kPersonalities)
+    rules.push_back(PrintRule("personality", 0, {{0, "EQ", value}}));
+  AddSockets(rules);
+  return Object({{"defaultAction", QuoteJson("SCMP_ACT_ERRNO")},
+                 {"defaultErrnoRet", "1"},
+                 {"architectures", Architectures()},
+                 {"syscalls", Array(rules)}});
 }
 
 std::string EncodeSeccompFilter() {

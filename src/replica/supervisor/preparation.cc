@@ -7,13 +7,13 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "base/async/file.h"
 #include "base/async/guarded.h"
+#include "base/process/kernel_calls.h"
 #include "base/result.h"
 #include "base/text/percent.h"
 #include "base/wire/error_body.h"
@@ -66,24 +66,9 @@ Status Download(const DownloadSource& source, const std::string& uri, const std:
 constexpr std::chrono::milliseconds kDownloadPauseMin{200};
 constexpr std::chrono::milliseconds kDownloadPauseMax{5'000};
 
-/// Messages of the preparing process: a letter, then the content; two strings are each followed by a NUL,
-/// progress is a v1::Progress.
+/// Messages of the preparing process: a letter, then the content. Progress is a v1::Progress, a failure the
+/// error's code as one byte and its message.
 enum Message : char { kInfo = 'i', kError = 'e', kProgress = 'p', kDone = 'd', kFailed = 'f' };
-
-std::string Joined(std::initializer_list<std::string_view> parts) {
-  std::string joined;
-  for (const std::string_view part : parts) joined.append(part).append(1, '\0');
-  return joined;
-}
-
-std::vector<std::string> Parts(std::string_view joined) {
-  std::vector<std::string> parts;
-  for (std::size_t end = 0; (end = joined.find('\0')) != std::string_view::npos;
-       joined.remove_prefix(end + 1)) {
-    parts.emplace_back(joined.substr(0, end));
-  }
-  return parts;
-}
 
 /// The preparing process's end of the pipe. PrepareEnvironment may call its hooks from another thread.
 class Reporter {
@@ -147,8 +132,7 @@ int Prepare(ProgramSource& source, const v1::Manifest& manifest) {
                       const std::string& path) { return DownloadPatiently(packages, reporter, uri, path); }};
   const Status made = source.Prepare(manifest, hooks);
   if (!made) {
-    reporter.Send(kFailed,
-                  Joined({std::to_string(static_cast<int>(made.error().code)), made.error().message}));
+    reporter.Send(kFailed, std::string(1, static_cast<char>(made.error().code)) + made.error().message);
     return 1;
   }
   reporter.Send(kDone, "");
@@ -174,24 +158,22 @@ Isolation IsolationOf(const v1::Manifest& manifest) {
 
 Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest& manifest, int lock_fd,
                                        Observer& observer) {
-  std::array<int, 2> pipe{};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  UniqueFd ours(pipe[0]);
-  const UniqueFd theirs(pipe[1]);
-  fcntl(ours.get(), F_SETFL, O_NONBLOCK);
+  TY_TRY(Pipe pipe, MakePipe());
+  fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
   TY_TRY(Cgroup cgroup, MakeLimits(manifest));
   SandboxPlan plan{.function = [&source, &manifest] { return Prepare(source, manifest); },
                    .isolation = IsolationOf(manifest),
                    .stdout_fd = STDERR_FILENO,
                    .stderr_fd = STDERR_FILENO,
-                   .result_fd = theirs.get(),
+                   .result_fd = pipe.write.get(),
                    .procs_fds = cgroup.ProcsFds(),
                    .cgroup_directory = cgroup.directory(),
                    .lock_fd = lock_fd,
                    .function_holds_lock = true};  // so that tools that pull images have it, too
   EndGroup end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan, true);
   TY_TRY(Sandbox sandbox, Sandbox::Start(plan));
-  return Preparation(std::move(cgroup), std::move(end_group), std::move(sandbox), std::move(ours), observer);
+  return Preparation(std::move(cgroup), std::move(end_group), std::move(sandbox), std::move(pipe.read),
+                     observer);
 }
 
 void Preparation::Take(std::string_view message) {
@@ -207,12 +189,11 @@ void Preparation::Take(std::string_view message) {
       return;
     }
     case kDone: outcome_ = Status(); return;
-    case kFailed: {
-      const std::vector<std::string> parts = Parts(content);
-      if (parts.size() == 2)
-        outcome_ = std::unexpected(Error{static_cast<Code>(std::stoi(parts[0])), parts[1], {}});
+    case kFailed:
+      if (!content.empty())
+        outcome_ =
+            std::unexpected(Error{static_cast<Code>(content.front()), std::string(content.substr(1)), {}});
       return;
-    }
     default: return;
   }
 }

@@ -19,15 +19,16 @@ std::string_view Literal(std::string_view text) {
   return text.substr(0, end + 1);
 }
 
+using Part = boost::json::string_view;
 using boost::system::error_code;
 
 constexpr std::size_t kPathNameBytesMax = 100;
 
-/// What boost.json's parser reports, as a tree. Strings, keys and numbers may come in parts.
+/// What boost.json's parser reports, as a tree; public names and values are those of its handler concept.
+/// Strings, keys and numbers may come in parts.
 class TreeBuilder {
  public:
-  static constexpr std::size_t max_object_size =
-      SIZE_MAX;  // names and values below are boost.json's handler concept
+  static constexpr std::size_t max_object_size = SIZE_MAX;
   static constexpr std::size_t max_array_size = SIZE_MAX;
   static constexpr std::size_t max_key_size = SIZE_MAX;
   static constexpr std::size_t max_string_size = SIZE_MAX;
@@ -40,28 +41,24 @@ class TreeBuilder {
   bool on_object_end(std::size_t, error_code&) { return Close(); }
   bool on_array_begin(error_code& error) { return Open(JsonValue::Kind::kArray, error); }
   bool on_array_end(std::size_t, error_code&) { return Close(); }
-  bool on_key_part(boost::json::string_view part, std::size_t, error_code&) { return Part(name_, part); }
-  bool on_key(boost::json::string_view part, std::size_t, error_code&) { return Part(name_, part); }
-  bool on_string_part(boost::json::string_view part, std::size_t, error_code&) { return Part(text_, part); }
-  bool on_string(boost::json::string_view part, std::size_t, error_code& error) {
-    Part(text_, part);
+  bool on_key_part(Part part, std::size_t, error_code&) { return Append(name_, part); }
+  bool on_key(Part part, std::size_t, error_code&) { return Append(name_, part); }
+  bool on_string_part(Part part, std::size_t, error_code&) { return Append(text_, part); }
+  bool on_string(Part part, std::size_t, error_code& error) {
+    Append(text_, part);
     return Add(JsonValue::Kind::kString, error);
   }
-  bool on_number_part(boost::json::string_view part, error_code&) { return Part(text_, part); }
-  bool on_int64(std::int64_t, boost::json::string_view part, error_code& error) {
-    return Number(part, error);
-  }
-  bool on_uint64(std::uint64_t, boost::json::string_view part, error_code& error) {
-    return Number(part, error);
-  }
-  bool on_double(double, boost::json::string_view part, error_code& error) { return Number(part, error); }
+  bool on_number_part(Part part, error_code&) { return Append(text_, part); }
+  bool on_int64(std::int64_t, Part part, error_code& error) { return Number(part, error); }
+  bool on_uint64(std::uint64_t, Part part, error_code& error) { return Number(part, error); }
+  bool on_double(double, Part part, error_code& error) { return Number(part, error); }
   bool on_bool(bool value, error_code& error) {
     text_ = value ? "true" : "false";
     return Add(JsonValue::Kind::kBool, error);
   }
   bool on_null(error_code& error) { return Add(JsonValue::Kind::kNull, error); }
-  bool on_comment_part(boost::json::string_view, error_code&) { return true; }
-  bool on_comment(boost::json::string_view, error_code&) { return true; }
+  bool on_comment_part(Part, error_code&) { return true; }
+  bool on_comment(Part, error_code&) { return true; }
 
   [[nodiscard]] JsonValue Take() { return std::move(root_); }
   [[nodiscard]] bool too_many() const noexcept { return too_many_; }
@@ -77,12 +74,12 @@ class TreeBuilder {
   }
 
  private:
-  static bool Part(std::string& into, boost::json::string_view part) {
+  static bool Append(std::string& into, Part part) {
     into.append(part.data(), part.size());
     return true;
   }
-  bool Number(boost::json::string_view part, error_code& error) {
-    Part(text_, part);
+  bool Number(Part part, error_code& error) {
+    Append(text_, part);
     return Add(JsonValue::Kind::kNumber, error);
   }
   bool Count(error_code& error) {
@@ -93,13 +90,7 @@ class TreeBuilder {
   }
   bool Add(JsonValue::Kind kind, error_code& error) {
     if (!Count(error)) return false;
-    JsonValue value{
-        .kind = kind, .name = std::exchange(name_, {}), .text = std::exchange(text_, {}), .children = {}};
-    if (open_.empty()) {
-      root_ = std::move(value);
-    } else {
-      open_.back().children.push_back(std::move(value));
-    }
+    Put({.kind = kind, .name = std::exchange(name_, {}), .text = std::exchange(text_, {}), .children = {}});
     return true;
   }
   bool Open(JsonValue::Kind kind, error_code& error) {
@@ -110,12 +101,16 @@ class TreeBuilder {
   bool Close() {
     JsonValue closed = std::move(open_.back());
     open_.pop_back();
-    if (open_.empty()) {
-      root_ = std::move(closed);
-    } else {
-      open_.back().children.push_back(std::move(closed));
-    }
+    Put(std::move(closed));
     return true;
+  }
+  /// Into the innermost open object or array.
+  void Put(JsonValue value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else {
+      open_.back().children.push_back(std::move(value));
+    }
   }
 
   std::size_t values_left_;
@@ -224,15 +219,10 @@ std::string CompactJson(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   std::string out;
   out.reserve(text.size());
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\' && i + 1 < text.size()) {
-      out.append(text.substr(i++, 2));
-      continue;
-    }
-    if (c == '"') in_string = !in_string;
-    if (in_string || !kBlanks.contains(c)) out.push_back(c);
+  while (!text.empty()) {
+    const std::string_view token = text.front() == '"' ? Literal(text) : text.substr(0, 1);
+    if (!kBlanks.contains(token.front())) out.append(token);
+    text.remove_prefix(token.size());
   }
   return out;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/sqlite/rows.h"
-#include "stores/logs/chunk_walk.h"
+#include "stores/logs/chunk_search.h"
 #include "stores/logs/line_view.h"
 #include "stores/logs/log_database.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "stores/logs/chunk_lines.h"
-#include "stores/logs/chunk_walk.h"
+#include "stores/logs/chunk_search.h"
 #include "stores/logs/line_view.h"
 #include "stores/logs/log_database.h"
 

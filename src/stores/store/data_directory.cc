@@ -8,7 +8,6 @@
 #include <array>
 #include <boost/json.hpp>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
@@ -18,11 +17,15 @@
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
 #include "base/number.h"
+#include "base/wire/json_members.h"
 
 namespace trainyard::store {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t kSmallFileBytesMax = 64 * 1024;
+constexpr std::size_t kCommandBytesMax = 64;
 constexpr mode_t kPermissions = 07777;
 constexpr mode_t kOthers = 077;
 constexpr mode_t kOwnersFolder = 0700;
@@ -59,14 +62,12 @@ Result<mode_t> SetMode(const std::string& path, mode_t mode, bool follow = false
 
 /// Another account's lock on a database would stop the server, and its contents include everybody's logs.
 Status NarrowDatabases(const std::string& path) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
+  TY_TRY(const std::vector<fs::path> entries, EntriesOf(path));
+  for (const fs::path& entry : entries) {
+    const std::string name = entry.filename();
     const bool is_database = name.ends_with(".db") || name.ends_with(".db-wal") || name.ends_with(".db-shm");
-    if (is_database) TY_RETURN_IF_ERROR(SetMode(entry->path().string(), kOwnersFile));
+    if (is_database) TY_RETURN_IF_ERROR(SetMode(entry, kOwnersFile));
   }
-  if (error) return std::unexpected(ErrnoError(error.value(), "read " + path));
   return {};
 }
 
@@ -88,27 +89,28 @@ Status MakeAllFolders(const std::string& path) {
     const std::string name = path + "/" + folder.name;
     TY_RETURN_IF_ERROR(MakeFolders(name));
     std::error_code error;
-    const bool behind_link = std::filesystem::is_symlink(path + "/environments", error);
+    const bool behind_link = fs::is_symlink(path + "/environments", error);
     if (behind_link && std::string_view(folder.name).starts_with("environments")) continue;
     TY_RETURN_IF_ERROR(SetMode(name, folder.mode));
   }
   return {};
 }
 
+/// What Announce() wrote; empty if that cannot be read.
+boost::json::object ReadPresence(const std::string& file) {
+  const Result<std::string> text = ReadFile(file, kSmallFileBytesMax);
+  return wire::ParseJsonObject(text.value_or("")).value_or(boost::json::object());
+}
+
 /// Describes what has the lock: the server named in server.json, if it is one of the processes that have it
 /// open.
 std::string WhoHasIt(const std::string& path) {
   const std::vector<pid_t> holders = ProcessesWith(path + "/run/lock");
-  const Result<std::string> text = ReadFile(path + "/run/server.json", kSmallFileBytesMax);
-  boost::system::error_code error;
-  const boost::json::value json = boost::json::parse(text.value_or(""), error);
-  if (error || !json.is_object()) return DescribeHolders(holders);
-  const boost::json::value* url = json.as_object().if_contains("url");
-  const boost::json::value* pid = json.as_object().if_contains("pid");
-  if (url == nullptr || !url->is_string() || pid == nullptr || !pid->is_int64() ||
-      std::ranges::find(holders, pid->as_int64()) == holders.end())
-    return DescribeHolders(holders);
-  return "process " + std::to_string(pid->as_int64()) + " at " + std::string(url->as_string());
+  const boost::json::object server = ReadPresence(path + "/run/server.json");
+  const std::string url = wire::TextIn(server, "url");
+  const std::int64_t pid = wire::NumberIn(server, "pid");
+  if (url.empty() || std::ranges::find(holders, pid) == holders.end()) return DescribeHolders(holders);
+  return "process " + std::to_string(pid) + " at " + url;
 }
 
 /// Overwrites the file's existing bytes. That is not safe against a kill, but works on a full disk.
@@ -120,26 +122,18 @@ Status Overwrite(const std::string& path, const std::string& text) {
   return {};
 }
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t kCommandBytesMax = 64;
-
 bool HasOpen(const fs::path& process, const struct stat& file) {
-  std::error_code error;
-  for (fs::directory_iterator entry(process / "fd", error), end; !error && entry != end;
-       entry.increment(error)) {
+  return std::ranges::any_of(PathsIn(process / "fd"), [&file](const fs::path& descriptor) {
     struct stat opened{};
-    if (::stat(entry->path().c_str(), &opened) == 0 && opened.st_dev == file.st_dev &&
-        opened.st_ino == file.st_ino)
-      return true;
-  }
-  return false;
+    return ::stat(descriptor.c_str(), &opened) == 0 && opened.st_dev == file.st_dev &&
+           opened.st_ino == file.st_ino;
+  });
 }
 
 }  // namespace
 
 Result<DataDirectory> DataDirectory::Open(const std::string& path) {
-  if (std::error_code error; std::filesystem::exists(path + "/restore-unfinished", error)) {
+  if (std::error_code error; fs::exists(path + "/restore-unfinished", error)) {
     return std::unexpected(
         FailedPrecondition("a backup was being restored to " + path +
                            " and is not complete: run trainyard admin restore again, which begins anew"));
@@ -162,7 +156,7 @@ Result<DataDirectory> DataDirectory::Open(const std::string& path) {
 
 std::string DataDirectory::environments_dir() const {
   std::error_code error;
-  std::filesystem::path resolved = std::filesystem::canonical(Path("environments"), error);
+  fs::path resolved = fs::canonical(Path("environments"), error);
   return error ? Path("environments") : resolved.string();
 }
 
@@ -199,33 +193,25 @@ Status DataDirectory::Announce(const Presence& presence) const {
 }
 
 DataDirectory::FormerPorts DataDirectory::ReadFormerPorts() const {
-  Result<std::string> text = ReadFile(Path("run/server.json"), kSmallFileBytesMax);
-  if (!text) return {};
-  boost::system::error_code error;
-  boost::json::value json = boost::json::parse(*text, error);
-  if (error || !json.is_object()) return {};
-  FormerPorts ports;
-  for (const auto& [name, port] : {std::pair("url", &ports.plain), std::pair("tls_url", &ports.tls)}) {
-    const boost::json::value* url = json.as_object().if_contains(name);
-    if (url == nullptr || !url->is_string()) continue;
-    const std::string_view address = url->as_string();
-    const std::string_view digits = address.substr(address.rfind(':') + 1);
-    std::from_chars(digits.data(), digits.data() + digits.size(), *port);
-  }
-  if (const boost::json::value* port = json.as_object().if_contains("replica_port"); port != nullptr)
-    ports.replicas = port->to_number<std::uint16_t>(error);
-  return ports;
+  const boost::json::object former = ReadPresence(Path("run/server.json"));
+  const auto port_of = [&former](std::string_view name) {
+    const std::string url = wire::TextIn(former, name);
+    return LeadingNumber<std::uint16_t>(std::string_view(url).substr(url.rfind(':') + 1)).value_or(0);
+  };
+  const std::int64_t replicas = wire::NumberIn(former, "replica_port");
+  return {.plain = port_of("url"),
+          .tls = port_of("tls_url"),
+          .replicas = std::in_range<std::uint16_t>(replicas) ? static_cast<std::uint16_t>(replicas)
+                                                             : std::uint16_t{0}};
 }
 
 std::vector<pid_t> ProcessesWith(const std::string& file) {
   std::vector<pid_t> found;
   struct stat status{};
   if (::stat(file.c_str(), &status) != 0) return found;
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename();
-    const std::optional<pid_t> pid = WholeNumber<pid_t>(name);
-    if (pid && *pid != ::getpid() && HasOpen(entry->path(), status)) found.push_back(*pid);
+  for (const fs::path& entry : PathsIn("/proc")) {
+    const std::optional<pid_t> pid = WholeNumber<pid_t>(entry.filename().string());
+    if (pid && *pid != ::getpid() && HasOpen(entry, status)) found.push_back(*pid);
   }
   return found;
 }

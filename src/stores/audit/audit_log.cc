@@ -128,11 +128,9 @@ bool AuditLog::State::Write() {
 void AuditLog::State::Drain() {
   if (!Write()) return DrainAfter(kRetryAfter);
   SyncLater();
-  bool is_nobody_unsaid = false;
-  const bool is_more = mailbox.With([&](Mailbox& mail) {
-    is_nobody_unsaid = mail.nobody > 0;
+  const auto [is_more, is_nobody_unsaid] = mailbox.With([](Mailbox& mail) {
     mail.is_drain_posted = !mail.events.empty() || mail.too_slow > 0;
-    return mail.is_drain_posted;
+    return std::pair(mail.is_drain_posted, mail.nobody > 0);
   });
   if (is_more) {
     DrainAfter(kGather);
@@ -175,10 +173,8 @@ void AuditLog::State::Finish() {
   is_closing = true;
   sync_timer.cancel();
   drain_timer.cancel();
-  bool goes_on = true;
-  while (goes_on) {
-    if (!Write()) break;
-    goes_on = mailbox.With([](const Mailbox& mail) { return !mail.events.empty() || mail.nobody > 0; });
+  const auto is_more = [](const Mailbox& mail) { return !mail.events.empty() || mail.nobody > 0; };
+  while (Write() && mailbox.With(is_more)) {
   }
   Sync();
   if (!lines.empty())

@@ -175,8 +175,7 @@ boost::asio::awaitable<void> MachineWatch::SampleForEver() {
 }
 
 boost::asio::awaitable<void> MachineWatch::SampleOnce() {
-  auto read = [] { return node::ReadMachineFigures(); };
-  const node::MachineFigures figures = co_await OnPool(looking_, std::move(read));
+  const node::MachineFigures figures = co_await OnPool(looking_, node::ReadMachineFigures);
   metrics::MachineSample sample{.time = parts_.clock.Now(),
                                 .cpu_utilization = node::BusyShare(sampled_, figures),
                                 .memory_utilization = node::MemoryShare(figures),
@@ -218,10 +217,9 @@ std::vector<std::optional<AnsweringDisks::Space>> AnsweringDisks::Look(
     if (!asked_.contains(folder)) asked_.emplace(folder, Begin(folder));
   std::vector<std::optional<Space>> spaces;
   for (const std::string& folder : folders) {
-    const auto asked = asked_.find(folder);
-    const bool has_answered =
-        asked != asked_.end() && asked->second.wait_until(deadline) == std::future_status::ready;
-    spaces.push_back(has_answered ? asked->second.get() : std::nullopt);
+    const Answer& asked = asked_.at(folder);
+    const bool has_answered = asked.wait_until(deadline) == std::future_status::ready;
+    spaces.push_back(has_answered ? asked.get() : std::nullopt);
   }
   std::erase_if(asked_, [](const auto& one) {
     return one.second.wait_for(std::chrono::seconds(0)) == std::future_status::ready;

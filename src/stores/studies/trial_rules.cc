@@ -73,10 +73,9 @@ void SetElapsed(const Trial& trial, Measurement& measurement, SysTime now) {
 /// The first of the study's metrics that is missing in the measurement; null if it has all.
 const std::string* LackedMetric(const tuning::StudySpec& spec, const Measurement& measurement) {
   for (const tuning::Objective& metric : spec.metrics) {
-    const bool has = std::ranges::any_of(measurement.metrics(), [&metric](const Measurement::Metric& given) {
-      return given.metric() == metric.name;
-    });
-    if (!has) return &metric.name;
+    const auto& given = measurement.metrics();
+    if (std::ranges::find(given, metric.name, &Measurement::Metric::metric) == given.end())
+      return &metric.name;
   }
   return nullptr;
 }
@@ -88,13 +87,17 @@ Status CheckFinal(const tuning::StudySpec& spec, const Measurement& measurement,
   return {};
 }
 
-/// The last measurement that has all of the study's metrics; null if there is none.
-const Measurement* LastComplete(const tuning::StudySpec& spec, const Trial& trial) {
-  for (auto at = trial.measurements().rbegin(); at != trial.measurements().rend(); ++at)
-    if (LackedMetric(spec, *at) == nullptr) return &*at;
-  return nullptr;
+/// The last measurement that has all of the study's metrics becomes the final one; false if there is none.
+bool TakeLastComplete(const tuning::StudySpec& spec, Trial& trial) {
+  for (auto at = trial.measurements().rbegin(); at != trial.measurements().rend(); ++at) {
+    if (LackedMetric(spec, *at) != nullptr) continue;
+    *trial.mutable_final_measurement() = *at;
+    return true;
+  }
+  return false;
 }
 
+/// Why TakeLastComplete() found none.
 std::string NoFinalMeasurement(const tuning::StudySpec& spec, const Trial& trial) {
   if (trial.measurements().empty())
     return "The trial has no measurement that could become its final one: give one, or mark the trial as "
@@ -105,9 +108,8 @@ std::string NoFinalMeasurement(const tuning::StudySpec& spec, const Trial& trial
     if (!reported.empty()) reported += ", ";
     reported += "'" + metric.metric() + "'";
   }
-  const std::string* lacked = LackedMetric(spec, last);
   return "No measurement of the trial has all metrics of the study: the last one lacks '" +
-         (lacked == nullptr ? std::string() : *lacked) + "' and has " + reported + ".";
+         *LackedMetric(spec, last) + "' and has " + reported + ".";
 }
 
 void End(Trial& trial, SysTime now) {
@@ -136,11 +138,8 @@ Result<Trial> MakeTrial(const tuning::StudySpec& spec, const Trial& asked, SysTi
   const bool has_result = asked.has_final_measurement() || asked.state() == Trial::COMPLETED;
   if (has_result && asked.state() != Trial::STATE_UNSPECIFIED && asked.state() != Trial::COMPLETED)
     return Invalid("trial.state", "A trial with a final measurement is COMPLETED.");
-  if (has_result && !asked.has_final_measurement()) {
-    const Measurement* last = LastComplete(spec, trial);
-    if (last == nullptr) return Invalid("trial.final_measurement", NoFinalMeasurement(spec, trial));
-    *trial.mutable_final_measurement() = *last;
-  }
+  if (has_result && !asked.has_final_measurement() && !TakeLastComplete(spec, trial))
+    return Invalid("trial.final_measurement", NoFinalMeasurement(spec, trial));
   if (asked.state() == Trial::STOPPING)
     return Invalid("trial.state", "A trial cannot be STOPPING from the beginning.");
   trial.set_state(Trial::REQUESTED);
@@ -183,11 +182,8 @@ Status Complete(const tuning::StudySpec& spec, Trial& trial, const ml::v1::Compl
     TY_RETURN_IF_ERROR(CheckFinal(spec, asked.final_measurement(), "final_measurement"));
     *trial.mutable_final_measurement() = asked.final_measurement();
     SetElapsed(trial, *trial.mutable_final_measurement(), now);
-  } else {
-    const Measurement* last = LastComplete(spec, trial);
-    if (last == nullptr)
-      return std::unexpected(FailedPrecondition(NoFinalMeasurement(spec, trial), "final_measurement"));
-    *trial.mutable_final_measurement() = *last;
+  } else if (!TakeLastComplete(spec, trial)) {
+    return std::unexpected(FailedPrecondition(NoFinalMeasurement(spec, trial), "final_measurement"));
   }
   End(trial, now);
   return {};

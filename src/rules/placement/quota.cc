@@ -57,8 +57,7 @@ bool IsHeld(std::string_view resource) { return !IsBytes(resource) && resource !
 
 /// The engines that count the resource.
 std::span<const std::string_view> EnginesOf(std::string_view resource) {
-  if (IsHeld(resource)) return kEngines;
-  return kNoEngine;
+  return IsHeld(resource) ? std::span<const std::string_view>(kEngines) : kNoEngine;
 }
 
 /// Nullopt: it is not such a number, or too large.
@@ -73,13 +72,6 @@ std::optional<std::int64_t> Number(std::string_view text, bool bytes) {
     return std::nullopt;
   return number * unit->bytes;
 }
-
-struct Parsed {
-  std::string subject;
-  std::string resource;
-  std::string engine;
-  std::int64_t limit = 0;
-};
 
 Status CheckSubject(std::string_view text, std::string_view subject) {
   const std::size_t colon = subject.find(':');
@@ -110,7 +102,7 @@ Status CheckEngine(std::string_view text, std::string_view resource, std::string
                "'" + std::string(engine) + "' is not one of " + List(kEngines) + Nearest(engine, kEngines));
 }
 
-Result<Parsed> ParseOne(std::string_view text) {
+Result<QuotaLimit> ParseOne(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   const std::size_t colon = text.substr(0, equals).rfind(':');
   if (equals == std::string_view::npos || colon == std::string_view::npos)
@@ -130,10 +122,10 @@ Result<Parsed> ParseOne(std::string_view text) {
   if (!limit)
     return Wrong(text, "'" + std::string(text.substr(equals + 1)) + "' is not a number" +
                            (bytes ? " of bytes, as 1000, 10GB or 1TiB" : ""));
-  return Parsed{.subject = std::string(subject),
-                .resource = std::string(resource),
-                .engine = std::string(engine),
-                .limit = *limit};
+  return QuotaLimit{.limit = *limit,
+                    .subject = std::string(subject),
+                    .resource = std::string(resource),
+                    .engine = std::string(engine)};
 }
 
 /// "project:*" for "project:research".
@@ -154,15 +146,10 @@ std::string QuotaLimit::Text() const {
 Result<Quotas> Quotas::Parse(std::span<const std::string> texts) {
   Quotas quotas;
   for (const std::string& text : texts) {
-    TY_TRY(Parsed one, ParseOne(text));
-    Key key{.subject = std::move(one.subject),
-            .resource = std::move(one.resource),
-            .engine = std::move(one.engine)};
-    const auto [place, is_new] = quotas.limits_.emplace(std::move(key), one.limit);
-    if (is_new) continue;
-    const Key& known = place->first;
-    return Wrong(text, known.subject + " has a quota of " + known.resource +
-                           (known.engine.empty() ? "" : " on " + known.engine) + " already");
+    TY_TRY(const QuotaLimit one, ParseOne(text));
+    if (quotas.limits_.emplace(Key{one.subject, one.resource, one.engine}, one.limit).second) continue;
+    return Wrong(text, one.subject + " has a quota of " + one.resource +
+                           (one.engine.empty() ? "" : " on " + one.engine) + " already");
   }
   return quotas;
 }
@@ -185,10 +172,9 @@ std::optional<QuotaLimit> Quotas::Of(std::string_view subject, std::string_view 
     for (const std::string_view where : {engine, std::string_view()}) {
       const auto found = limits_.find({name, std::string(resource), std::string(where)});
       if (found == limits_.end()) continue;
-      return QuotaLimit{.limit = found->second,
-                        .subject = name,
-                        .resource = std::string(resource),
-                        .engine = std::string(where)};
+      const auto& [key, limit] = *found;
+      return QuotaLimit{
+          .limit = limit, .subject = key.subject, .resource = key.resource, .engine = key.engine};
     }
   }
   return std::nullopt;

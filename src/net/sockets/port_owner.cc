@@ -13,7 +13,7 @@
 
 #include "base/async/file.h"
 #include "base/process/account_name.h"
-#include "net/access/peer_uid.h"
+#include "net/access/tcp_table.h"
 
 namespace trainyard::sockets {
 

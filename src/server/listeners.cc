@@ -202,21 +202,16 @@ void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux:
   UniqueFd served(ends[0]);
   UniqueFd pumped(ends[1]);
   http::Peer peer{.kind = http::Peer::Kind::kUnix, .uid = ::geteuid(), .attempt = connection.attempt_id};
-  bool taken = false;
+  http::Server* server = nullptr;
   switch (connection.purpose) {
     case engine::RelayPurpose::kOutside: break;
-    case engine::RelayPurpose::kAttach:
-      taken = supervisors_.Adopt(std::move(served), std::move(peer), false);
-      break;
-    case engine::RelayPurpose::kReplica:
-      taken = replicas_.Adopt(std::move(served), std::move(peer), false);
-      break;
+    case engine::RelayPurpose::kAttach: server = &supervisors_; break;
+    case engine::RelayPurpose::kReplica: server = &replicas_; break;
     case engine::RelayPurpose::kFrontTls:
-    case engine::RelayPurpose::kFront:
-      taken = front_ && front_->server().Adopt(std::move(served), std::move(peer),
-                                               connection.purpose == engine::RelayPurpose::kFrontTls);
-      break;
+    case engine::RelayPurpose::kFront: server = front_ ? &front_->server() : nullptr; break;
   }
+  const bool is_tls = connection.purpose == engine::RelayPurpose::kFrontTls;
+  const bool taken = server != nullptr && server->Adopt(std::move(served), std::move(peer), is_tls);
   if (!taken) return stream->Reset();
   relays_.Spawn(mux::Pump(std::move(stream), std::move(pumped)));
 }

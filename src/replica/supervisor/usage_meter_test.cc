@@ -1,4 +1,4 @@
-#include "replica/supervisor/usage_watch.h"
+#include "replica/supervisor/usage_meter.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -50,13 +50,9 @@ bool GpusAllowed(std::string_view machine_type, const Accelerators& gpus) {
   return false;
 }
 
-bool IsGpu(AcceleratorConfig::Type type) {
-  return AcceleratorConfig::NVIDIA_TESLA_K80 <= type && type <= AcceleratorConfig::NVIDIA_TESLA_A100;
-}
+bool IsGpu(AcceleratorConfig::Type type) { return AcceleratorConfig::Type_Name(type).starts_with("NVIDIA_"); }
 
-bool IsTpu(AcceleratorConfig::Type type) {
-  return AcceleratorConfig::TPU_V2 <= type && type <= AcceleratorConfig::TPU_V4_POD;
-}
+bool IsTpu(AcceleratorConfig::Type type) { return AcceleratorConfig::Type_Name(type).starts_with("TPU_"); }
 
 double UnitsPerHour(const MachineType& machine, const Accelerators& accelerators) {
   if (machine.category != MachineType::Category::kComputeEngine) return machine.units_per_hour;

@@ -47,9 +47,9 @@ struct MachineType {
 /// cluster.md section 4). False for legacy types and TPUs.
 [[nodiscard]] bool GpusAllowed(std::string_view machine_type, const Accelerators& gpus);
 
-/// NVIDIA_TESLA_*.
+/// Whether its name begins with NVIDIA_.
 [[nodiscard]] bool IsGpu(AcceleratorConfig::Type type);
-/// TPU_V2, TPU_V3 and the pods.
+/// Whether its name begins with TPU_.
 [[nodiscard]] bool IsTpu(AcceleratorConfig::Type type);
 
 /// Training units per hour of one machine with the accelerators it uses (spec cluster.md section 8).

@@ -29,6 +29,16 @@ TEST(MachineType, LegacyTypesAreTheirEquivalentWithAccelerators) {
   EXPECT_EQ(FindMachineType("n1-highcpu-16")->memory_bytes(), 15461882266);  // 14.4 * 2^30
 }
 
+TEST(AcceleratorType, EveryOneIsAGpuOrATpu) {
+  for (int number = 0; number < AcceleratorConfig::Type_ARRAYSIZE; ++number) {
+    const auto type = static_cast<AcceleratorConfig::Type>(number);
+    const bool is_a_device = AcceleratorConfig::Type_IsValid(number) && number != 0;
+    EXPECT_EQ(IsGpu(type) + IsTpu(type), is_a_device ? 1 : 0) << AcceleratorConfig::Type_Name(type);
+  }
+  EXPECT_TRUE(IsGpu(AcceleratorConfig::NVIDIA_TESLA_A100));
+  EXPECT_TRUE(IsTpu(AcceleratorConfig::TPU_V4_POD));
+}
+
 struct Limit {
   AcceleratorConfig::Type type;
   double vcpus;

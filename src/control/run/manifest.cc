@@ -172,7 +172,7 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   *manifest.mutable_program() = MakeProgram(job, record);
   *manifest.mutable_limits() = MakeLimits(settings, job, record);
   manifest.set_host_name(HostNameOf(job, replica));
-  manifest.set_job_json(wire::PrintJsonProtoNames(jobs::WithoutVariables(input)));
+  manifest.set_job_json(wire::PrintJsonProtoNames(jobs::WithoutOwnFields(input)));
   SetVariables(input, manifest);
   manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
   manifest.set_metadata_host_name(MetadataHostName(settings.keys, manifest.attempt_id()));

@@ -230,7 +230,7 @@ Secrets TakeSecrets(ml::v1::Job& job) {
   return secrets;
 }
 
-ml::v1::TrainingInput WithoutVariables(ml::v1::TrainingInput input) {
+ml::v1::TrainingInput WithoutOwnFields(ml::v1::TrainingInput input) {
   input.clear_env();
   return input;
 }

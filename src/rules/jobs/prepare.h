@@ -53,8 +53,8 @@ using Secrets = std::map<std::string, std::string>;
 /// Removes the values of the secrets from the job and returns them; their names stay in the job.
 [[nodiscard]] Secrets TakeSecrets(ml::v1::Job& job);
 
-/// The job's input for TF_CONFIG: only fields that Google's service has. The program has its variables.
-[[nodiscard]] ml::v1::TrainingInput WithoutVariables(ml::v1::TrainingInput input);
+/// The job's input for TF_CONFIG: without the fields that only Trainyard has. A new one must be cleared here.
+[[nodiscard]] ml::v1::TrainingInput WithoutOwnFields(ml::v1::TrainingInput input);
 
 // The API's output fields of a job that runs a built-in algorithm. Pure: any thread. Source: spec
 // algorithms.md section 1.

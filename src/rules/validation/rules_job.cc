@@ -85,7 +85,7 @@ Status Size(const Job& job, const ValidationContext&) {
   if (!groups) return {};
   std::size_t hosts = 0;
   for (const cluster::ReplicaGroup& group : *groups) hosts += static_cast<std::size_t>(group.count);
-  const std::size_t bytes = QuotedBytes(wire::PrintJsonProtoNames(WithoutVariables(input))) + kFrameBytesMax +
+  const std::size_t bytes = QuotedBytes(wire::PrintJsonProtoNames(WithoutOwnFields(input))) + kFrameBytesMax +
                             hosts * kHostBytesMax;
   if (bytes <= kVariableBytesMax) return {};
   return Invalid("job.training_input",

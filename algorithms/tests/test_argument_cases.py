@@ -1,4 +1,4 @@
-"""The cases that the server's own check is tried with, too (src/algorithms/check_arguments_test.cc)."""
+"""The cases that the server's own check is tried with, too (src/rules/algorithms/check_arguments_test.cc)."""
 
 import json
 from pathlib import Path

@@ -18,7 +18,7 @@ class Problem {
 };
 
 /// Functions 1 to 24: BBOB, any dimension from 2. 101 to 105: mixed spaces, whose dimension is their own (any
-/// number will do). From 201: tables (problems/table.h), also with a dimension of their own.
+/// number will do). From 201: tables (table.h), also with a dimension of their own.
 [[nodiscard]] bool IsProblem(int function, int dimension);
 [[nodiscard]] std::unique_ptr<Problem> MakeProblem(int function, int dimension, std::uint64_t instance);
 

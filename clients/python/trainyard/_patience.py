@@ -7,7 +7,7 @@ from typing import Callable, Optional, TypeVar
 
 from trainyard._errors import Error, Unreachable
 
-PATIENCE_S = 30.0  # as that of the command's logs: kReconnectMax in src/cli/jobs/stream_logs_tail.cc
+PATIENCE_S = 30.0  # as that of the command's logs: kReconnectMax in src/cli/jobs/stream_logs.cc
 _FIRST_PAUSE_S = 0.05
 _PAUSE_MAX_S = 2.0
 

@@ -1,5 +1,5 @@
 // The filter of jobs.list as a text that buttons and the reader both change. Pure. The language is the server's
-// (docs/api.md); only terms of the form PATH=VALUE at the top level, joined by AND, are understood here: others stay.
+// (docs/requests.md); only terms of the form PATH=VALUE at the top level, joined by AND, are understood here: others stay.
 import type { JobSummaryJson } from "proto/control/v1/job_rows_pb";
 import { time } from "./format.ts";
 

@@ -21,7 +21,7 @@ namespace trainyard::cli {
 /// from, below FOLDER; without it, below a folder of the job's name.
 [[nodiscard]] ExitStatus DownloadJob(const CommandSession& session);
 
-/// `jobs tensorboard JOB [-- FLAGS]`: becomes TensorBoard (find_tensorboard.h) on the job's folder, which
+/// `jobs tensorboard JOB [-- FLAGS]`: becomes TensorBoard (tensorboard.cc) on the job's folder, which
 /// prints its address. Where the folder's files cannot be read on this machine, TensorBoard runs on copies of
 /// its event files, which are kept as long as they are (event_mirror.h) and go when it ends. kNotFound: there
 /// is no TensorBoard.

@@ -29,8 +29,8 @@
 namespace trainyard::control {
 
 /// Turns a request into a job's record: every check of jobs.create, in the documented order
-/// (jobs/validate.h), then the look-ups: the runtime version, the packages, the images, the buckets. Stores
-/// nothing. Loop thread only.
+/// (rules/validation/validate.h), then the look-ups: the runtime version, the packages, the images, the
+/// buckets. Stores nothing. Loop thread only.
 class JobMaker {
  public:
   /// The program that runs containers.

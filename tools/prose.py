@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails when prose in Markdown is wider than 110 columns (tables, code blocks and the targets of links may be), when a page of docs/ is
-missing in its index, or when a comment begins without a subject ("Of", "Whose", "Those", "Where", "Who") or has a phrase of DIALECT."""
+missing in its index, when a README of src/ or a checklist names a file that does not exist, or when a comment begins without a subject
+("Of", "Whose", "Those", "Where", "Who") or has a phrase of DIALECT."""
 import pathlib
 import re
 import subprocess
@@ -9,6 +10,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS_MAX = 110
 SOURCES = ("*.cc", "*.h", "*.proto")
+GUIDES = ("src/*README.md", "docs/checklists/*.md")
+NAMED_FILE = re.compile(r"`([\w*][\w./*-]*\.(?:h|cc)|(?:src|docs|data|console|tests)/[\w./*-]+)(?=[` ])")
 COMMENT = re.compile(r"^[^\"\n]*?//[/!<]*[ \t]*(.*)$", re.MULTILINE)
 HEADLESS = re.compile(r"(?:Of|Whose|Those|Where|Who)\b")
 DIALECT = re.compile(r"\b(?:can(?:not)? be had|(?:is|are|was|were) had|to be had|refused by name|sent away|sends? away|a gift|at last|in vain"
@@ -52,11 +55,21 @@ def unlisted_pages():
     return sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md" and f"]({path.name})" not in index)
 
 
+def missing_files(page, root=ROOT):
+    """(number, name) of each source, or path below the root, that the page names in backticks and that does not exist: in its own
+    directory, in src/ or in the root. A star is a glob."""
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        for name in NAMED_FILE.findall(line):
+            if not any(next(place.glob(name), None) for place in (page.parent, root / "src", root)):
+                yield number, name
+
+
 def main():
     paths = listed("*.md")
     problems = [f"{path}:{number}: {columns} columns, the limit is {COLUMNS_MAX}: wrap it"
                 for path in paths for number, columns in wide_lines((ROOT / path).read_text(encoding="utf-8"))]
     problems += [f"docs/README.md: a line about {name} is missing" for name in unlisted_pages()]
+    problems += [f"{path}:{number}: there is no file {name}" for path in listed(*GUIDES) for number, name in missing_files(ROOT / path)]
     sources = listed(*SOURCES)
     problems += [f"{path}:{number}: no subject, or a phrase that strangers do not know: {comment}"
                  for path in sources for number, comment in clipped_comments((ROOT / path).read_text(encoding="utf-8"))]

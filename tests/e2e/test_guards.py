@@ -130,6 +130,17 @@ def test_comments_in_our_old_dialect_are_found():
     assert list(prose.clipped_comments(text)) == [(1, "Of one project."), (2, "Who asks."), (6, "What cannot be had is named.")]
 
 
+def test_a_page_that_names_a_file_which_is_gone_is_found(tmp_path):
+    room = tmp_path / "src/net/http"
+    room.mkdir(parents=True)
+    for file in ("server.h", "server_test.cc"):
+        (room / file).touch()
+    page = room / "README.md"
+    page.write_text("`server.h` `net/http/server.h` `src/net/http` `server.h::Serve` `other.txt`\n`gone.h` `src/net/*/*_test.cc`\n"
+                    "`src/net/gone` x `tests/gone.py --update` `*_gone.cc` gone.h\n")
+    assert list(prose.missing_files(page, tmp_path)) == [(2, "gone.h"), (3, "src/net/gone"), (3, "tests/gone.py"), (3, "*_gone.cc")]
+
+
 def test_a_benchmark_that_is_none_is_refused_before_anything_is_built():
     run = subprocess.run([sys.executable, ROOT / "bench/run.py", "--build", "none", "--check-names", "jobs", "tunnig"],
                          capture_output=True, text=True)

@@ -196,7 +196,7 @@ def test_a_registry_that_dies_in_the_middle(cache, images, make_registry, cuttin
     proxy = cutting_proxy(registry, 4 << 20)
     uri = proxy.reference(registry.push(images["heavy"]))
     refused = cache.refused("images", "pull", uri)
-    assert "broke" in refused and proxy.cuts >= 3, refused
+    assert "closed the connection too early" in refused and proxy.cuts >= 3, refused
     assert "Pulling the image again" in refused
     assert cache.list() == [] and cache.leftovers() == []
     kept = {path.name: path.stat().st_ino for path in (cache.images / "blobs/sha256").iterdir()}

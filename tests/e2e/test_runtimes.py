@@ -142,7 +142,7 @@ def test_install_list_describe_remove(tmp_path, index, tool):
     assert list(pathlib.Path(seen["folder"]).glob("lib/python3.11/site-packages/demo_one/__pycache__/*.pyc")), "no bytecode"
     assert "demo-one==1.0" in command(tmp_path, "describe", "demo", tool=tool).stdout
     again = command(tmp_path, "install", "demo", tool=tool)
-    assert again.returncode == 0 and "is installed already" in again.stderr and index.downloads == 1
+    assert again.returncode == 0 and "is already installed" in again.stderr and index.downloads == 1
     removed = command(tmp_path, "remove", "demo", tool=tool)
     assert removed.returncode == 0 and removed.stderr.startswith("Removed demo ("), removed.stderr
     assert not pathlib.Path(seen["folder"]).exists() and state(tmp_path, "demo", tool)["state"] == "can be built"
@@ -394,7 +394,8 @@ def test_a_python_comes_from_an_image_and_a_running_server_notices(tmp_path, ima
         assert server.wait("before")["state"] == "SUCCEEDED"
         assert server.texts("before", "service")[4] == (
             "runtime version 3.1 asks for Python 3.7, which this machine does not have; running with runtime version 4.1 "
-            "(Python 3.11) instead. To install it here: trainyard runtimes install 3.1 --from-image python:3.7-slim"), server.texts("before", "service")
+            "(Python 3.11) instead. To install it here: trainyard runtimes install 3.1 --from-image python:3.7-slim"), \
+            server.texts("before", "service")
         refused = server.trainyard("runtimes", "install", "3.1", "--from-image", registry.push(images["busybox"]), "--data", data)
         assert refused.returncode == 1 and refused.stderr.strip().endswith("has no Python 3.7. It has none."), refused.stderr
         done = server.trainyard("runtimes", "install", "3.1", "--from-image", reference, "--data", data)
@@ -446,7 +447,7 @@ def test_a_version_without_a_pip_that_can_be_had_is_built_and_says_so(tmp_path):
 
 
 @pytest.mark.parametrize("version, said", [
-    ("1.4", "1.4 needs Python 2.7 or 3.5, for which current tools install no packages. Jobs that name it run with runtime version 2.15 "
+    ("1.4", "1.4 needs Python 2.7 or 3.5, for which current tools install no packages. Jobs that request it run with runtime version 2.15 "
             "(Python 3.11)."),
     ("2.4", "uv: No download found for request: cpython-3.7. Take it from a container image: trainyard runtimes install 2.4 --from-image "
             "python:3.7-slim")])

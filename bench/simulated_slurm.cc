@@ -105,8 +105,8 @@ void SimulatedCluster::PrintOne(std::string& text, std::int64_t id, const Job& j
     default: state = "COMPLETED"; break;
   }
   text += std::to_string(id);
-  for (const std::string_view field : {state, nodes, std::string_view("N/A"), std::string_view(job.name),
-                                       std::string_view(job.comment), reason}) {
+  for (const std::string_view field : {state, nodes, std::string_view("N/A"), std::string_view("N/A"),
+                                       std::string_view(job.name), std::string_view(job.comment), reason}) {
     text += '|';
     text += field;
   }
@@ -114,7 +114,7 @@ void SimulatedCluster::PrintOne(std::string& text, std::int64_t id, const Job& j
 }
 
 std::string SimulatedCluster::Print(std::optional<std::int64_t> id) const {
-  std::string text = "JOBID|STATE|NODELIST|START_TIME|NAME|COMMENT|REASON\n";
+  std::string text = "JOBID|STATE|NODELIST|START_TIME|SUBMIT_TIME|NAME|COMMENT|REASON\n";
   if (!id) {
     for (const auto& [one, job] : jobs_) PrintOne(text, one, job);
   } else if (const auto job = jobs_.find(*id); job != jobs_.end()) {

@@ -213,10 +213,10 @@ void Phases::Run() {
 void MeasureFloors(Sizes sizes) {
   SimulatedClock clock;
   SimulatedSlurm slurm(sizes.nodes, clock);
-  std::string text = "JOBID|STATE|NODELIST|START_TIME|NAME|COMMENT|REASON\n";
+  std::string text = "JOBID|STATE|NODELIST|START_TIME|SUBMIT_TIME|NAME|COMMENT|REASON\n";
   for (int uid = 1; uid <= sizes.gangs; ++uid) {
-    text += std::to_string(uid) + "|PENDING||N/A|" + slurm::JobName(kInstallation, FirstOf(uid).gang) + "|" +
-            slurm::Comment(FirstOf(uid)) + "|Priority\n";
+    text += std::to_string(uid) + "|PENDING||N/A|N/A|" + slurm::JobName(kInstallation, FirstOf(uid).gang) +
+            "|" + slurm::Comment(FirstOf(uid)) + "|Priority\n";
   }
   double begin = ThreadSeconds();
   const auto jobs = slurm::ParseJobList(text);

@@ -19,7 +19,7 @@ TOOLS = pathlib.Path(__file__).resolve().parent
 FOLDER = "/tmp/record-slurm"  # in ROOT
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 REST_VERSIONS = range(38, 43)
-JOB_FORMAT = "%A|%T|%N|%S|%j|%k|%r"  # as src/rules/slurm/job_list.h has it
+JOB_FORMAT = "%A|%T|%N|%S|%V|%j|%k|%r"  # as src/rules/slurm/job_list.h has it
 NODE_FORMAT = "%P|%N|%c|%m|%l|%a|%t|%o|%G"  # as src/rules/slurm/node_list.h has it
 PARTITIONS = {"night": "MaxTime=60 State=UP", "down": "State=DOWN", "closed": "State=INACTIVE", "theirs": "AllowAccounts=lab State=UP",
               "group": "AllowGroups=daemon State=UP", "few": "MaxNodes=1 State=UP"}

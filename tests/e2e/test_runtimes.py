@@ -156,7 +156,7 @@ def test_a_broken_download_is_named_and_leaves_nothing(tmp_path, index, tool):
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ERROR: (trainyard.runtimes.install)") and "demo" in last.split(")", 1)[1], done.stderr
-    assert "broke off" in last and "demo_one" in last.replace("-", "_"), done.stderr
+    assert "is incomplete or damaged" in last and "demo_one" in last.replace("-", "_"), done.stderr
     assert state(tmp_path, "demo", tool)["state"] == "can be built"
     assert not list((tmp_path / "environments/runtimes").glob("demo-*/*"))
     index.cut = False

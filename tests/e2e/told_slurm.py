@@ -8,7 +8,7 @@ import subprocess
 from trainyard_server import PROGRAM, wait_for
 
 NODES = "PARTITION|NODELIST|CPUS|MEMORY|TIMELIMIT|AVAIL|STATE|NODE_ADDR|GRES\n"
-JOBS = "JOBID|STATE|NODELIST|START_TIME|NAME|COMMENT|REASON\n"
+JOBS = "JOBID|STATE|NODELIST|START_TIME|SUBMIT_TIME|NAME|COMMENT|REASON\n"
 ID = 40  # of the job that is submitted
 TOOLS = {
     "sinfo": 'cat "$here/nodes"',

@@ -135,8 +135,8 @@ const ListedJob* Telling(Found found) {
   const ListedJob* telling = nullptr;
   for (const ListedJob& job : found) {
     if (job.state == JobState::kEnding || !HasEnded(job.state)) continue;
-    const bool says_more = telling == nullptr || telling->state == JobState::kCancelled ||
-                           telling->state == JobState::kForgotten || telling->state == JobState::kOver;
+    const bool says_more =
+        telling == nullptr || IsCancelled(telling->state) || telling->state == JobState::kOver;
     if (says_more) telling = &job;
   }
   return telling;
@@ -159,6 +159,7 @@ End AtTimeLimit(const ListedJob& job) {
 End EndOf(const ListedJob& job) {
   const std::string name = JobOfSlurm(job);
   switch (job.state) {
+    case JobState::kCancelledAtStart:
     case JobState::kCancelled: return {placement::RoomEnd::kCancelled, name + " was cancelled in Slurm."};
     case JobState::kForgotten:
       return {placement::RoomEnd::kLost,
@@ -191,7 +192,9 @@ Verdict JudgeMissing(SlurmGang& gang, const Sight& sight) {
   return Resubmit{.words = {.reason = reason, .unblock = "It is submitted again."}, .at_once = true};
 }
 
-Verdict JudgeEnded(const SlurmGang& gang, const ListedJob& job) {
+Verdict JudgeEnded(const SlurmGang& gang, ListedJob job) {
+  if (job.state == JobState::kCancelledAtStart && gang.stage != GangStage::kGranted)
+    job.state = JobState::kForgotten;
   // If the agents were told about the limit in time, they ended before it and the job is COMPLETED.
   End end = gang.at_time_limit && job.state == JobState::kOver ? AtTimeLimit(job) : EndOf(job);
   const bool is_for_the_job =

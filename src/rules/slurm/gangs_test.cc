@@ -184,6 +184,8 @@ TEST_F(GangsTest, HowItEndsInSlurmIsSaid) {
             "The job 40 of Slurm used more memory than it asked for."},
         Row{JobState::kCancelled, placement::RoomEnd::kCancelled,
             "The job 40 of Slurm was cancelled in Slurm."},
+        Row{JobState::kCancelledAtStart, placement::RoomEnd::kCancelled,
+            "The job 40 of Slurm was cancelled in Slurm."},
         Row{JobState::kForgotten, placement::RoomEnd::kLost,
             "The job 40 of Slurm was cancelled by Slurm itself, whose controller started again and had "
             "forgotten it."},
@@ -205,11 +207,14 @@ TEST_F(GangsTest, WhatIsCancelledInTheLineIsCancelled) {
 }
 
 TEST_F(GangsTest, WhatSlurmItselfCancelledIsSubmittedAgain) {
-  Submitted();
-  const auto actions = List({Job(40, JobState::kForgotten)});
-  EXPECT_THAT(Of<TakeBack>(actions), IsEmpty());
-  Pass(60);
-  EXPECT_THAT(Of<Submit>(Next()), ElementsAre(Submit{kSecond}));
+  for (const JobState state : {JobState::kForgotten, JobState::kCancelledAtStart}) {
+    gangs_ = Gangs("1f3a");
+    is_asked_ = false;
+    Submitted();
+    EXPECT_THAT(Of<TakeBack>(List({Job(40, state)})), IsEmpty());
+    Pass(60);
+    EXPECT_THAT(Of<Submit>(Next()), ElementsAre(Submit{kSecond}));
+  }
 }
 
 TEST_F(GangsTest, WhoseComponentsEndIsCancelledWhole) {

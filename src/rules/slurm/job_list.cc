@@ -51,13 +51,13 @@ std::optional<SysTime> ParseUtc(std::string_view text) {
 }
 
 std::optional<ListedJob> ParseLine(std::string_view line) {
-  std::array<std::string_view, 6> fields;
+  std::array<std::string_view, 7> fields;
   for (std::string_view& field : fields) {
     const std::optional<std::string_view> taken = Take(line);
     if (!taken) return std::nullopt;
     field = *taken;
   }
-  const auto [id, state, nodes, started, name, comment] = fields;
+  const auto [id, state, nodes, started, submitted, name, comment] = fields;
   ListedJob job{.name = std::string(name),
                 .comment = std::string(comment),
                 .state = ParseJobState(state),
@@ -66,7 +66,10 @@ std::optional<ListedJob> ParseLine(std::string_view line) {
                 .reason = std::string(line)};
   const auto [rest, error] = std::from_chars(id.data(), id.data() + id.size(), job.id);
   if (error != std::errc() || rest != id.data() + id.size() || job.id < 1) return std::nullopt;
-  if (job.state == JobState::kCancelled) job.started = ParseUtc(started).value_or(SysTime());
+  if (job.state == JobState::kCancelled) {
+    job.started = ParseUtc(started).value_or(SysTime());
+    job.submitted = ParseUtc(submitted).value_or(SysTime());
+  }
   return job;
 }
 
@@ -107,14 +110,14 @@ std::optional<SysTime> ParseControllerStart(std::string_view printed) {
 }
 
 bool MayBeCancelledBySlurm(const ListedJob& job, SysTime now) {
-  return job.state == JobState::kCancelled && job.started > now - kCancelledRecently;
+  return job.state == JobState::kCancelled && !job.nodes.empty() && job.started > now - kCancelledRecently;
 }
 
 void MarkForgotten(std::span<ListedJob> jobs, SysTime controller_start) {
   for (ListedJob& job : jobs) {
-    if (job.state == JobState::kCancelled && job.started >= controller_start &&
-        job.started <= controller_start + kAfterStart)
-      job.state = JobState::kForgotten;
+    const bool is_early = job.started >= controller_start && job.started <= controller_start + kAfterStart;
+    if (job.state != JobState::kCancelled || job.nodes.empty() || !is_early) continue;
+    job.state = job.submitted < controller_start ? JobState::kForgotten : JobState::kCancelledAtStart;
   }
 }
 

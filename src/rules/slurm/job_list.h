@@ -17,18 +17,19 @@ namespace trainyard::slurm {
 /// The state of a Slurm job, as far as gangs need it. Pure: any thread. Source: docs/slurm.md, "States";
 /// squeue(1), "JOB STATE CODES".
 enum class JobState {
-  kPending,      ///< PENDING, CONFIGURING, REQUEUED, REQUEUE_HOLD, SPECIAL_EXIT, RESV_DEL_HOLD: it waits
-  kRunning,      ///< RUNNING, SIGNALING, STAGE_OUT, RESIZING
-  kSuspended,    ///< SUSPENDED, STOPPED: it keeps its nodes and does nothing
-  kEnding,       ///< COMPLETING: the outcome is not known yet
-  kOver,         ///< COMPLETED, FAILED, LAUNCH_FAILED, RECONFIG_FAIL, REVOKED, or an unknown state
-  kCancelled,    ///< CANCELLED
-  kForgotten,    ///< CANCELLED, by Slurm itself: see MarkForgotten
-  kTimeLimit,    ///< TIMEOUT
-  kDeadline,     ///< DEADLINE
-  kNodeLost,     ///< NODE_FAIL, BOOT_FAIL
-  kPreempted,    ///< PREEMPTED
-  kOutOfMemory,  ///< OUT_OF_MEMORY
+  kPending,           ///< PENDING, CONFIGURING, REQUEUED, REQUEUE_HOLD, SPECIAL_EXIT, RESV_DEL_HOLD: it waits
+  kRunning,           ///< RUNNING, SIGNALING, STAGE_OUT, RESIZING
+  kSuspended,         ///< SUSPENDED, STOPPED: it keeps its nodes and does nothing
+  kEnding,            ///< COMPLETING: the outcome is not known yet
+  kOver,              ///< COMPLETED, FAILED, LAUNCH_FAILED, RECONFIG_FAIL, REVOKED, or an unknown state
+  kCancelled,         ///< CANCELLED
+  kForgotten,         ///< CANCELLED, by Slurm itself: see MarkForgotten
+  kCancelledAtStart,  ///< CANCELLED; by Slurm itself, unless all agents of the job have connected
+  kTimeLimit,         ///< TIMEOUT
+  kDeadline,          ///< DEADLINE
+  kNodeLost,          ///< NODE_FAIL, BOOT_FAIL
+  kPreempted,         ///< PREEMPTED
+  kOutOfMemory,       ///< OUT_OF_MEMORY
 };
 
 /// `state` as %T of squeue and JobState= of scontrol print it.
@@ -39,9 +40,15 @@ enum class JobState {
   return state != JobState::kPending && state != JobState::kRunning && state != JobState::kSuspended;
 }
 
+/// Whether Slurm calls the job CANCELLED, whoever did it.
+[[nodiscard]] constexpr bool IsCancelled(JobState state) {
+  return state == JobState::kCancelled || state == JobState::kForgotten ||
+         state == JobState::kCancelledAtStart;
+}
+
 /// The fields of each job: the format of `squeue -o`, the same in all versions. Names and comments of others'
 /// jobs may have any character, so they come after the safe fields.
-inline constexpr std::string_view kJobFormat = "%A|%T|%N|%S|%j|%k|%r";
+inline constexpr std::string_view kJobFormat = "%A|%T|%N|%S|%V|%j|%k|%r";
 
 /// A Slurm job; each component of a heterogeneous job is one.
 struct ListedJob {
@@ -53,6 +60,7 @@ struct ListedJob {
   std::string nodes;       ///< "node[1-3]"; empty: none yet
   std::string reason;      ///< why it waits, or why it ended
   SysTime started{};       ///< of a job that was cancelled: when Slurm started it; zero: not known
+  SysTime submitted{};     ///< of a job that was cancelled
   friend bool operator==(const ListedJob&, const ListedJob&) = default;
 };
 
@@ -68,11 +76,11 @@ struct ListedJob {
 /// asking since when the controller runs.
 [[nodiscard]] bool MayBeCancelledBySlurm(const ListedJob& job, SysTime now);
 
-/// Marks the jobs that Slurm itself has cancelled (kForgotten). A controller that is killed forgets the
-/// changes of its last seconds. It then sees a job that runs as one that waits, and starts it again. The node
-/// refuses the second start, because the job still runs there or was just aborted, and cancels the job
-/// (slurmd's _launch_job_fail, seen with 22.05). So a job that was started soon after its controller and is
-/// cancelled was not cancelled by a person.
+/// Marks the jobs that Slurm itself has cancelled, or may have. A controller that is killed forgets the
+/// changes of its last seconds. It then starts a job that runs a second time, or gives the job's id to
+/// another one. The node refuses the start, because that id runs there or was just aborted, and cancels the
+/// job (slurmd's _launch_job_fail, seen with 22.05). A job that was submitted before its controller began,
+/// and started soon afterwards, becomes kForgotten; one that was submitted later, kCancelledAtStart.
 void MarkForgotten(std::span<ListedJob> jobs, SysTime controller_start);
 
 }  // namespace trainyard::slurm

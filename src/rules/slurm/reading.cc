@@ -14,7 +14,7 @@ void OwnCancels::Note(std::span<const std::int64_t> ids, SysTime now) {
 
 void OwnCancels::TellApart(std::span<ListedJob> jobs) const {
   for (ListedJob& job : jobs) {
-    if (job.state != JobState::kCancelled && job.state != JobState::kForgotten) continue;
+    if (!IsCancelled(job.state)) continue;
     if (noted_.contains(job.id) || before_.contains(job.id)) job.state = JobState::kOver;
   }
 }

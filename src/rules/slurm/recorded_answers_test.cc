@@ -36,7 +36,7 @@ std::string Recorded(const std::string& file) {
   return text.str();
 }
 
-/// A recorded list of squeue. Those that were recorded before START_TIME was requested get the column,
+/// A recorded list of squeue. Those that were recorded before times were requested get their columns,
 /// without a time.
 std::string RecordedList(const std::string& file) {
   const std::string text = Recorded(file);
@@ -47,7 +47,7 @@ std::string RecordedList(const std::string& file) {
   for (bool is_header = true; std::getline(recorded, line); is_header = false) {
     std::size_t bar = line.find('|');
     for (int field = 1; field < 3 && bar != std::string::npos; ++field) bar = line.find('|', bar + 1);
-    if (bar != std::string::npos) line.insert(bar + 1, is_header ? "START_TIME|" : "N/A|");
+    if (bar != std::string::npos) line.insert(bar + 1, is_header ? "START_TIME|SUBMIT_TIME|" : "N/A|N/A|");
     list += line + "\n";
   }
   return list;

@@ -427,11 +427,11 @@ def test_only_named_buckets_of_the_real_service_are_reached(make_server):
 
     theirs = "/storage/v1/b/theirs/o/a"
     for verb in ("rewriteTo", "copyTo"):
-        assert "gs://other is not one of" in refused(api.call("POST", f"{theirs}/{verb}/b/other/o/b", json={}))
-        assert "gs://own is not one of" in refused(api.call("POST", f"{theirs}/{verb}/b/own/o/b", json={}))
+        assert "gs://other is not a bucket of the real Cloud Storage" in refused(api.call("POST", f"{theirs}/{verb}/b/other/o/b", json={}))
+        assert "gs://own is not a bucket of the real Cloud Storage" in refused(api.call("POST", f"{theirs}/{verb}/b/own/o/b", json={}))
         text = refused(api.call("POST", f"/storage/v1/b/own/o/object/{verb}/b/theirs/o/b", json={}))
         assert "gs://theirs is a bucket of the real Cloud Storage" in text
-    assert "gs://other is not one of" in refused(
+    assert "gs://other is not a bucket of the real Cloud Storage" in refused(
         api.call("POST", "/upload/storage/v1/b/theirs/o?uploadType=media&name=x", headers={"x-goog-copy-source": "/other/a"}, data=b""))
 
     def raw(path):

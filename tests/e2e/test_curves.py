@@ -133,7 +133,7 @@ def test_images_and_texts(server):
     assert text.headers["Content-Type"] == "text/plain; charset=utf-8" and text.content.decode() == texts[0]["text"]
     (bad,) = [item for item in items if item["run"] == "bad"]
     refused = server.request("GET", bad["uri"])
-    assert refused.status_code == 400 and "no PNG" in refused.text, refused.text
+    assert refused.status_code == 400 and "not a PNG" in refused.text, refused.text
     for path, status in (("?tag=samples&step=9", 404), ("?tag=samples&step=x", 400), ("?step=1", 400)):
         assert server.request("GET", JOBS + "j/summaries:read" + path).status_code == status, path
 

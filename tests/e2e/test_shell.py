@@ -67,7 +67,7 @@ def test_the_command_types_what_it_is_given(server, running):
     assert done.returncode == 7, done
     assert "at=cmle-training-worker-" in done.stdout
     unknown = server.trainyard("jobs", "shell", "open", "ps-replica-0")
-    assert unknown.returncode == 1 and "these have: master-replica-0, worker-replica-0" in unknown.stderr
+    assert unknown.returncode == 1 and "shells are available in: master-replica-0, worker-replica-0" in unknown.stderr
 
 
 def test_the_command_on_a_terminal(server, running):

@@ -94,8 +94,8 @@ def start_victim(server, upload):
 
 # name: the status, and a part of what the answer says
 REFUSED = dict.fromkeys(("create", "cancel", "override", "patch", "set_policy", "get_policy", "status", "shell", "maintain", "metrics"),
-                        (403, "program in a replica"))
-REFUSED |= {"attach": (404, ""), "batch": (200, "program in a replica")}
+                        (403, "Programs in replicas may not do this"))
+REFUSED |= {"attach": (404, ""), "batch": (200, "Programs in replicas may not do this")}
 
 
 @pytest.mark.parametrize("network", ["host", "isolated"])

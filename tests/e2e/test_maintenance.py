@@ -16,7 +16,7 @@ def test_maintenance_moves_a_replica_that_goes_on_from_its_checkpoint(server, up
     server.wait_for_text("moved", "worker runs from step 0")
     moved = server.trainyard("jobs", "maintain", "moved", "worker-replica-0")
     assert moved.returncode == 0, moved.stderr
-    assert "[worker-replica-0] of job [moved] is being stopped and starts again" in moved.stderr
+    assert "[worker-replica-0] of job [moved] is being restarted" in moved.stderr
     server.wait_for_text("moved", "worker runs from step 7")
     texts = server.texts("moved", "worker-replica-0")
     order = [texts.index(next(text for text in texts if text.startswith(start))) for start in

@@ -36,7 +36,7 @@ class ToldSlurm:
 
     def says(self, *jobs):
         """Of the account's jobs: (state, nodes), and another id where it is not the one that was submitted."""
-        lines = ["|".join([str(more[0] if more else ID), state, nodes, self.option("job-name"), self.option("comment"), "None"])
+        lines = ["|".join([str(more[0] if more else ID), state, nodes, "N/A", "N/A", self.option("job-name"), self.option("comment"), "None"])
                  for state, nodes, *more in jobs]
         part = self.folder / "jobs.part"
         part.write_text(JOBS + "".join(line + "\n" for line in lines))

@@ -108,7 +108,8 @@ TEST_F(RealBucketsTest, RefusesWhatReachesFurther) {
   const auto refused = Send(Method::kPost, "/storage/v1/b/theirs/o/a/rewriteTo/b/other/o/b", "{}");
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->status, 403);
-  EXPECT_NE(refused->body.find("gs://other is not a bucket of the real Cloud Storage"), std::string::npos) << refused->body;
+  EXPECT_NE(refused->body.find("gs://other is not a bucket of the real Cloud Storage"), std::string::npos)
+      << refused->body;
   EXPECT_EQ(Send(Method::kGet, "/storage/v1/b/theirs/..%2Fother/o")->status, 400);
   EXPECT_EQ(Send(Method::kPost, "/storage/v1/b/theirs/o/a/copyTo/b/theirs/o/b", "{}")->status, 200);
 }

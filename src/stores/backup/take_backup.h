@@ -32,10 +32,10 @@ struct BackupProgress {
 };
 
 /// Copies a data directory while its server runs: all databases as of one instant after the call, then
-/// uploads, objects and the rest (backup_folder.h). It contains everything that the server had answered before the
-/// call. The target directory must not exist, be empty, or contain an unfinished backup; until everything is
-/// on disk it is marked as unfinished. Blocks until it is finished: call it on a separate thread. `tell` is
-/// called on that thread.
+/// uploads, objects and the rest (backup_folder.h). It contains everything that the server had answered
+/// before the call. The target directory must not exist, be empty, or contain an unfinished backup; until
+/// everything is on disk it is marked as unfinished. Blocks until it is finished: call it on a separate
+/// thread. `tell` is called on that thread.
 ///
 /// Errors: kInvalidArgument with field "directory"; those of MarkedFolder::Take; kCancelled: `stop` was
 /// requested; kResourceExhausted: the disk is full. docs/adr/0044-operating.md.

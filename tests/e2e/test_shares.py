@@ -88,7 +88,7 @@ def test_two_projects_share_one_gpu_by_what_they_used(make_server, submit):
     for project, job_id in (("a", "a_1"), ("a", "a_2"), ("b", "b_1"), ("b", "b_2")):
         submit(server, project, job_id, "print", "here", **ONE_T4)
     wait_for_reason(server, "b", "b_1", "Waiting for 1 NVIDIA_TESLA_T4: 1 of 1 are in use by hog.")
-    reason = wait_for_reason(server, "a", "a_1", "First comes project b")["reason"]
+    reason = wait_for_reason(server, "a", "a_1", "Next is project b")["reason"]
     # Of which it used more depends on how many CPUs this machine has.
     assert re.fullmatch(r"Waiting for its turn: 1 job before it, b_1 is next\. Next is project b: it used 0 % of the recent "
                         r"[GC]PU time, yours 100 %\.", reason), reason

@@ -18,7 +18,7 @@
 
 namespace trainyard::cli {
 
-/// What a command has access to that needs no server. All references outlive the command; one thread.
+/// The inputs and outputs of a command that needs no server. All references outlive the command; one thread.
 struct LocalSession {
   const Arguments& arguments;
   const SettingSources& sources;

@@ -24,7 +24,7 @@ using boost::system::error_code;
 
 constexpr std::size_t kPathNameBytesMax = 100;
 
-/// What boost.json's parser reports, as a tree; public names and values are those of its handler concept.
+/// Builds a tree from the events of boost.json's parser. Its public names are those of the handler concept.
 /// Strings, keys and numbers may come in parts.
 class TreeBuilder {
  public:

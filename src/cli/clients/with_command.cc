@@ -44,7 +44,7 @@ namespace v1 = replica::v1;
 constexpr int kTlsPort = 443;
 constexpr int kPlainPort = 80;
 
-/// What a replica is told of its front, for this one.
+/// The manifest with the addresses that a replica would get, for a command that runs here.
 v1::Manifest ManifestOf(const ServerNote& note, const std::string& project) {
   v1::Manifest manifest;
   manifest.set_project(project);
@@ -67,7 +67,7 @@ constexpr std::array<const char*, 7> kLeadingPast = {"GOOGLE_CLOUD_UNIVERSE_DOMA
                                                      "CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING",
                                                      "GOOGLE_APPLICATION_CREDENTIALS",
                                                      "BOTO_PATH"};
-/// What suits a replica and no user: the answers of prompts, curl's own settings file.
+/// Variables that a replica needs and a user does not want: no prompts, and curl's settings file.
 constexpr std::array<const char*, 2> kReplicasOnly = {"CLOUDSDK_CORE_DISABLE_PROMPTS", "CURL_HOME"};
 
 void LogGcloudIn(const std::string& token_file, VariableChanges& variables) {
@@ -102,7 +102,7 @@ GoogleView MakeGoogleView(const ServerNote& note, const std::string& data_dir, c
   variables["BOTO_CONFIG"] = own.boto_file.empty() ? shared_boto : own.boto_file;
   variables["GCE_METADATA_HOST"] = variables["GCE_METADATA_ROOT"] = std::string(wire::kGoogleMetadataHost);
   variables["GCE_METADATA_IP"] = front.address();
-  // What gcloud keeps of its user's login stays out of it, and as it is.
+  // The command does not use or change the login that gcloud has stored for this user.
   if (own.token_file.empty())
     variables["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = "true";
   else

@@ -26,7 +26,7 @@ using Json = wire::JsonValue;
 [[nodiscard]] const Json* FindMember(const Json& object, std::string_view path);
 /// The text of the string, number or bool at a path; empty if there is none.
 [[nodiscard]] std::string TextAt(const Json& object, std::string_view path);
-/// What the list or object at a path has; empty if there is none.
+/// Returns the elements of the list or object at a path; empty if there is none.
 [[nodiscard]] const std::vector<Json>& ListAt(const Json& object, std::string_view path);
 /// Sets a member at a dotted path. Creates the objects on the path and replaces any other value there.
 void SetMember(Json& object, std::string_view path, Json value);

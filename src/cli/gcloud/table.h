@@ -33,8 +33,8 @@ enum class Colour { kNone, kBold, kRed, kGreen, kYellow, kBlue };
 /// The text in a colour, as terminals read it (ECMA-48); unchanged for kNone. Pure: any thread.
 [[nodiscard]] std::string Painted(std::string_view text, Colour colour);
 
-/// What a cell of a table or the first word of a log line means at a glance: states of jobs and trials,
-/// "(best)", severities.
+/// Returns the colour of a table cell or of the first word of a log line: states of jobs and trials,
+/// "(best)" and severities have one.
 [[nodiscard]] Colour ColourOfCell(std::string_view cell);
 
 }  // namespace trainyard::cli

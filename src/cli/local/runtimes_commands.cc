@@ -51,7 +51,8 @@ fs::path FindEnvironmentsDir(const Arguments& arguments, const SettingSources& s
   return error ? folder : resolved;
 }
 
-/// What a running server says; nothing: none answers, or it does not know the question.
+/// Asks a running server for its runtimes. Returns nothing if no server answers or it is too old to know the
+/// request.
 Result<std::optional<Json>> AskServer(const CommandSession& session) {
   const ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard/v1/runtimes"};
   const Result<ApiResponse> answer = session.client.Send(request);

@@ -155,7 +155,7 @@ const Command kCommands[] = {
                           "algorithms describe gcr.io/cloud-ml-algos/boosted_trees:latest"},
      .run = DescribeAlgorithm},
     {.spec = {.path = "algorithms list",
-              .summary = "List the built-in algorithms, which train without code of one's own.",
+              .summary = "List the built-in algorithms, for which no trainer code is needed.",
               .flags = kCommonFlags,
               .examples = "algorithms list"},
      .run = ListAlgorithms},

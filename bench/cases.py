@@ -11,13 +11,13 @@ import sys
 import time
 import urllib.parse
 
-import pairs
 import peers
 from access_cases import access
 from console_cases import console
 from floods import floods
 from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
+from import_cases import imports, trials
 from retention_cases import retention
 from slurm_cases import slurm, slurm_simulation
 from tuning_cases import tuning, tuning_trials
@@ -27,8 +27,6 @@ HISTORY = int(os.environ.get("BENCH_HISTORY", "1000000"))
 
 def start(bench, rounds=60):
     """Submit to first user instruction, one job after the other, over one connection."""
-    if bench.beside:
-        return pairs.start(bench)
     server = bench.server("start")
     uri = bench.warm(server)
     python, answers = [], []
@@ -73,8 +71,6 @@ def line_of(server, job_id, prefix):
 
 def creates(bench, count=20000):
     """Creates alone: the jobs stay in the queue."""
-    if bench.beside:
-        return pairs.creates(bench)
     server = bench.server("creates")
     uri = bench.warm(server, native=True)
     bench.occupy(server, uri)
@@ -82,27 +78,38 @@ def creates(bench, count=20000):
     bench.row("durable creates per second (64 connections)", "5,000 (p99 20 ms)",
               f"{seen['per_second']:,.0f}/s, p50 {seen['p50_ms']} ms, p99 {seen['p99_ms']} ms",
               f"write and fdatasync of 4 KiB {1e3 / fdatasync_ms(bench):,.0f}/s")
-    server.kill()
-    begin = time.perf_counter()
-    server.start()
-    bench.row(f"serving again after kill -9, {count:,} unfinished jobs", "1 s", f"{(time.perf_counter() - begin) * 1e3:.0f} ms",
-              "bare start of the program " + program_start(bench))
     bench.stop(server)
+
+
+def takeover(bench, count=20000, rounds=5):
+    """From the start of the program to its answer about a job, while so many jobs have not ended."""
+    server = bench.server("takeover")
+    uri = bench.warm(server, native=True)
+    bench.occupy(server, uri)
+    bench.load(server, "POST", "/v1/projects/p/jobs", 64, count, bench.body("c", uri))
+    spent = []
+    for _ in range(rounds):
+        server.kill()
+        begin = time.perf_counter()
+        server.start()
+        assert server.get(f"c_{count - 1}")["state"] == "QUEUED"
+        spent.append(time.perf_counter() - begin)
+    bench.stop(server)
+    bench.row(f"serving again after kill -9, {count:,} unfinished jobs", "0.5 s", millis(spent),
+              "bare start of the program " + program_start(bench), costs=quantile(spent, 0.5))
 
 
 def program_start(bench):
     spent = []
     for _ in range(20):
         begin = time.perf_counter()
-        subprocess.run([bench.build / "trainyard", "version"], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([bench.program, "version"], stdout=subprocess.DEVNULL, check=True)
         spent.append(time.perf_counter() - begin)
     return millis(spent)
 
 
 def jobs(bench, count=500):
     """Trivial jobs, from the first create to the last end. The clock of the last end is the server's own record."""
-    if bench.beside:
-        return pairs.jobs(bench)
     server = bench.server("jobs")
     uri = bench.warm(server, native=True)
     begin = time.time()
@@ -117,8 +124,6 @@ def jobs(bench, count=500):
 
 def logs(bench, count=1_000_000):
     """One replica prints a million lines: from create to endTime, when all of them can be read."""
-    if bench.beside:
-        return pairs.logs(bench)
     for name, native in (("native", True), ("Python", False)):
         server = bench.server(f"logs-{name}")
         uri = bench.warm(server, native)
@@ -157,10 +162,11 @@ def tail(bench, count=200, idle=1000):
     close_all(same)
     bench.stop(server)
     bench.row("a line's way to a reader (print to entries:tail)", "p99 50 ms", millis(alone),
-              f"asking entries:list every 5 ms {millis(asked)}")
-    bench.row(f"the same beside {idle:,} tails of other jobs", "p99 50 ms", millis(crowd), f"each takes {each / 1024:.0f} KiB")
-    bench.row(f"the same beside {idle:,} tails of this job", "", millis(shared),
-              "each gets five batches a second")
+              f"asking entries:list every 5 ms {millis(asked)}", costs=quantile(alone, 0.5))
+    bench.row(f"the same beside {idle:,} tails of other jobs", "p99 50 ms", millis(crowd), f"each takes {each / 1024:.0f} KiB",
+              costs=quantile(crowd, 0.5))
+    bench.row(f"the same beside {idle:,} tails of this job", "50 ms", millis(shared), "they are served in rounds",
+              costs=quantile(shared, 0.5))
 
 
 def ticks(bench, server, uri, job_id, count, follow):
@@ -218,19 +224,16 @@ def memory(bench):
     uri = bench.warm(server, native=True)
     bench.create(server, "waiting", uri, args=["wait"])
     server.wait("waiting", lambda job: job["state"] == "RUNNING")
+    time.sleep(1.5)  # a second after the start it gives back the pages that only a start needs
     pid = next(pid for pid, words in bench.e2e.processes_with(f"{server.data}/attempts/") if " replica " in words
                and "trainyard-init" not in pathlib.Path(f"/proc/{pid}/comm").read_text())
     resident, anonymous = field(f"/proc/{pid}/status", "VmRSS"), field(f"/proc/{pid}/status", "RssAnon")
     shown = f"{resident / 2**20:.1f} MB, of it {anonymous / 2**20:.1f} MB its own (the rest is the program, shared)"
+    of_server = field(f"/proc/{server.process.pid}/status", "VmRSS")
     bench.stop(server)
-    bench.row("supervisor, resident", "8 MB", shown, f"server with one job {field_of_server(bench):.0f} MB")
-
-
-def field_of_server(bench):
-    server = bench.server("memory-server")
-    resident = field(f"/proc/{server.process.pid}/status", "VmRSS") / 2**20
-    bench.stop(server)
-    return resident
+    bench.row("supervisor, resident", "8 MB", shown, "", costs=resident)
+    bench.row("of it its own", "0.5 MB", f"{anonymous / 2**20:.1f} MB", "", costs=anonymous)
+    bench.row("server with one job, resident", "24 MB", f"{of_server / 2**20:.0f} MB", "", costs=of_server)
 
 
 def history(bench, rounds=2000):
@@ -241,7 +244,7 @@ def history(bench, rounds=2000):
     server.wait("runs", lambda job: job["state"] == "RUNNING")
     server.kill()
     # Only prepares: at the normal priority, whatever ours is.
-    subprocess.run(["chrt", "-o", "0", "nice", "-n", "10", bench.build / "bench/fill_history", server.data, str(HISTORY)], check=True)
+    subprocess.run(["chrt", "-o", "0", "nice", "-n", "10", bench.tool("fill_history"), server.data, str(HISTORY)], check=True)
     size = (server.data / "trainyard.db").stat().st_size / 2**20
     starts = []
     for _ in range(5):
@@ -258,12 +261,13 @@ def history(bench, rounds=2000):
     resident = field(f"/proc/{server.process.pid}/status", "VmRSS") / 2**20
     assert server.get("runs")["state"] == "RUNNING" and len(starts_of(server)) == 1, server.texts("runs")
     bench.stop(server)
-    bench.row(f"{HISTORY:,} finished jobs: resident after the pages below", "256 MB", f"{resident:.0f} MB", f"{size:,.0f} MB on disk")
+    bench.row(f"{HISTORY:,} finished jobs: resident after the pages below", "256 MB", f"{resident:.0f} MB", f"{size:,.0f} MB on disk",
+              costs=resident)
     bench.row("a page of 20 of them, filtered", "p99 10 ms",
               "; ".join(f"{name}: p50 {page['p50_ms']} ms, p99 {page['p99_ms']} ms" for name, page in figures.items()),
-              "two clients at once")
+              "two clients at once", costs=figures["all"]["p50_ms"])
     bench.row(f"serving again after kill -9, {HISTORY:,} jobs, one running (not restarted)", "1 s", millis(starts),
-              "bare start of the program " + program_start(bench))
+              "bare start of the program " + program_start(bench), costs=quantile(starts, 0.5))
 
 
 def starts_of(server):
@@ -272,14 +276,12 @@ def starts_of(server):
 
 def container_start(bench, attempts=100):
     """A cached image: the supervisor's start to the first instruction in the container, compared with the bare runtime."""
-    if bench.beside:
-        return pairs.container_start(bench)
     for name in ("crun", "runc"):
         runtime = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
         if not runtime or os.geteuid() != 0:
             print(f"container_start: {name} is not installed, or we are not root")
             continue
-        done = subprocess.run([bench.build / "bench/replica_bench", bench.native, str(attempts), runtime], cwd=bench.folder,
+        done = subprocess.run([bench.tool("replica_bench"), bench.native, str(attempts), runtime], cwd=bench.folder,
                               check=True, capture_output=True, text=True)
         bare, ours = re.findall(r"median +([0-9.]+) ms +p99 +([0-9.]+) ms", done.stdout)
         bench.row(f"container by {name}, warm image, to its first instruction", f"3x bare = {3 * float(bare[0]):.0f} ms",
@@ -290,11 +292,11 @@ def parts(bench):
     """Single parts, without the rest of the service; their output is kept as it is."""
     for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["log_lines_bench", bench.folder],
                     ["replica_bench", bench.native], ["doors_bench"], ["queue_bench"]):
-        done = subprocess.run([bench.build / "bench" / command[0], *command[1:]], cwd=bench.folder, check=True,
+        done = subprocess.run([bench.tool(command[0]), *command[1:]], cwd=bench.folder, check=True,
                               capture_output=True, text=True)
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
 
 
-ALL = (start, container_start, image_pull, creates, access, jobs, logs, tail, memory, history, retention, tuning, tuning_trials, slurm,
-       slurm_simulation, floods, console, parts)
+ALL = (start, imports, container_start, image_pull, creates, takeover, access, jobs, trials, logs, tail, memory, history, retention,
+       tuning, tuning_trials, slurm, slurm_simulation, floods, console, parts)
 CASES = {case.__name__: case for case in ALL}

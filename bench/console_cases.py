@@ -64,7 +64,7 @@ def history(bench, browser):
     """Lists and logs that are long."""
     server = bench.server("console")
     server.kill()
-    subprocess.run([bench.build / "bench/fill_history", server.data, str(JOBS), str(LINES)], check=True)
+    subprocess.run([bench.tool("fill_history"), server.data, str(JOBS), str(LINES)], check=True)
     server.start()
     url = f"{server.url}/ui/p/bench/jobs"
     painted, there, count, sent = browser.first(url, ROW)
@@ -75,11 +75,11 @@ def history(bench, browser):
     warm = painted_at(page)
     bench.row("console, first paint, cold", "200 ms", f"{painted:.0f} ms (warm {warm:.0f}); {count} requests, {sent / 1024:.0f} KiB",
               other_list(bench, browser))
-    bench.row(f"list of {JOBS:,} jobs, first rows", "300 ms", f"{there:.0f} ms", "as above")
+    bench.row(f"list of {JOBS:,} jobs, first rows", "300 ms", f"{there:.0f} ms", "as above", costs=there)
     scroll_list(bench, page)
     log = f"{url}/history_{JOBS - 1}/logs"
     _, there, _, _ = browser.first(log, LOG_ROW, rounds=3)
-    bench.row(f"log of {LINES:,} lines, first lines", "300 ms", f"{there:.0f} ms", "nothing that does it")
+    bench.row(f"log of {LINES:,} lines, first lines", "300 ms", f"{there:.0f} ms", "nothing that does it", costs=there)
     scroll_log(bench, browser, log)
     idle_pages(bench, browser, server, url)
     bench.stop(server)
@@ -145,7 +145,7 @@ def idle_pages(bench, browser, server, url):
     time.sleep(10)
     spent = (cpu_seconds(server.process.pid) - begin) / 10
     bench.row(f"{PAGES} pages of one browser that watch: the server", "32 KB a browser, CPU 0",
-              f"{more / 1024:.0f} KiB more (lists that were read, too), {spent * 100:.1f} % of a CPU", "")
+              f"{more / 1024:.0f} KiB more (lists that were read, too), {spent * 100:.1f} % of a CPU", "", costs=more)
     context.close()
 
 
@@ -187,7 +187,7 @@ def curves(bench, browser):
             _, drawn_ms, _, bytes_sent = browser.first(f"{url}/#timeseries", "scalar-card line-chart canvas", rounds=3)
             other = f"TensorBoard, 1,000 points of each: {drawn_ms:.0f} ms, {bytes_sent / 2**20:.1f} MiB"
     bench.row(f"{CURVES} curves of {POINTS:,} points, drawn", "0.5 s, 2 MB, heap 30 MB",
-              f"{there:.0f} ms (files not read yet: {first:.0f} ms), {sent / 2**20:.1f} MiB, heap {used / 1e6:.0f} MB", other)
+              f"{there:.0f} ms (files not read yet: {first:.0f} ms), {sent / 2**20:.1f} MiB, heap {used / 1e6:.0f} MB", other, costs=there)
     bench.stop(server)
 
 
@@ -206,7 +206,7 @@ def tail(bench, browser):
     page.wait_for_timeout(TAIL_S * 1000 - 5000)
     end = heap(page)
     bench.row(f"{TAIL_S} s of 1,000 lines/s, followed", "an hour: heap 20 MB", f"heap {begin / 1e6:.1f} MB, at the end {end / 1e6:.1f} MB",
-              frames(page))
+              frames(page), costs=end)
     server.cancel("chatty")
     server.wait("chatty")
     bench.stop(server)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import NamedTuple
 
 import requests
 
@@ -48,10 +49,23 @@ def machine(load):
     return f"{os.cpu_count()} CPUs, Linux {kernel}, {time.strftime('%Y-%m-%d')}, load before it {load:.2f}"
 
 
+class Lacks(Exception):
+    """What a case needs is not there."""
+
+
+class Row(NamedTuple):
+    what: str
+    budget: str
+    seen: str
+    beside: str
+    costs: float | None = None  # the figure, less is better: what two programs are compared by
+
+
 class Bench:
     def __init__(self, build, beside=None):
         """`beside`: another trainyard to compare with, for the cases that can run both in turn."""
         self.build = pathlib.Path(build).resolve()
+        self.program = self.build / "trainyard"  # that is measured
         self.beside = beside and pathlib.Path(beside).resolve()
         os.environ["TRAINYARD_PROGRAM"] = str(self.build / "trainyard")
         sys.path.insert(0, str(ROOT / "tests/e2e"))
@@ -63,9 +77,10 @@ class Bench:
         self.rows = []
         self.notes = []
         self.servers = []
+        self.native_servers = set()
 
-    def row(self, what, budget, seen, beside):
-        self.rows.append((what, budget, seen, beside))
+    def row(self, what, budget, seen, beside, costs=None):
+        self.rows.append(Row(what, budget, seen, beside, costs))
         print(f"{what}: {seen}   [budget {budget}; beside it: {beside}]", flush=True)
 
     def note(self, text):
@@ -81,8 +96,28 @@ class Bench:
         """The programs by name: this one, and the other one if there is one."""
         return {"this": self.build / "trainyard", **({"other": self.beside} if self.beside else {})}
 
-    def server(self, name, *flags, program=None):
-        server = self.e2e.Server(self.folder / name, *flags, program=program)
+    def rows_of(self, program, case):
+        """Runs the case with another program; its rows, which are not ours."""
+        ours = self.program, self.rows, self.notes, self.folder
+        self.program, self.rows, self.notes, self.folder = program, [], [], pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        try:
+            case(self)
+            return self.rows
+        finally:
+            for server in list(self.servers):
+                self.stop(server)
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.program, self.rows, self.notes, self.folder = ours
+
+    def tool(self, name):
+        """A program of the benchmarks that is built from the same code as the program that is measured."""
+        path = self.program.parent / "bench" / name
+        if not path.exists():
+            raise Lacks(f"{path} is not there")
+        return path
+
+    def server(self, name, *flags, program=None, environments=None):
+        server = self.e2e.Server(self.folder / name, *flags, program=program or self.program, environments=environments)
         server.session = requests.Session()  # one connection, as clients have
         self.servers.append(server)
         return server
@@ -90,6 +125,7 @@ class Bench:
     def stop(self, server):
         """Also ends whatever its jobs still run."""
         self.servers.remove(server)
+        self.native_servers.discard(server)
         server.stop()
         for pid, _ in self.e2e.processes_with(f"{server.data}/attempts/"):
             self.e2e.kill(pid)
@@ -113,6 +149,7 @@ class Bench:
             for python in (server.data / "environments/layers").glob("*/bin/python"):
                 python.unlink()
                 shutil.copy(self.native, python)
+            self.native_servers.add(server)
         return uri
 
     def create(self, server, job_id, uri=None, **training_input):
@@ -126,6 +163,8 @@ class Bench:
     def job(self, job_id, uri=None, **training_input):
         """The body of a create; with `uri` of the probe's package."""
         package = {"packageUris": [uri], **PYTHON} if uri else {}
+        if self.native_servers:  # a warm interpreter would be a fork of the Python that was replaced
+            package["env"] = [{"name": "TRAINYARD_WARM", "value": "0"}]
         return {"jobId": job_id, "trainingInput": {"region": "us-central1", **package, **training_input}}
 
     def occupy(self, server, uri, **training_input):

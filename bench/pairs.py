@@ -12,10 +12,53 @@ import time
 from statistics import median
 
 import peers
-from harness import ROOT, millis, quantile, seconds
+from floods import floods
+from harness import ROOT, Lacks, millis, quantile, seconds
 
 ADDED_MAX_MS = 1.0
 SAMPLES = 2_000  # of the bootstrap
+ROUNDS = 5  # of a case as a whole
+SHORT = {"start": 45, "creates": 5, "jobs": 5, "logs": 3}  # rounds of a short report
+
+
+def compare(bench, name, case, short):
+    """One case by both programs: by a comparison of its own, or as a whole by each in turn."""
+    own = OWN.get(name)
+    if own is floods:
+        floods(bench)
+    elif own:
+        own(bench, **({"rounds": SHORT[name]} if short and name in SHORT else {}))
+    else:
+        whole(bench, name, case)
+
+
+def whole(bench, name, case):
+    """The case as it is; what is compared are the figures of its rows."""
+    seen: dict[str, dict[str, list]] = {}
+    names = list(bench.programs())
+    try:
+        for number in range(ROUNDS):
+            for which in names if number % 2 == 0 else reversed(names):
+                for shown in bench.rows_of(bench.programs()[which], case):
+                    if shown.costs is not None:
+                        seen.setdefault(shown.what, {}).setdefault(which, []).append(shown)
+    except Lacks as missing:
+        print(f"{name}: not compared: {missing}")
+        return
+    if not seen:
+        print(f"{name}: not compared: it has no figure for it")
+    for what, rows in seen.items():
+        mine, other = ([shown.costs for shown in rows.get(which, [])] for which in names)
+        if len(mine) != len(other) or not all(other):
+            print(f"{what}: not compared: {len(mine)} and {len(other)} rounds have a figure")
+            continue
+        ratio, _ = intervals(mine, other)
+        ours, theirs = (sorted(rows[which], key=lambda shown: shown.costs)[len(mine) // 2].seen for which in names)
+        bench.row(what, "at most 3 % more than the other", f"{ours}: {shown_ratio(ratio)}", f"the other program: {theirs}")
+
+
+def shown_ratio(ratio):
+    return f"ratio in a round {ratio[0]:.3f} ({ratio[1]:.3f} to {ratio[2]:.3f}, 95 %)"
 
 
 def start(bench, rounds=300):
@@ -82,22 +125,22 @@ def rates(bench, what, rounds, measure, native=True, prepare=lambda server, uri:
         mine, other = in_turn(rounds, running, lambda server, number: measure(server, uris[server], number))
     ratio, _ = intervals(mine, other)
     bench.row(what, "at most 3 % slower than the other",
-              f"{millis(mine)}: ratio of medians {ratio[0]:.3f} ({ratio[1]:.3f} to {ratio[2]:.3f}, 95 %)",
+              f"{millis(mine)}: {shown_ratio(ratio)}",
               f"the other program, {len(other)} rounds in turn: {millis(other)}")
 
 
-def container_start(bench):
+def container_start(bench, rounds=100):
     """Submit to the first instruction in a container of an image that is here."""
     sys.path.insert(0, str(ROOT / "tests/e2e"))
     for runtime in ("crun", "runc"):
         path = shutil.which(runtime, path=os.environ["PATH"] + ":/usr/sbin")
         if path and shutil.which("skopeo") and shutil.which("docker-registry"):
-            containers(bench, runtime, path)
+            containers(bench, runtime, path, rounds)
         else:
             print(f"container_start: {runtime}, skopeo or docker-registry is not installed")
 
 
-def containers(bench, name, path, rounds=100):
+def containers(bench, name, path, rounds):
     import container_images
 
     images = container_images.Images(bench.folder / f"{name}/images")
@@ -181,17 +224,17 @@ def row(bench, what, mine, other):
         what,
         f"at most {ADDED_MAX_MS:.0f} ms more than the other",
         f"{millis(mine)}: {added[0]:+.2f} ms in a round ({added[1]:+.2f} to {added[2]:+.2f}, 95 %), "
-        f"ratio of medians {ratio[0]:.3f} ({ratio[1]:.3f} to {ratio[2]:.3f})",
+        f"{shown_ratio(ratio)}",
         f"the other program, {len(other)} rounds in turn: {millis(other)}",
     )
 
 
 def intervals(mine, other, seed=13):
-    """The ratio of the medians, and the median of what a round of ours took more (ms): each with its 95 %
+    """The medians of the rounds' ratios, and of what ours took more in a round (ms): each with its 95 %
     interval, found by resampling rounds."""
 
     def ratio(rounds):
-        return median([mine[number] for number in rounds]) / median([other[number] for number in rounds])
+        return median([mine[number] / other[number] for number in rounds])
 
     def added(rounds):
         return median([mine[number] - other[number] for number in rounds]) * 1e3
@@ -206,3 +249,8 @@ def intervals(mine, other, seed=13):
         )
         for figure in (ratio, added)
     ]
+
+
+OWN = {
+    case.__name__: case for case in (start, container_start, creates, jobs, logs, floods)
+}

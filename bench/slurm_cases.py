@@ -98,7 +98,8 @@ def starts(steps, log, rounds):
                     "`sbatch` of the same step + 50 ms",
                     f"{millis(own['ours'])}: {median:+.0f} ms in a round (quartiles {first:+.0f} to {third:+.0f})",
                     f"`sbatch` {millis(own['sbatch'])}; with that wait {millis(spent['ours'])}, `sbatch` {millis(spent['sbatch'])}, "
-                    f"`srun`, which does not wait so, {millis(spent['srun'])}")
+                    f"`srun`, which does not wait so, {millis(spent['srun'])}",
+                    costs=statistics.median(own["ours"]))
 
 
 def waited_for_a_pass(log):
@@ -164,7 +165,7 @@ def questions(bench, cluster, server, uri, count, turns, watched_s):
     bench.row(f"our questions to slurmctld, {count:,} jobs queued", "5 % of a CPU",
               f"{statistics.median(added):.2f} % (in {turns} turns {min(added):.2f} to {max(added):.2f}); "
               f"{asked:.0f} lists a minute, {took_ms:.0f} ms by its sdiag",
-              f"without us it uses {statistics.median(alone.shares):.2f} %")
+              f"without us it uses {statistics.median(alone.shares):.2f} %", costs=statistics.median(ours.shares))
     table = [f"{'requests to slurmctld a minute':40} {'with us':>8} {'ms':>8} {'without':>8} {'ms':>8}"]
     for name in sorted({*ours.requests, *alone.requests}):
         if ours.a_minute(name)[0] + alone.a_minute(name)[0] > 0:
@@ -174,19 +175,22 @@ def questions(bench, cluster, server, uri, count, turns, watched_s):
 
 def slurm_simulation(bench, gangs=100_000, nodes=10_000):
     """The engine's allocator between a simulated Slurm and simulated agents, on a simulated clock; all else is real."""
-    done = subprocess.run([bench.build / "bench/slurm_simulation_bench", bench.folder, str(gangs), str(nodes)], check=True,
+    done = subprocess.run([bench.tool("slurm_simulation_bench"), bench.folder, str(gangs), str(nodes)], check=True,
                           capture_output=True, text=True)
     seen = {name.strip(): float(value) for name, value in re.findall(r"^(.{72}) +([0-9.]+) ", done.stdout, re.MULTILINE)}
     with_jobs = f"{gangs:,} jobs queued, {nodes:,} simulated nodes"
     bench.row(f"{with_jobs}: the longest turn of the loop", "50 ms", f"{seen['the longest turn of the loop']:.1f} ms",
               f"a list of them printed and read, off the loop: {seen['CPU of printing and reading a list, off the loop']:.0f} ms; "
-              f"read alone {seen['floor: a list of that many jobs is read']:.0f} ms")
+              f"read alone {seen['floor: a list of that many jobs is read']:.0f} ms",
+              costs=seen["the longest turn of the loop"])
     bench.row(f"{with_jobs}: reservations, submissions, gangs that got room, a second", "",
               ", ".join(f"{seen[name]:,.0f}" for name in ("reservations per second of CPU, each asked what it waits for",
                                                           "submissions per second, durable", "gangs that had room, per second")),
               f"decisions alone {seen['gangs alone: decisions per second']:,.0f}/s; write and fdatasync of 4 KiB "
-              f"{seen['floor: write and fdatasync of 4 KiB']:,.0f}/s; sbatch takes some 300/s")
+              f"{seen['floor: write and fdatasync of 4 KiB']:,.0f}/s; sbatch takes some 300/s",
+              costs=1 / seen["reservations per second of CPU, each asked what it waits for"])
     bench.row(f"{with_jobs}: memory of a queued job", "", f"{seen['memory of a queued job, the simulated Slurm left out']:,.0f} bytes",
               f"of it the decisions' own {seen['gangs alone: memory of a gang']:,.0f}; resident more in all "
-              f"{seen['resident more than at first, the simulated Slurm left out']:,.0f} MiB")
+              f"{seen['resident more than at first, the simulated Slurm left out']:,.0f} MiB",
+              costs=seen["memory of a queued job, the simulated Slurm left out"])
     bench.note(f"slurm_simulation_bench:\n{done.stdout.rstrip()}")

@@ -47,7 +47,7 @@ asio::awaitable<void> CreateUntil(store::Journal& journal, SteadyClock::time_poi
     Event created;
     *created.mutable_created()->mutable_record() = record;
     const auto start = SteadyClock::now();
-    Result<std::int64_t> uid = co_await journal.Create(std::move(record), std::move(created));
+    Result<std::int64_t> uid = co_await journal.Create(std::move(record), std::vector<Event>{created});
     if (!uid) std::fprintf(stderr, "%s\n", uid.error().message.c_str()), std::exit(1);
     latencies.push_back(SecondsSince(start) * 1000);
   }

@@ -14,6 +14,7 @@ const common = {
   bundle: true,
   minify: true,
   format: "esm",
+  loader: { ".py": "text" }, // what a notebook is sent with: src/cli/run
   target: "es2022",
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",

@@ -62,6 +62,11 @@ newest_items() {
 } | gzip -9n | put usr/share/doc/trainyard/changelog.gz
 gzip -9nc "$top/CHANGELOG.md" | put usr/share/doc/trainyard/NEWS.md.gz
 install -D -m 644 "$here/copyright" "$doc/copyright"
+# The pages, with the folders in which their links find each other; without the screenshots.
+install -D -m 644 -t "$doc" "$top/README.md"
+install -D -m 644 -t "$doc/docs" "$top"/docs/*.md "$top"/docs/*.svg
+install -D -m 644 -t "$doc/docs/adr" "$top"/docs/adr/*.md
+install -D -m 644 -t "$doc/clients/python" "$top/clients/python/README.md"
 # The licences of what is linked in want to be passed on with it.
 while read -r library; do
   [[ -f /usr/share/doc/$library/copyright ]] || die "no licence of $library: is it installed?"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails when prose in Markdown is wider than 110 columns (tables, code blocks and the targets of links may be), when a page of docs/ is
-missing in its index, when a README of src/ or a checklist names a file that does not exist, or when a comment begins without a subject
-("Of", "Whose", "Those", "Where", "Who") or has a phrase of DIALECT."""
+missing in its index, when a README of src/ or a checklist names a file that does not exist, when a page names a `file::test` that does
+not exist, or when a comment begins without a subject ("Of", "Whose", "Those", "Where", "Who") or has a phrase of DIALECT."""
 import pathlib
 import re
 import subprocess
@@ -12,6 +12,7 @@ COLUMNS_MAX = 110
 SOURCES = ("*.cc", "*.h", "*.proto")
 GUIDES = ("src/*README.md", "docs/checklists/*.md")
 NAMED_FILE = re.compile(r"`([\w*][\w./*-]*\.(?:h|cc)|(?:src|docs|data|console|tests)/[\w./*-]+)(?=[` ])")
+NAMED_TEST = re.compile(r"`(\w+\.(?:py|cc))::([\w.]+)`")
 COMMENT = re.compile(r"^[^\"\n]*?//[/!<]*[ \t]*(.*)$", re.MULTILINE)
 HEADLESS = re.compile(r"(?:Of|Whose|Those|Where|Who)\b")
 DIALECT = re.compile(r"\b(?:can(?:not)? be had|(?:is|are|was|were) had|to be had|refused by name|sent away|sends? away|a gift|at last|in vain"
@@ -64,12 +65,24 @@ def missing_files(page, root=ROOT):
                 yield number, name
 
 
+def missing_tests(page, root=ROOT):
+    """(number, name) of each `file::test` that the page names and that is in no file of that name."""
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        for file, test in NAMED_TEST.findall(line):
+            suite, _, name = test.rpartition(".")
+            begins = f"({suite}, {name})" if suite else f"def {name}("
+            places = (root / "src").rglob(file) if suite else [root / "tests/e2e" / file]
+            if not any(place.exists() and begins in place.read_text(encoding="utf-8") for place in places):
+                yield number, f"{file}::{test}"
+
+
 def main():
     paths = listed("*.md")
     problems = [f"{path}:{number}: {columns} columns, the limit is {COLUMNS_MAX}: wrap it"
                 for path in paths for number, columns in wide_lines((ROOT / path).read_text(encoding="utf-8"))]
     problems += [f"docs/README.md: a line about {name} is missing" for name in unlisted_pages()]
     problems += [f"{path}:{number}: there is no file {name}" for path in listed(*GUIDES) for number, name in missing_files(ROOT / path)]
+    problems += [f"{path}:{number}: there is no test {name}" for path in paths for number, name in missing_tests(ROOT / path)]
     sources = listed(*SOURCES)
     problems += [f"{path}:{number}: no subject, or a phrase that strangers do not know: {comment}"
                  for path in sources for number, comment in clipped_comments((ROOT / path).read_text(encoding="utf-8"))]

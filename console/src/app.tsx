@@ -13,6 +13,7 @@ import { LoginPage } from "./pages/LoginPage.tsx";
 import { go, match, usePlace, type PageProps } from "./router.ts";
 import { address } from "./text/address.ts";
 import { titleOf } from "./text/title.ts";
+import { useHomeProject } from "./state/projects.ts";
 import { lastProject, SessionContext } from "./state/session.ts";
 
 type Page = ComponentType<PageProps>;
@@ -69,7 +70,7 @@ export function App() {
   if (session.data.authentication && (out || !session.data.principal || sessionSecret() === null)) return <LoginPage />;
   return (
     <SessionContext.Provider value={session.data}>
-      {place.path === "/" ? <Home session={session.data} /> : <Routed path={place.path} session={session.data} />}
+      {place.path === "/" ? <Home session={session.data} /> : <Routed path={place.path} />}
     </SessionContext.Provider>
   );
 }
@@ -83,11 +84,12 @@ function Home({ session }: { readonly session: SessionJson }) {
   return null;
 }
 
-function Routed({ path, session }: { readonly path: string; readonly session: SessionJson }) {
+function Routed({ path }: { readonly path: string }) {
+  const home = useHomeProject();
   const found = ROUTES.map((route) => ({ route, props: match(route.pattern, path) })).find(({ props }) => props !== null);
   const project = found?.props?.["project"];
   return (
-    <Frame project={project ?? lastProject() ?? session.defaultProject ?? null}>
+    <Frame project={project ?? home ?? null}>
       {found === undefined
         ? <Empty title="There is no such page.">The address may be of another version of the console.</Empty>
         : <Shown route={found.route} props={found.props ?? {}} />}

@@ -7,8 +7,14 @@ const text = (line: string) => ansiParts(line).map((part) => part.text).join("")
 it("takes colours out of the text, and keeps what it does not know", () => {
   expect(ansiParts("plain")).toEqual([{ text: "plain", look: null }]);
   expect(text(`${E}[1;31mred${E}[0m plain`)).toBe("red plain");
-  expect(text(`${E}[2J${E}]0;title\u0007`)).toBe(`${E}[2J${E}]0;title\u0007`);
+  expect(text(`${E}]0;title\u0007${E}[5n`)).toBe(`${E}]0;title\u0007${E}[5n`);
   expect(text(`${E}[31`)).toBe(`${E}[31`);
+});
+
+it("leaves out where a bar moves the cursor, in the colour that goes on", () => {
+  expect(text(`${E}[A${E}[2K${E}[?25linner 3/9${E}[1;5H${E}[?25h`)).toBe("inner 3/9");
+  const [one, two] = ansiParts(`${E}[1ma${E}[Ab`);
+  expect([one?.look, two?.look]).toEqual([{ bold: true }, { bold: true }]);
 });
 
 it("knows weights, lines and what ends them", () => {

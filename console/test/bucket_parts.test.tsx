@@ -72,9 +72,10 @@ it("lists the buckets of all pages, and sums up those that are in view", async (
   });
   render(<BucketsPage />);
   await screen.findByText("c");
-  expect(asked).toEqual(["/storage/v1/b?maxResults=1000", "/storage/v1/b?maxResults=1000&pageToken=more"]);
+  const list = "/storage/v1/b?project=trainyard&maxResults=1000";
+  expect(asked).toEqual(["/v1/projects", list, `${list}&pageToken=more`]);
   await waitFor(() => expect(views.length).toBe(3));
   views[1]?.look([{ isIntersecting: true }]);
   await screen.findByText("in 70 objects");
-  expect(asked.slice(2)).toEqual(["/trainyard/v1/buckets/b/folder:summarize?prefix="]);
+  expect(asked.slice(3)).toEqual(["/trainyard/v1/buckets/b/folder:summarize?prefix="]);
 });

@@ -4,7 +4,7 @@ import { clockMs, lineOf, parseGoal, parseRange, placesOf, printRange } from "..
 it("reads a line as it is sent", () => {
   expect(lineOf({ severity: "DEFAULT", text: "a", json: { step: 1 } }))
     .toEqual({
-      number: 0, ms: Number.NaN, severity: "", ofStream: false, replica: "", trial: "", text: "a", bytes: 0, fields: '{"step":1}',
+      number: 0, ms: Number.NaN, severity: "", ofStream: false, replica: "", trial: "", text: "a", bytes: 0, redraw: false, fields: '{"step":1}',
     });
   expect(lineOf({ number: "7", severity: "ERROR", textBytes: "12345", json: {} }))
     .toMatchObject({ number: 7, severity: "ERROR", bytes: 12345, fields: "" });

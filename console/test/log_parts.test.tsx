@@ -45,7 +45,7 @@ const LOOK = { find: "", isMatch: () => false, chosen: null };
 
 it.each([
   ["<script>alert(1)</script><img src=x onerror=alert(1)>", "<script>alert(1)</script><img src=x onerror=alert(1)>"],
-  ["a\u202eb\u0000\u001b[2J", "a⟨202E⟩b^@^[[2J"],
+  ["a\u202eb\u0000\u001b[2J\u001b[5n", "a⟨202E⟩b^@^[[5n"],
   ["\u001b[31m<b>\u001b[0m", "<b>"],
 ])("shows %j as text", (text, shown) => {
   const row = new RowView();

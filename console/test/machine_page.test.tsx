@@ -45,6 +45,17 @@ it.each([[5, 3], [400, 1]])("of %d jobs it asks %d times in half a minute", asyn
   expect(asked.filter((path) => path === "/trainyard/v1/machine").length).toBe(3);
 });
 
+it("no job has more than all, and a machine that others use is not free", async () => {
+  answers["/trainyard/v1/usage"] = { machine: { cpusHeld: 4 }, jobs: [{ project: "p", jobId: "big", holds: true, machineShare: 2 }] };
+  const { unmount } = render(<MachinePage />);
+  expect(await screen.findByText("all, shared")).toBeTruthy();
+  unmount();
+  answers["/trainyard/v1/usage"] = { machine: { cpusHeld: 4 } };
+  render(<MachinePage />);
+  expect(await screen.findByText("Only jobs of other projects hold room.")).toBeTruthy();
+  expect(screen.queryByText(/the machine is free/)).toBeNull();
+});
+
 it("a tuning job holds no replicas of its own", async () => {
   answers["/trainyard/v1/usage"] = {
     jobs: [{ project: "p", jobId: "tuned", holds: true, state: "RUNNING" },

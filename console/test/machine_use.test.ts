@@ -94,8 +94,10 @@ describe("comparing", () => {
 
 describe("summaries", () => {
   it("are by tag, oldest step first", () => {
-    const tags = summaryTags([{ tag: "a", step: 2, image: true }, { tag: "a", step: 1, image: true }, { tag: "a", text: "t" }]);
-    expect(tags.map((tag) => [tag.image, tag.items.map((item) => item.step)])).toEqual([[true, [1, 2]], [false, [undefined]]]);
+    const tags = summaryTags([{ tag: "a", step: 2, image: true }, { tag: "a", step: 1, image: true }, { tag: "a", text: "t" },
+      { tag: "w", histogram: true }]);
+    expect(tags.map((tag) => [tag.kind, tag.items.map((item) => item.step)]))
+      .toEqual([["image", [1, 2]], ["text", [undefined]], ["histogram", [undefined]]]);
   });
   it.each([
     ["/trainyard/v1/x", "/trainyard/v1/x"], ["javascript:alert(1)", undefined], ["https://elsewhere/x.png", undefined],

@@ -62,11 +62,23 @@ it("says which line cannot be read, and submits nothing then", async () => {
 it("shows what the server says at its field and its line", async () => {
   const violations = [{ field: "training_input.scale_tier", description: "<b>Bad</b> tier." }];
   answers["POST /trainyard/v1/projects/demo/jobs:validate"] = { body: { violations, notes: ["A note."] } };
-  await show();
+  type(await show(), "jobId: a\ntrainingInput:\n  region: us-central1\n  scaleTier: BASIC\n");
   expect((await screen.findAllByText("<b>Bad</b> tier.", { exact: false })).length).toBe(2);
   expect(screen.getByText("A note.")).toBeTruthy();
   expect(screen.getByText("Line 4")).toBeTruthy();
   expect(screen.getByLabelText("Machines").getAttribute("aria-invalid")).toBe("true");
+});
+
+it("does not begin red, and says what is wrong with what was typed", async () => {
+  const violations = ["job_id", "training_input.region"].map((field) => ({ field, description: `Bad ${field}.` }));
+  answers["POST /trainyard/v1/projects/demo/jobs:validate"] = { body: { violations } };
+  await show();
+  expect(await screen.findByText(/^Not complete yet/)).toBeTruthy();
+  await waitFor(() => expect(asked.some(({ path }) => path.endsWith(":validate"))).toBe(true));
+  expect(screen.queryByText(/^Bad/)).toBeNull();
+  type(screen.getByLabelText("Job id"), "1");
+  expect((await screen.findAllByText("Bad job_id.")).length).toBe(2);
+  expect(screen.queryByText("Bad training_input.region.")).toBeNull();
 });
 
 it("keeps what was typed over a reload, but no secret", async () => {

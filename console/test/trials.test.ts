@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { brushed, brushesOf, brushText, metricAxis, parameterAxis } from "../src/text/parameter_axis.ts";
 import { tuningOfJob, tuningOfStudy } from "../src/text/trial_sources.ts";
 import { shortName } from "../src/text/short_name.ts";
-import { bestOf, orderOf, orderText, type Parameter, progress, sorted, type Trial, valueText } from "../src/text/trials.ts";
+import { bestOf, orderOf, orderText, outcome, type Parameter, progress, sorted, type Trial, valueText } from "../src/text/trials.ts";
 
 const trial = (id: string, metric?: number, values: Record<string, string> = {}, more: Partial<Trial> = {}): Trial => ({
   id, metric, values, state: "SUCCEEDED", step: undefined, start: undefined, end: undefined, stoppedEarly: false, reason: "",
@@ -26,12 +26,19 @@ describe("the best trial", () => {
 describe("order", () => {
   const trials = [trial("10", 1, { a: "x10" }), trial("9", undefined, { a: "x9" }), trial("2", 3, { a: "x2" })];
   it.each([
-    [null, ["2", "9", "10"]], ["-trial", ["10", "9", "2"]], ["metric", ["10", "2", "9"]],
+    ["trial", ["2", "9", "10"]], ["-trial", ["10", "9", "2"]], ["metric", ["10", "2", "9"]],
     ["-metric", ["2", "10", "9"]], ["p:a", ["2", "9", "10"]],
-  ])("by %s", (text, ids) => expect(sorted(trials, orderOf(text)).map((one) => one.id)).toEqual(ids));
+  ])("by %s", (text, ids) => expect(sorted(trials, orderOf(text, true)).map((one) => one.id)).toEqual(ids));
   it("comes back as it was", () => {
-    expect(orderText(orderOf("-p:a-b"))).toBe("-p:a-b");
-    expect(orderText(orderOf(null))).toBeNull();
+    expect(orderText(orderOf("-p:a-b", true), true)).toBe("-p:a-b");
+    expect(orderText(orderOf(null, false), false)).toBeNull();
+  });
+  it.each([[true, ["2", "10", "9"]], [false, ["10", "2", "9"]]])("begins with the best trial, whichever is better", (maximize, ids) =>
+    expect(sorted(trials, orderOf(null, maximize)).map((one) => one.id)).toEqual(ids));
+  it("a trial that was stopped early is none that ran through", () => {
+    expect(outcome(trial("1", 1, {}, { stoppedEarly: true }))).toBe("STOPPED_EARLY");
+    expect(outcome(trial("1", 1, {}, { stoppedEarly: true, state: "FAILED" }))).toBe("FAILED");
+    expect(outcome(trial("1", 1))).toBe("SUCCEEDED");
   });
   it.each([["0.000001", "1.000e-6"], ["adam", "adam"], [undefined, "–"], ["", ""]])("shows %s as %s", (text, shown) =>
     expect(valueText(text)).toBe(shown));

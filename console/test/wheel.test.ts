@@ -6,10 +6,10 @@ import { crc32, zip } from "../src/text/zip.ts";
 describe("an archive", () => {
   it("has sums as zip wants them", () => expect(crc32(new TextEncoder().encode("123456789"))).toBe(0xcbf43926));
   it("begins and ends as zip does, the same each time", () => {
-    const bytes = zip([{ name: "é", text: "a" }]);
+    const bytes = zip([{ name: "é", content: "a" }]);
     expect([...bytes.slice(0, 4)]).toEqual([0x50, 0x4b, 3, 4]);
     expect([...bytes.slice(-22, -18)]).toEqual([0x50, 0x4b, 5, 6]);
-    expect(bytes).toEqual(zip([{ name: "é", text: "a" }]));
+    expect(bytes).toEqual(zip([{ name: "é", content: "a" }]));
   });
 });
 

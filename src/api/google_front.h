@@ -25,7 +25,7 @@ class GoogleFront {
     const http::Router& api;      ///< the routes for its callers
     std::vector<Source> sources;  ///< for the routes of storage and of the metadata server
     control::TokenService& tokens;
-    tls::TlsIdentity identity;  ///< has front::kTlsHosts
+    tls::TlsIdentity identity;  ///< has front::kTlsHosts and kUsersHosts
     http::ServerOptions options;
     front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
     access::Door* door = nullptr;                ///< nullptr: every client may do everything

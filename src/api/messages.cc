@@ -1,10 +1,15 @@
 #include "api/messages.h"
 
+#include <google/protobuf/descriptor.h>
+
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
 #include "api/system_parameters.h"
 #include "base/wire/error_body.h"
+#include "base/wire/json_tree.h"
 #include "net/http/gzip.h"
 #include "net/http/text.h"
 
@@ -39,6 +44,17 @@ awaitable<Result<http::StreamPart>> NextPart(std::shared_ptr<Events> events) {
 }
 
 }  // namespace
+
+std::string WithoutPathFields(std::string text, const google::protobuf::Descriptor& type) {
+  constexpr std::array<std::string_view, 5> kNames{"name", "parent", "resource", "trialName", "trial_name"};
+  const auto is_in_path = [&](const wire::JsonValue& member) {
+    return std::ranges::find(kNames, member.name) != kNames.end() &&
+           member.kind == wire::JsonValue::Kind::kString && type.FindFieldByName(member.name) == nullptr;
+  };
+  Result<wire::JsonValue> tree = wire::ParseJsonTree(text, wire::kJsonValuesMax);
+  if (!tree || tree->kind != wire::JsonValue::Kind::kObject) return text;
+  return std::erase_if(tree->children, is_in_path) == 0 ? std::move(text) : wire::PrintJsonTree(*tree);
+}
 
 Result<Response> Answer(const Status& done) {
   if (!done) return std::unexpected(done.error());

@@ -34,6 +34,23 @@ template <class Message>
   co_return message;
 }
 
+/// A body without those of its members that Google's methods name in their paths ("name", "parent",
+/// "resource", "trialName"), unless the message has such a field. A text that is no object is unchanged.
+/// Pure: any thread.
+[[nodiscard]] std::string WithoutPathFields(std::string text, const google::protobuf::Descriptor& type);
+
+/// Like ReadMessage, for a method whose request is its path and its whole body (google.api.http, `body:
+/// "*"`). Some clients repeat the path's fields in the body; the path counts, as in Google's service.
+template <class Message>
+[[nodiscard]] boost::asio::awaitable<Result<Message>> ReadRequest(http::Request& request,
+                                                                  std::size_t bytes_max = kBodyBytesMax) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(bytes_max));
+  Message message;
+  text = WithoutPathFields(std::move(text), *Message::descriptor());
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, message));
+  co_return message;
+}
+
 /// The message as JSON.
 template <class Message>
 [[nodiscard]] Result<http::Response> Answer(const Result<Message>& message) {

@@ -7,6 +7,8 @@
 #include <boost/asio/use_future.hpp>
 
 #include "trainyard/control/v1/job_rows.pb.h"
+#include "trainyard/ml/v1/ml.pb.h"
+#include "trainyard/ml/v1/study.pb.h"
 
 namespace trainyard::api {
 namespace {
@@ -41,6 +43,17 @@ TEST(PrintedTest, WhatAParameterShapesIsNotCompressedYet) {
     EXPECT_FALSE(shaped.headers.Has("Content-Encoding")) << name;
     EXPECT_TRUE(std::get<std::string>(shaped.body).starts_with("{")) << name;
   }
+}
+
+TEST(WithoutPathFieldsTest, AreThoseThatTheMessageLacks) {
+  const auto rest = [](std::string text) {
+    return WithoutPathFields(std::move(text), *ml::v1::CancelJobRequest::descriptor());
+  };
+  EXPECT_EQ(rest(R"({"name": "projects/p/jobs/j"})"), "{}");
+  EXPECT_EQ(rest(R"({"name": "n", "other": 1})"), R"({"other":1})");
+  for (const char* text : {"", "{", "[]", R"({"other": 1})", R"({"name": 7})"}) EXPECT_EQ(rest(text), text);
+  const std::string named = R"({"name": "n"})";
+  EXPECT_EQ(WithoutPathFields(named, *ml::v1::Study::descriptor()), named) << "a field of its own";
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ struct Route {
 };
 
 /// The tables.
-[[nodiscard]] std::span<const Route> MlRoutes();       ///< ml v1 and tpu v1
+[[nodiscard]] std::span<const Route> MlRoutes();       ///< ml v1, tpu v1, a little of compute v1
 [[nodiscard]] std::span<const Route> OwnRoutes();      ///< /trainyard/v1, and monitoring of the server
 [[nodiscard]] std::span<const Route> StorageRoutes();  ///< storage v1, its XML form, folders
 [[nodiscard]] std::span<const Route> LoggingRoutes();  ///< logging v2

@@ -42,6 +42,15 @@ std::string AccountName(uid_t uid) {
   return entry != nullptr ? entry->pw_name : std::to_string(uid);
 }
 
+/// As packaging/config.yaml has it.
+constexpr const char* kServiceDataDir = "/var/lib/trainyard";
+
+std::string OwnDataDir(const SettingSources& sources) {
+  if (auto home = sources.variable("XDG_DATA_HOME"); home && home->starts_with('/'))
+    return *home + "/trainyard";
+  return sources.variable("HOME").value_or("/root") + "/.local/share/trainyard";
+}
+
 /// The owner of the outermost folder on the path that we may not enter, or of the file that we may not read.
 std::string OwnerInTheWay(const std::string& path) {
   if (::access(path.c_str(), R_OK) == 0 || errno != EACCES) return {};
@@ -78,9 +87,10 @@ std::string GcloudFolder(const SettingSources& sources) {
 
 std::string DefaultDataDir(const SettingSources& sources) {
   if (auto dir = sources.variable("TRAINYARD_DATA")) return *dir;
-  if (auto home = sources.variable("XDG_DATA_HOME"); home && home->starts_with('/'))
-    return *home + "/trainyard";
-  return sources.variable("HOME").value_or("/root") + "/.local/share/trainyard";
+  const std::string own = OwnDataDir(sources);
+  return !ReadServerNote(sources, own) && ReadServerNote(sources, kServiceDataDir)
+             ? std::string(kServiceDataDir)
+             : own;
 }
 
 std::optional<ServerNote> ReadServerNote(const SettingSources& sources, const std::string& data_dir) {
@@ -115,16 +125,26 @@ std::string WhyNoteIsForbidden(const SettingSources& sources, const std::string&
 ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag) {
   if (flag) return {*flag, "--server"};
   if (auto url = sources.variable("TRAINYARD_SERVER")) return {*url, "TRAINYARD_SERVER"};
-  std::string data_dir = DefaultDataDir(sources);
-  if (auto note = ReadServerNote(sources, data_dir)) return {note->url, data_dir + "/run/server.json"};
+  const std::string data_dir = DefaultDataDir(sources);
+  const auto note = ReadServerNote(sources, data_dir);
+  // Whoever may read the service's directory (root) did not choose its server, unless by --data, but did log
+  // in to the other.
+  const bool is_chosen = data_dir != kServiceDataDir || sources.variable("TRAINYARD_DATA").has_value();
+  if (note && is_chosen) return {note->url, data_dir + "/run/server.json"};
   if (const ServerLogins kept = ReadLogins(sources); !kept.active.empty())
     return {kept.active, "trainyard auth login"};
+  if (note) return {note->url, data_dir + "/run/server.json"};
   return {"http://127.0.0.1:8470", "default"};
 }
 
 ClientSetting FindProject(const SettingSources& sources, const std::optional<std::string>& flag,
-                          const std::optional<std::string>& configuration) {
+                          const std::optional<std::string>& configuration, const std::string& server) {
   if (flag) return {*flag, "--project"};
+  if (auto project = sources.variable("CLOUDSDK_CORE_PROJECT")) return {*project, "CLOUDSDK_CORE_PROJECT"};
+  const ServerLogins kept = ReadLogins(sources);
+  const ServerLogin* login = kept.Find(server);
+  if (login != nullptr && !login->project.empty() && !configuration)
+    return {login->project, "trainyard auth login"};
   if (auto property = FindProperty(sources, "core", "project", configuration)) return *property;
   if (auto project = sources.variable("GOOGLE_CLOUD_PROJECT")) return {*project, "GOOGLE_CLOUD_PROJECT"};
   std::string data_dir = DefaultDataDir(sources);

@@ -51,6 +51,8 @@ struct ServerNote {
 /// The directory in which gcloud keeps its settings.
 [[nodiscard]] std::string GcloudFolder(const SettingSources& sources);
 
+/// TRAINYARD_DATA, or the account's own directory; if no server has run there, that of the installed service,
+/// if this account may read it.
 [[nodiscard]] std::string DefaultDataDir(const SettingSources& sources);
 /// Absent if there is no note or it cannot be parsed.
 [[nodiscard]] std::optional<ServerNote> ReadServerNote(const SettingSources& sources,
@@ -60,14 +62,16 @@ struct ServerNote {
 /// none.
 [[nodiscard]] std::string WhyNoteIsForbidden(const SettingSources& sources, const std::string& data_dir);
 
-/// --server, TRAINYARD_SERVER, the note in the data directory, the last `trainyard auth login`,
-/// http://127.0.0.1:8470.
+/// --server, TRAINYARD_SERVER, the note in the account's own data directory, the last `trainyard auth login`,
+/// the note of the installed service, http://127.0.0.1:8470.
 [[nodiscard]] ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag);
 
-/// --project, CLOUDSDK_CORE_PROJECT, gcloud's core/project, GOOGLE_CLOUD_PROJECT, the note in the data
-/// directory, "trainyard".
+/// --project, CLOUDSDK_CORE_PROJECT, the project of the login to `server`, gcloud's core/project,
+/// GOOGLE_CLOUD_PROJECT, the note in the data directory, "trainyard". A `configuration` that is named comes
+/// before the login.
 [[nodiscard]] ClientSetting FindProject(const SettingSources& sources, const std::optional<std::string>& flag,
-                                        const std::optional<std::string>& configuration);
+                                        const std::optional<std::string>& configuration,
+                                        const std::string& server);
 
 /// A property of gcloud: CLOUDSDK_SECTION_NAME, else the active configuration's file.
 [[nodiscard]] std::optional<ClientSetting> FindProperty(const SettingSources& sources,

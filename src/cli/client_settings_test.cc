@@ -48,24 +48,56 @@ TEST(ReadServerNote, KnowsTheBucketsElsewhere) {
             (std::map<std::string, std::string>{{"models", "/disk/m"}}));
 }
 
+constexpr const char* kServer = "https://yard:1";
+
 TEST(FindProject, TakesTheNearest) {
   std::string ini = "[core]\nproject = from-file\n[compute]\nregion=eu\n";
   Map files{{"/h/.config/gcloud/configurations/config_default", ini}};
-  EXPECT_EQ(FindProject(Make(kHome, files), "f", {}).source, "--project");
+  EXPECT_EQ(FindProject(Make(kHome, files), "f", {}, kServer).source, "--project");
   EXPECT_EQ(FindProject(
                 Make({{"HOME", "/h"}, {"CLOUDSDK_CORE_PROJECT", "e"}, {"GOOGLE_CLOUD_PROJECT", "g"}}, files),
-                {}, {})
+                {}, {}, kServer)
                 .value,
             "e");
-  EXPECT_EQ(FindProject(Make({{"HOME", "/h"}, {"GOOGLE_CLOUD_PROJECT", "g"}}, files), {}, {}).value,
+  EXPECT_EQ(FindProject(Make({{"HOME", "/h"}, {"GOOGLE_CLOUD_PROJECT", "g"}}, files), {}, {}, kServer).value,
             "from-file");
-  EXPECT_EQ(FindProject(Make({{"HOME", "/h"}, {"GOOGLE_CLOUD_PROJECT", "g"}}, {}), {}, {}).value, "g");
-  EXPECT_EQ(FindProject(Make(kHome, {{kNotePath, kNote}}), {}, {}).value, "noted");
-  EXPECT_EQ(FindProject(Make(kHome, {}), {}, {}).value, "trainyard");
+  EXPECT_EQ(FindProject(Make({{"HOME", "/h"}, {"GOOGLE_CLOUD_PROJECT", "g"}}, {}), {}, {}, kServer).value,
+            "g");
+  EXPECT_EQ(FindProject(Make(kHome, {{kNotePath, kNote}}), {}, {}, kServer).value, "noted");
+  EXPECT_EQ(FindProject(Make(kHome, {}), {}, {}, kServer).value, "trainyard");
   files["/h/.config/gcloud/active_config"] = "work\n";
   files["/h/.config/gcloud/configurations/config_work"] = "[core]\nproject: w";
-  EXPECT_EQ(FindProject(Make(kHome, files), {}, {}).value, "w");
-  EXPECT_EQ(FindProject(Make(kHome, files), {}, "default").value, "from-file");
+  EXPECT_EQ(FindProject(Make(kHome, files), {}, {}, kServer).value, "w");
+  EXPECT_EQ(FindProject(Make(kHome, files), {}, "default", kServer).value, "from-file");
+}
+
+TEST(FindProject, TheLoginToThisServerHasOne) {
+  const std::string login =
+      R"({"active":"https://yard:1","logins":[{"server":"https://yard:1","token":"ty_1","project":"vision"}]})";
+  const Map files{{"/h/.config/trainyard/credentials.json", login},
+                  {"/h/.config/gcloud/configurations/config_default", "[core]\nproject = of-gcloud"}};
+  EXPECT_EQ(FindProject(Make(kHome, files), {}, {}, kServer).value, "vision");
+  EXPECT_EQ(FindProject(Make(kHome, files), {}, "default", kServer).value, "of-gcloud") << "it is named";
+  EXPECT_EQ(FindProject(Make(kHome, files), {}, {}, "https://other:1").value, "of-gcloud");
+  const Map set{{"HOME", "/h"}, {"CLOUDSDK_CORE_PROJECT", "e"}};
+  EXPECT_EQ(FindProject(Make(set, files), {}, {}, kServer).value, "e");
+}
+
+TEST(DefaultDataDir, IsTheServicesIfNoServerRanInItsOwn) {
+  const char* const service = "/var/lib/trainyard/run/server.json";
+  Map files{{service, kNote}};
+  EXPECT_EQ(DefaultDataDir(Make(kHome, files)), "/var/lib/trainyard");
+  EXPECT_EQ(FindServer(Make(kHome, files), {}).source, service);
+  EXPECT_EQ(DefaultDataDir(Make({{"HOME", "/h"}, {"TRAINYARD_DATA", "/d"}}, files)), "/d");
+  EXPECT_EQ(DefaultDataDir(Make(kHome, {})), "/h/.local/share/trainyard");
+  files["/h/.config/trainyard/credentials.json"] =
+      R"({"active":"https://yard:1","logins":[{"server":"https://yard:1","token":"ty_1"}]})";
+  EXPECT_EQ(FindServer(Make(kHome, files), {}).value, "https://yard:1") << "a login was chosen";
+  const Map named{{"HOME", "/h"}, {"TRAINYARD_DATA", "/var/lib/trainyard"}};
+  EXPECT_EQ(FindServer(Make(named, files), {}).source, service) << "the directory was chosen";
+  files[kNotePath] = kNote;
+  EXPECT_EQ(DefaultDataDir(Make(kHome, files)), "/h/.local/share/trainyard");
+  EXPECT_EQ(FindServer(Make(kHome, files), {}).source, kNotePath);
 }
 
 TEST(IniValue, ReadsSections) {

@@ -39,7 +39,7 @@ Result<ClientSession> OpenSession(const LocalSession& local, std::string program
                                                    "] (from: " + server.source +
                                                    ") is not valid: " + made.error().message));
   ClientSetting project =
-      FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
+      FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"), server.value);
   ApiClient& client = **made;
   return ClientSession{.client = *std::move(made),
                        .session = {local,
@@ -128,6 +128,17 @@ std::string JobReference::Path() const { return JobsPath(project) + "/" + text::
 JobReference ParseJobReference(const CommandSession& session, const std::string& text) {
   if (Result<wire::JobName> name = wire::JobName::Parse(text)) return {name->project, name->job_id};
   return {session.project.value, text};
+}
+
+std::string UrlOf(const CommandSession& session, std::string_view path) {
+  std::string url = session.server.value;
+  while (url.ends_with('/')) url.pop_back();
+  return url + std::string(path);
+}
+
+std::string PageOf(const CommandSession& session, const JobReference& job) {
+  return UrlOf(session,
+               "/ui/p/" + text::PercentEncode(job.project) + "/jobs/" + text::PercentEncode(job.job_id));
 }
 
 std::string JobsPath(const std::string& project) {

@@ -82,6 +82,12 @@ struct JobReference {
 };
 [[nodiscard]] JobReference ParseJobReference(const CommandSession& session, const std::string& text);
 
+/// The server's address with a path.
+[[nodiscard]] std::string UrlOf(const CommandSession& session, std::string_view path);
+
+/// The address of the job's page in the console.
+[[nodiscard]] std::string PageOf(const CommandSession& session, const JobReference& job);
+
 /// "/v1/projects/P/jobs"
 [[nodiscard]] std::string JobsPath(const std::string& project);
 

@@ -65,7 +65,7 @@ inline constexpr std::string_view kServeExamples =
     "serve\n"
     "serve --data /srv/trainyard --capacity strict\n"
     "serve --config /etc/trainyard/config.yaml --verbose\n"
-    "serve --listen 0.0.0.0:8470 --host-name trainer.lab --allow-local-users";
+    "serve --auth on --listen 0.0.0.0:8443 --host-name yard.example";
 
 /// The flags of `trainyard serve`, whose table is the server's: docs/adr/0065-one-row-for-a-flag.md.
 using ServeFlags = std::vector<configuration::Key> (*)();

@@ -89,16 +89,9 @@ void Console::Table(const Rows& rows, Stream stream) const {
 void Console::LogLines(std::string_view lines, Stream stream) const {
   if (!options_.user_output) return;
   std::FILE* file = FileOf(stream);
-  if (!HasColours(file)) return WriteText(file, lines);
-  std::string out;
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
-    const std::string line = wire::VisibleText(lines.substr(0, end));
-    const std::size_t tab = std::min(line.find('\t'), line.size());
-    out += Painted(line.substr(0, tab), ColourOfCell(line.substr(0, tab))) + line.substr(tab);
-    lines.remove_prefix(end);
-  }
-  Write(file, out);
+  if (!IsTerminal(file)) return Write(file, WithoutRedrawMarks(lines));
+  if (!HasColours(file)) return WriteText(file, WithoutControlSequences(WithoutRedrawMarks(lines)));
+  Write(file, log_view_.Show(lines, Columns(file)));
 }
 
 void Console::Transient(std::string_view text) const {

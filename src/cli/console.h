@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "cli/gcloud/log_view.h"
 #include "cli/gcloud/table.h"
 
 namespace trainyard::cli {
@@ -31,7 +32,8 @@ class Console {
   /// "ERROR: text\n"
   void Fail(std::string_view text) const;
   void Table(const Rows& rows, Stream stream = Stream::kOut) const;
-  /// Lines of a job's log: "ERROR\t...". On a terminal the severities stand out.
+  /// Lines of a job's log: "ERROR\t...", those of progress bars with kRedrawMark at their end. On a terminal
+  /// the severities stand out, and a bar is one line.
   void LogLines(std::string_view lines, Stream stream) const;
   /// Progress, printed only if stderr is a terminal. Printed unchanged, with cursor movements: the caller
   /// passes text of others through wire::VisibleText.
@@ -46,6 +48,7 @@ class Console {
 
  private:
   Options options_;
+  mutable LogView log_view_;
 };
 
 }  // namespace trainyard::cli

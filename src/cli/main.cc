@@ -13,6 +13,7 @@
 #include "cli/command_session.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/help/completion.h"
+#include "cli/help/meant_commands.h"
 #include "cli/help/usage.h"
 #include "cli/nearest_name.h"
 
@@ -95,7 +96,7 @@ void PrintUsageHint(const Console& console, const CommandSpec& command, const st
     console.Status(PrintUsage(command, program));
 }
 
-/// Commands of all groups that have a word like this one, at most five: "logs" is "jobs stream-logs".
+/// Commands of all groups that have a word like this one, at most five: "rerun" is "jobs rerun".
 std::vector<std::string> CommandsLike(std::string_view word) {
   constexpr std::size_t kShownMax = 5;
   constexpr double kLikenessMin = 0.75;
@@ -138,8 +139,9 @@ int RefuseWords(const Invocation& invocation, std::size_t depth) {
   if (depth == 0) names.push_back("serve");
   const std::string prefix = group.empty() ? "" : group + " ";
   const std::string_view near = text::Suggest(words[depth], names);
-  std::vector<std::string> meant;
-  if (!near.empty()) meant.push_back(prefix + std::string(near));
+  std::vector<std::string> meant = CommandsMeantBy(words[depth]);
+  std::erase_if(meant, [&](const std::string& path) { return !path.starts_with(prefix); });
+  if (meant.empty() && !near.empty()) meant.push_back(prefix + std::string(near));
   if (meant.empty()) meant = CommandsLike(words[depth]);
   if (meant.empty())
     for (std::string_view name : names) meant.push_back(prefix + std::string(name));

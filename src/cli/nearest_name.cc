@@ -9,16 +9,13 @@
 #include "base/text/suggestion.h"
 #include "cli/storage/storage_objects.h"
 #include "programs/environment/catalogue.h"
-#include "rules/cluster/machine_type.h"
 
 namespace trainyard::cli {
 namespace {
 
 std::string Hint(const std::string& word, const std::vector<std::string>& names) {
-  if (std::ranges::find(names, word) != names.end()) return "";
   const std::vector<std::string_view> choices(names.begin(), names.end());
-  const std::string_view meant = text::Suggest(word, choices);
-  return meant.empty() ? "" : "Did you mean '" + std::string(meant) + "'?";
+  return text::DidYouMean(word, choices);
 }
 
 /// At the end of the first line: the details of an error follow it.
@@ -50,28 +47,13 @@ std::string BucketHint(const CommandSession& session) {
   return "";
 }
 
-/// The word after "LEAD...: " or "LEAD'WORD'" in a refusal of the server.
-std::string WordAfter(const std::string& message, std::string_view lead) {
-  const std::size_t start = message.find(lead);
-  if (start == std::string::npos) return "";
-  std::string word = message.substr(start + lead.size());
-  return word.substr(0, word.find_first_of(" ']\n"));
-}
-
-std::string MachineTypeHint(const std::string& message) {
-  if (message.find("The specified machine type for ") == std::string::npos) return "";
-  const std::string word = WordAfter(message, " is not supported: ");
-  std::vector<std::string> names;
-  for (const cluster::MachineType& machine : cluster::MachineTypes()) names.emplace_back(machine.name);
-  return word.empty() ? "" : Hint(word, names);
-}
-
 std::string RuntimeHint(const std::string& message, const Arguments& arguments,
                         const SettingSources& sources) {
-  for (std::string_view lead : {"The specified runtime version '", "There is no runtime version ["})
-    if (const std::string word = WordAfter(message, lead); !word.empty())
-      return Hint(word, RuntimeNames(arguments, sources));
-  return "";
+  constexpr std::string_view kLead = "There is no runtime version [";
+  const std::size_t start = message.find(kLead);
+  if (start == std::string::npos) return "";
+  const std::string word = message.substr(start + kLead.size());
+  return Hint(word.substr(0, word.find(']')), RuntimeNames(arguments, sources));
 }
 
 }  // namespace
@@ -100,7 +82,6 @@ Error WithNearestName(Error error, const CommandSpec& command, const CommandSess
     AddHint(error.message, JobHint(session));
   else if (error.code == Code::kNotFound && command.path.starts_with("storage "))
     AddHint(error.message, BucketHint(session));
-  AddHint(error.message, MachineTypeHint(error.message));
   return WithNearestName(std::move(error), session.arguments, session.sources);
 }
 

@@ -7,7 +7,7 @@
 #include "cli/gcloud/command_spec.h"
 
 /// Mistyped names of things: jobs and buckets are asked from the server, once a command has failed; runtime
-/// versions and machine types are known here.
+/// versions are known here. In a job that is refused, the server names what is near.
 namespace trainyard::cli {
 
 /// The error of a command with "Did you mean 'NAME'?" at the end of its first line, if it is about a name

@@ -26,9 +26,18 @@ std::string Accounts::ShownEmail(const std::string& email, std::string_view id) 
 }
 
 Accounts AccountsOf(const identity::Identities& identities) {
-  return {.id_of = [&identities](std::string_view email) { return identities.AccountId(email); },
-          .is = [&identities](std::string_view email,
-                              std::string_view id) { return identities.IsAccount(email, id); }};
+  return {
+      .id_of = [&identities](std::string_view email) { return identities.AccountId(email); },
+      .is = [&identities](std::string_view email,
+                          std::string_view id) { return identities.IsAccount(email, id); },
+      .exists =
+          [&identities](std::string_view email) {
+            return identities.FindServiceAccount(ToLower(email)).has_value();
+          },
+      .may =
+          [&identities](std::string_view email, std::string_view permission, const iam::Resource& resource) {
+            return identities.Grants(iam::ServiceAccountPrincipal(email), permission, resource);
+          }};
 }
 
 cluster::NumberOf NumbersOf(identity::Identities& identities) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "rules/cluster/project_number.h"
+#include "rules/iam/resource.h"
 #include "stores/identity/identities.h"
 #include "trainyard/control/v1/record.pb.h"
 
@@ -19,6 +20,12 @@ struct Accounts {
   /// Whether the account that had this id still exists. Empty id: a record from before ids were stored. Null:
   /// always.
   std::function<bool(std::string_view email, std::string_view id)> is{};
+
+  /// Whether there is an account of that e-mail now. Null: always.
+  std::function<bool(std::string_view email)> exists{};
+  /// Whether policies give the account the permission on the resource. Null: always.
+  std::function<bool(std::string_view email, std::string_view permission, const iam::Resource& resource)>
+      may{};
 
   /// The id to store for a principal or a policy's member; empty: not a service account.
   [[nodiscard]] std::string IdOf(std::string_view member) const;

@@ -20,6 +20,8 @@
 #include "rules/jobs/study.h"
 #include "rules/jobs/transition_table.h"
 #include "rules/jobs/trial.h"
+#include "rules/notices/destination.h"
+#include "rules/validation/validate.h"
 
 namespace trainyard::control {
 
@@ -31,15 +33,30 @@ constexpr int kPostTriesMax = 20;
 constexpr std::array<std::string_view, 2> kPatchable{"labels", "etag"};
 constexpr std::chrono::milliseconds kRunnerWait{250};  ///< how long to wait for a new job's runner
 
-v1::Event Stamped(v1::Event event, std::int64_t seq, SysTime now) {
-  event.set_seq(seq);
-  *event.mutable_time() = wire::ToProto(now);
-  return event;
-}
+/// A member of a list for as long as this lives.
+class Counted {
+ public:
+  Counted(std::list<const v1::JobRecord*>& all, const v1::JobRecord& job)
+      : all_(all), place_(all.insert(all.end(), &job)) {}
+  ~Counted() { all_.erase(place_); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::list<const v1::JobRecord*>& all_;
+  std::list<const v1::JobRecord*>::iterator place_;
+};
 
 Error BeingChanged() { return {Code::kAborted, "The job is being changed by others: try again", ""}; }
 
 Error WrongEtag() { return {Code::kAborted, "The etag is not that of the job: read it again", "job.etag"}; }
+
+Error HasEnded(const v1::JobRecord& job) {
+  return FailedPrecondition("The job " + job.job().job_id() +
+                                " cannot be cancelled: it has ended, and its state is " +
+                                Job::State_Name(job.job().state()) + ".",
+                            "name");
+}
 
 }  // namespace
 
@@ -47,6 +64,7 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
     : outside_(std::move(outside)),
       maker_(maker),
       accelerator_quota_(std::move(accelerator_quota)),
+      attempts_known_(outside_.loop),
       recovered_(outside_.loop),
       registry_turns_(outside_.loop),
       registry_(outside_),
@@ -56,7 +74,8 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       watches_(outside_, presenter_, listing_),
       orphans_(outside_.loop, outside_.hosts, outside_.admissions, outside_.settings.attach_wait),
       removal_(outside_, registry_, recovered_),
-      gateway_(outside_, registry_, orphans_, recovered_) {
+      gateway_(outside_, registry_, orphans_, attempts_known_),
+      tasks_(outside_.loop) {
   outside_.images.turns = &registry_turns_;
   outside_.hooks.on_wait_changed = watches_.Toucher();
   outside_.hooks.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {
@@ -65,9 +84,15 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
 }
 
 boost::asio::awaitable<Status> JobService::Recover() {
-  TY_CO_RETURN_IF_ERROR(co_await RecoverJobs(outside_, registry_, orphans_));
-  recovered_.Set();
+  TY_CO_TRY(std::vector<v1::JobRecord> rest, co_await RecoverJobs(outside_, registry_, orphans_));
+  attempts_known_.Set();
+  tasks_.Spawn(FinishRecovery(std::move(rest)));
   co_return Status{};
+}
+
+boost::asio::awaitable<void> JobService::FinishRecovery(std::vector<v1::JobRecord> rest) {
+  co_await RecoverRest(outside_, registry_, std::move(rest));
+  recovered_.Set();
 }
 
 boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job job, Creator creator) {
@@ -88,41 +113,61 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
     TY_CO_TRY(const std::vector<std::int64_t> uids, co_await registry_.tuning().FindResumed(record));
     record.mutable_tuning()->mutable_resumed_uids()->Add(uids.begin(), uids.end());
   }
-  v1::Event created;
-  *created.mutable_created()->mutable_record() = record;
-  created = Stamped(std::move(created), 1, wire::FromProto(record.job().create_time()));
-  TY_CO_TRY(record, jobs::Apply(v1::JobRecord{}, created));
-  TY_CO_RETURN_IF_ERROR(CheckQuota(record, made));
-  TY_CO_TRY(TuningJobs::Resumed resumed, co_await registry_.tuning().ReadResumed(record));
-  auto creating = creating_.insert(creating_.end(), &record);  // other creates count it meanwhile
-  std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
-  Result<std::int64_t> stored = co_await Store(record, std::move(created), std::move(made.secrets));
-  creating_.erase(creating);
-  TY_CO_TRY(std::int64_t uid, std::move(stored));
+  TY_CO_TRY(const std::int64_t uid, outside_.journal.NextUid());
   record.set_uid(uid);
+  v1::Event event;
+  *event.mutable_created()->mutable_record() = record;
+  TY_CO_TRY(jobs::Step first,
+            jobs::StepAfter(v1::JobRecord{}, std::move(event), wire::FromProto(record.job().create_time())));
+  TY_CO_RETURN_IF_ERROR(CheckQuota(first.after, made));
+  TY_CO_TRY(Job answer, co_await StoreAndStart(std::move(first), std::move(made.secrets)));
   ++created_;
-  Job answer = presenter_.Present(record);
-  registry_.Start(std::move(record), std::move(lines), std::move(resumed));
+  const Status confirmed = co_await maker_.ConfirmBuckets(answer.training_input());
+  if (!confirmed)
+    Diagnose(DiagnosticLevel::kWarning, "a bucket cannot be confirmed: " + confirmed.error().message);
+  co_return answer;
+}
+
+/// The answer shows the job as it was created, in the queue, although it may have been started with the same
+/// write.
+boost::asio::awaitable<Result<Job>> JobService::StoreAndStart(jobs::Step created, jobs::Secrets secrets) {
+  const Counted counted(creating_, created.after);  // other creates count it meanwhile
+  Job answer = presenter_.Present(created.after);
+  if (created.after.has_tuning()) {
+    TY_CO_TRY(TuningJobs::Resumed resumed, co_await registry_.tuning().ReadResumed(created.after));
+    std::vector<jobs::ServiceLine> lines = jobs::LinesFor(created.after, created.event);
+    jobs::Steps steps;
+    steps.push_back(created);
+    TY_CO_RETURN_IF_ERROR(co_await Store(std::move(steps), std::move(secrets)));
+    registry_.StartTuning(std::move(created.after), std::move(lines), std::move(resumed));
+    co_return answer;
+  }
+  RunnerRegistry::Coming coming = co_await registry_.Prepare(created);
+  TY_CO_RETURN_IF_ERROR(co_await Store(coming.steps, std::move(secrets)));
+  registry_.Start(std::move(coming));
   co_return answer;
 }
 
 /// The secrets are written before the job, so that no job is created that cannot run. After a kill in
 /// between, recovery finds them by the record.
-boost::asio::awaitable<Result<std::int64_t>> JobService::Store(v1::JobRecord record, v1::Event created,
-                                                               jobs::Secrets secrets) {
-  if (secrets.empty()) co_return co_await outside_.journal.Create(std::move(record), std::move(created));
-  if (outside_.kept.secrets == nullptr)
-    co_return std::unexpected(FailedPrecondition("This server keeps no secrets.", "env"));
+boost::asio::awaitable<Status> JobService::Store(jobs::Steps steps, jobs::Secrets secrets) {
+  v1::JobRecord record = std::move(steps.back().after);
+  const std::int64_t uid = record.uid();
   const std::string staged = StagedName(record);
-  TY_CO_RETURN_IF_ERROR(co_await outside_.kept.secrets->Stage(staged, std::move(secrets)));
-  Result<std::int64_t> stored = co_await outside_.journal.Create(std::move(record), std::move(created));
+  const bool has_secrets = !secrets.empty();
+  if (has_secrets && outside_.kept.secrets == nullptr)
+    co_return std::unexpected(FailedPrecondition("This server keeps no secrets.", "env"));
+  if (has_secrets) TY_CO_RETURN_IF_ERROR(co_await outside_.kept.secrets->Stage(staged, std::move(secrets)));
+  const Result<std::int64_t> stored =
+      co_await outside_.journal.Create(std::move(record), jobs::EventsOf(steps));
   if (!stored) {
-    co_await outside_.kept.secrets->Drop(staged);
-    co_return stored;
+    if (has_secrets) co_await outside_.kept.secrets->Drop(staged);
+    co_return std::unexpected(stored.error());
   }
-  const Status kept = co_await outside_.kept.secrets->Keep(staged, *stored);
+  if (!has_secrets) co_return Status{};
+  const Status kept = co_await outside_.kept.secrets->Keep(staged, uid);
   if (!kept) Diagnose(DiagnosticLevel::kError, "secrets of a job cannot be kept: " + kept.error().message);
-  co_return stored;
+  co_return Status{};
 }
 
 boost::asio::awaitable<Result<v1::JobRecord>> JobService::Load(wire::JobName name) {
@@ -148,13 +193,13 @@ boost::asio::awaitable<Result<shell::Terminal>> JobService::OpenShell(engine::At
 }
 
 boost::asio::awaitable<bool> JobService::Lives(std::string attempt_id) {
-  co_await recovered_.Wait();
+  co_await attempts_known_.Wait();
   const RunnerRegistry::Attempt attempt = registry_.FindAttempt(attempt_id);
   co_return attempt.runner != nullptr&& attempt.runner->IsOpen(attempt.replica, attempt.number);
 }
 
 boost::asio::awaitable<std::optional<Instance>> JobService::InstanceOf(std::string attempt_id) {
-  co_await recovered_.Wait();
+  co_await attempts_known_.Wait();
   const RunnerRegistry::Attempt attempt = registry_.FindAttempt(attempt_id);
   if (attempt.runner == nullptr || !attempt.runner->IsOpen(attempt.replica, attempt.number))
     co_return std::nullopt;
@@ -185,9 +230,12 @@ boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job pa
     co_return std::unexpected(InvalidArgument("update_mask", "The update mask is required: labels, etag"));
   bool with_labels = std::ranges::find(mask, "labels") != mask.end();
   bool with_etag = std::ranges::find(mask, "etag") != mask.end();
-  if (with_labels) TY_CO_RETURN_IF_ERROR(maker_.CheckLabels(patch));
+  if (with_labels) TY_CO_RETURN_IF_ERROR(jobs::ValidateLabels(patch));
   TY_CO_TRY(v1::JobRecord record, co_await Load(name));
   if (with_etag && patch.etag() != Etag(record)) co_return std::unexpected(WrongEtag());
+  if (with_labels)
+    TY_CO_RETURN_IF_ERROR(
+        notices::CheckNewLabel(maker_.Destinations(), record.project(), record.job(), patch));
   if (!with_labels) co_return co_await presenter_.Show(std::move(record), std::numeric_limits<int>::max());
   v1::Event event;
   *event.mutable_patched()->mutable_labels() = patch.labels();
@@ -270,6 +318,7 @@ boost::asio::awaitable<Status> JobService::Post(wire::JobName name, v1::Event ev
   co_await recovered_.Wait();
   for (int tries = 0; tries < kPostTriesMax; ++tries) {
     TY_CO_TRY(v1::JobRecord job, co_await Load(name));
+    if (event.has_cancel_requested() && job.job().has_end_time()) co_return std::unexpected(HasEnded(job));
     if (TuningRunner* tuner = registry_.tuning().Find(job.uid()))
       co_return co_await tuner->Post(std::move(event), revision);
     if (JobRunner* runner = registry_.Find(job.uid()))
@@ -278,7 +327,6 @@ boost::asio::awaitable<Status> JobService::Post(wire::JobName name, v1::Event ev
       co_await registry_.WaitForRunner(kRunnerWait);
       continue;
     }
-    if (event.has_cancel_requested()) co_return Status{};
     if (revision && *revision != job.revision()) co_return std::unexpected(WrongEtag());
     Status recorded = co_await RecordForEnded(std::move(job), event);
     if (recorded || recorded.error().code != Code::kAborted) co_return recorded;
@@ -287,9 +335,10 @@ boost::asio::awaitable<Status> JobService::Post(wire::JobName name, v1::Event ev
 }
 
 boost::asio::awaitable<Status> JobService::RecordForEnded(v1::JobRecord job, v1::Event event) {
-  v1::Event stamped = Stamped(std::move(event), job.revision() + 1, outside_.clock.Now());
-  TY_CO_TRY(v1::JobRecord after, jobs::Apply(job, stamped));
-  co_return co_await outside_.journal.Append(std::move(after), std::move(stamped));
+  TY_CO_TRY(jobs::Step step, jobs::StepAfter(job, std::move(event), outside_.clock.Now()));
+  std::vector<v1::Event> events;
+  events.push_back(std::move(step.event));
+  co_return co_await outside_.journal.Append(std::move(step.after), std::move(events));
 }
 
 Status JobService::CheckQuota(const v1::JobRecord& asking, const JobMaker::NewJob& made) const {

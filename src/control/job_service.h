@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/async/event.h"
+#include "base/async/task_group.h"
 #include "base/wire/resource_name.h"
 #include "control/collaborators.h"
 #include "control/intake/image_lookups.h"
@@ -40,8 +41,8 @@ class JobService {
   JobService(const JobService&) = delete;
   JobService& operator=(const JobService&) = delete;
 
-  /// As RecoverJobs (recovery.h). Call it once, before anything else: calls that change jobs wait until it
-  /// has succeeded.
+  /// As RecoverJobs (recovery.h); RecoverRest goes on in the background. Call it once, before anything else:
+  /// calls that change jobs wait until all are taken over; the others answer by what is stored.
   boost::asio::awaitable<Status> Recover();
 
   /// `creator`: the calling principal; empty: there is no authentication. Durable when it returns. Errors:
@@ -62,7 +63,8 @@ class JobService {
                                                     std::string update_mask);
   /// What the API does not show of the job: why it waits, the state of its replicas. kNotFound.
   boost::asio::awaitable<Result<v1::JobStatus>> Describe(wire::JobName name);
-  /// Recorded when it returns. Does nothing for a job that has ended or is being cancelled (gcloud's help).
+  /// Recorded when it returns. Does nothing for a job that is being cancelled. kFailedPrecondition with field
+  /// "name": it has ended (the original's 400, by which Airflow's operators know that).
   boost::asio::awaitable<Status> Cancel(wire::JobName name);
 
   /// PolicyOf (job_rights.h).
@@ -111,9 +113,10 @@ class JobService {
   [[nodiscard]] ReplicaGateway& gateway() noexcept { return gateway_; }
 
  private:
+  boost::asio::awaitable<void> FinishRecovery(std::vector<v1::JobRecord> rest);
   [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking, const JobMaker::NewJob& made) const;
-  boost::asio::awaitable<Result<std::int64_t>> Store(v1::JobRecord record, v1::Event created,
-                                                     jobs::Secrets secrets);
+  boost::asio::awaitable<Result<ml::v1::Job>> StoreAndStart(jobs::Step created, jobs::Secrets secrets);
+  boost::asio::awaitable<Status> Store(jobs::Steps steps, jobs::Secrets secrets);
   boost::asio::awaitable<Result<v1::JobRecord>> Load(wire::JobName name);
   boost::asio::awaitable<Status> Post(wire::JobName name, v1::Event event,
                                       std::optional<std::int64_t> revision);
@@ -124,7 +127,8 @@ class JobService {
   jobs::AcceleratorCounts accelerator_quota_;
   std::list<const v1::JobRecord*> creating_;  ///< being stored, without a runner yet
   std::int64_t created_ = 0;                  ///< since this server started
-  Event recovered_;
+  Event attempts_known_;  ///< every attempt of a previous server has its runner, or is an orphan
+  Event recovered_;       ///< every unfinished job has its runner
   RegistryTurns registry_turns_;
   RunnerRegistry registry_;
   JobPresenter presenter_;
@@ -134,6 +138,7 @@ class JobService {
   Orphans orphans_;
   JobRemoval removal_;
   ReplicaGateway gateway_;
+  TaskGroup tasks_;
 };
 
 }  // namespace trainyard::control

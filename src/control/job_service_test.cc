@@ -7,6 +7,7 @@
 #include "control/run/manifest.h"
 #include "control/testing/world.h"
 #include "control/views/usage_report.h"
+#include "rules/notices/destination.h"
 
 namespace trainyard::control {
 namespace {
@@ -49,6 +50,8 @@ TEST_F(JobServiceTest, CreateRefusesAnIdThatIsTaken) {
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, Code::kAlreadyExists);
   EXPECT_EQ(again.error().field, "job.job_id");
+  EXPECT_EQ(again.error().message,
+            "A job with this id already exists. It is " + Job::State_Name(Record("j").job().state()) + ".");
   EXPECT_TRUE(Await(service_->Create("q", MakeJob("j")))) << "another project's ids are its own";
 }
 
@@ -86,6 +89,16 @@ TEST_F(JobServiceTest, PatchReplacesLabelsAndChangesTheEtag) {
   EXPECT_EQ(Get("j").labels().at("key"), "1");
   EXPECT_TRUE(Patch("j", Labelled("3", patched->etag()), "labels,etag"));
   EXPECT_EQ(Get("j").labels().at("key"), "3");
+}
+
+TEST_F(JobServiceTest, PatchRefusesALabelThatNamesNoDestinationOfNotices) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  Job named;
+  (*named.mutable_labels())[std::string(notices::kLabel)] = "nobody";
+  const Result<Job> patched = Patch("j", named, "labels");
+  ASSERT_FALSE(patched);
+  EXPECT_EQ(patched.error().field, "job.labels");
+  EXPECT_TRUE(Get("j").labels().empty());
 }
 
 TEST_F(JobServiceTest, PatchOfTheEtagAloneChangesNothing) {
@@ -131,9 +144,9 @@ TEST_F(JobServiceTest, PatchMasks) {
 }
 
 TEST_F(JobServiceTest, EveryEventOfAJobChangesItsEtag) {
-  std::set<std::string> etags;
-  ASSERT_TRUE(Create(MakeJob("j")));
-  etags.insert(Get("j").etag());
+  const Result<Job> created = Create(MakeJob("j"));
+  ASSERT_TRUE(created);
+  std::set<std::string> etags{created->etag()};  // asked for later, it may run already
   ASSERT_TRUE(WaitForState("j", Job::RUNNING));
   etags.insert(Get("j").etag());
   ASSERT_TRUE(Patch("j", Labelled("1"), "labels"));
@@ -194,11 +207,13 @@ TEST_F(JobServiceTest, OfManyPoliciesWithOneEtagOneIsSet) {
   EXPECT_EQ(set, 1);
 }
 
-TEST_F(JobServiceTest, AnEndedJobIsPatchedAndItsCancelDoesNothing) {
+TEST_F(JobServiceTest, AnEndedJobIsPatchedAndItsCancelIsRefused) {
   ASSERT_TRUE(Create(MakeJob("j")));
   EndJob("j");
   const std::size_t events = EventNames("j").size();
-  EXPECT_TRUE(Cancel("j"));
+  EXPECT_EQ(
+      Cancel("j").error(),
+      FailedPrecondition("The job j cannot be cancelled: it has ended, and its state is CANCELLED.", "name"));
   EXPECT_THAT(EventNames("j"), testing::SizeIs(events));
   ASSERT_TRUE(Patch("j", Labelled("late"), "labels"));
   EXPECT_EQ(Get("j").labels().at("key"), "late");

@@ -82,10 +82,15 @@ std::variant<Grant, Pending> Admissions::Reserve(ReservationRequest request, Res
     SetGranted(reservation);
     return Ask(reservation);
   }
-  if (stops_.empty()) return Go(reservation);
+  const placement::Shortage* stop = StopOf(*reservation.lane);
+  if (stop == nullptr) return Go(reservation);
   HoldBack(reservation, static_cast<std::int64_t>(waiting_count()));
   TellSoon(key);
-  return Pending{stops_.begin()->second.reason};
+  return Pending{stop->reason};
+}
+
+bool Admissions::ForgetsWithServer(const placement::Gang& gang) const {
+  return !LaneOf({.key = {}, .gang = gang}).engine.has_own_queue();
 }
 
 void Admissions::Detach(ReservationKey key) {
@@ -130,8 +135,9 @@ std::optional<placement::Wait> Admissions::WaitOf(ReservationKey key) const {
   const Reservation& reservation = found->second;
   if (reservation.state == State::kOverQuota) return reservation.lane->over_quota.WaitOf(key.job_uid);
   if (reservation.state != State::kStopped) return reservation.lane->engine.WaitOf(key);
-  const placement::Shortage& why = stops_.begin()->second;
-  return placement::Wait{.position = reservation.position, .reason = why.reason, .unblock = why.unblock};
+  const placement::Shortage* why = StopOf(*reservation.lane);
+  if (why == nullptr) return std::nullopt;
+  return placement::Wait{.position = reservation.position, .reason = why->reason, .unblock = why->unblock};
 }
 
 std::vector<std::int64_t> Admissions::Granted() const {
@@ -187,13 +193,21 @@ void Admissions::TellAnswer(ReservationKey key, std::variant<Grant, Pending> ans
 
 // --- stops
 
+/// The reason that jobs of the lane are told; null: nothing stops them.
+const placement::Shortage* Admissions::StopOf(const Lane& lane) const {
+  const auto first = stops_.begin();
+  if (first == stops_.end() || (first->first == Stop::kTakingOver && lane.engine.has_own_queue()))
+    return nullptr;
+  return &first->second;
+}
+
 void Admissions::Set(Stop stop, placement::Shortage why) {
   const bool is_told = stops_.empty() || stop <= stops_.begin()->first;
   stops_[stop] = std::move(why);
   if (!is_told) return;
   std::int64_t behind_all = 0;
   for (auto& [uid, reservation] : reservations_) {
-    if (reservation.state == State::kGranted) continue;
+    if (reservation.state == State::kGranted || StopOf(*reservation.lane) == nullptr) continue;
     const ReservationKey key = reservation.request.key;
     ++behind_all;
     if (reservation.state != State::kStopped) {
@@ -216,7 +230,7 @@ void Admissions::Clear(Stop stop) {
   for (const ReservationKey& key : stopped) {
     Reservation* reservation = Find(key);
     if (reservation == nullptr || reservation->state != State::kStopped) continue;
-    if (stops_.empty()) {
+    if (StopOf(*reservation->lane) == nullptr) {
       TellAnswer(key, Go(*reservation));
     } else {
       reservation->position = ++position;

@@ -26,8 +26,10 @@ struct ReservationEvents {
   std::function<void(Revocation revocation)> on_revoked;
 };
 
-/// Reasons for which no engine is asked at all. If several apply, jobs are told the first.
-enum class Stop { kDrained, kDiskShort };
+/// Reasons for which no engine is asked at all, except that kTakingOver holds nobody back from an engine with
+/// its own queue: not all jobs of a previous server have asked yet, and those would come after new ones. If
+/// several apply, jobs are told the first.
+enum class Stop { kDrained, kDiskShort, kTakingOver };
 
 /// All reservations of a server: who requested each, which engine handles it, and why it waits. A gang is
 /// passed to its engine once no Stop is set and, if that engine has its own queue, once its quotas allow it.
@@ -65,6 +67,9 @@ class Admissions {
   /// Requests resources. Idempotent: a second call with the same key only replaces the callbacks, and returns
   /// the grant if there is one. Recorded grants are requested as with Engine::Offer.
   std::variant<Grant, Pending> Reserve(ReservationRequest request, ReservationEvents events);
+  /// Whether a reservation of the gang that is not granted leaves nothing behind when the server ends, so
+  /// that it may be made before the job is stored.
+  [[nodiscard]] bool ForgetsWithServer(const placement::Gang& gang) const;
   /// Called when the job's runner ends but the job does not: its callbacks are not called any more. The
   /// reservation is kept if it is granted or if it waits in its engine's own queue.
   void Detach(ReservationKey key);
@@ -108,6 +113,7 @@ class Admissions {
 
   [[nodiscard]] EngineEvents Events(const Lane& lane);
   [[nodiscard]] Lane& LaneOf(const ReservationRequest& request) const;
+  [[nodiscard]] const placement::Shortage* StopOf(const Lane& lane) const;
   [[nodiscard]] Lane* FindLane(std::string_view engine) const;
   [[nodiscard]] Reservation* Find(ReservationKey key);
   std::variant<Grant, Pending> Go(Reservation& reservation);

@@ -88,6 +88,22 @@ TEST_F(AdmissionsTest, WhatHasRoomKeepsItAndNothingElseGetsAny) {
   EXPECT_THAT(admissions_->Granted(), ElementsAre(1, 2));
 }
 
+/// An engine that keeps its own queue cancels what nobody asks for when it starts.
+TEST_F(AdmissionsTest, ATakeoverHoldsNobodyBackFromAQueueThatOutlivesTheServer) {
+  admissions_->Set(Stop::kTakingOver, {.reason = "taking over"});
+  Reserve(1, told_);
+  Settle();
+  EXPECT_EQ(told_.grants, 1);
+  Drain();
+  Told second;
+  Reserve(2, second);
+  Settle();
+  EXPECT_EQ(ReasonOf(2), "draining");
+  GoOn();
+  Settle();
+  EXPECT_EQ(second.grants, 1);
+}
+
 TEST_F(AdmissionsTest, WhatWaitsAlreadyGetsNoRoomThatComesFree) {
   Told others;
   Reserve(1, others);

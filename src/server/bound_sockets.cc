@@ -21,7 +21,9 @@ namespace {
 
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
   std::vector<std::string> names = sockets::OwnNames(options.host, options.host_names);
-  if (options.google_front) names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
+  if (!options.google_front) return names;
+  names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
+  names.insert(names.end(), front::kUsersHosts.begin(), front::kUsersHosts.end());
   return names;
 }
 

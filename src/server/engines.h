@@ -47,6 +47,8 @@ class Engines {
   [[nodiscard]] engine::Cluster* cluster() noexcept { return cluster_.get(); }
   [[nodiscard]] const placement::Capacity& capacity() const noexcept { return capacity_; }
   [[nodiscard]] const placement::DevicePool& devices() const noexcept { return devices_; }
+  /// The machine has another accelerator.
+  void AddDevice(placement::Device device) { devices_.Add(std::move(device)); }
   /// The limits of replicas on this machine, as known now.
   [[nodiscard]] engine::MachineLimits limits() const { return starter_->limits(); }
   /// The engine that a gang's request goes to, by its name in quotas. Only with a cluster.

@@ -7,9 +7,23 @@
 #include "control/accounts.h"
 #include "control/upkeep/drain_order.h"
 #include "programs/environment/site_hook.h"
+#include "programs/interpreters/warm_folder.h"
+#include "programs/node/machine_figures.h"
 #include "server/node_settings.h"
 
 namespace trainyard::server {
+
+namespace {
+
+/// A server whose supervisors the keeper starts may not enter what they make.
+std::int64_t WarmBytesMax(const ServeOptions& options) {
+  constexpr int kShare = 8;
+  if (!options.keeper.empty()) return 0;
+  if (options.warm_bytes_max != ServeOptions::kAutomatic) return options.warm_bytes_max;
+  return node::ReadMachineFigures().memory_bytes / kShare;
+}
+
+}  // namespace
 
 Callers::Callers(Foundation& base, JobLoop& loop)
     : attempts(base.loop.get_executor(), base.who_asks, base.data.attempts_dir()),
@@ -48,6 +62,14 @@ Upkeep::Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::D
                                             .reserve = base.data.reserve(),
                                             .clock = base.clock_watch,
                                             .admissions = loop.engines.admissions()}),
+      device_watch(base.LoopFor("accelerators"), {.engine = loop.engines.local(),
+                                                  .jobs = loop.jobs,
+                                                  .on_new =
+                                                      [&loop](const placement::Device& device) {
+                                                        loop.engines.AddDevice(device);
+                                                        loop.maker.AddDevice(device);
+                                                      },
+                                                  .are_declared = base.options.accelerators.has_value()}),
       machine_watch({.loop = base.LoopFor("the machine"),
                      .clock = base.clock,
                      .jobs = loop.jobs,
@@ -65,7 +87,12 @@ Upkeep::Upkeep(Foundation& base, JobLoop& loop, Callers& callers, control::v1::D
                                          .attempts_dir = base.data.attempts_dir(),
                                          .data_dir = base.options.data_dir,
                                          .environments_dir = base.data.environments_dir(),
-                                         .policy = base.options.retention.policy}) {}
+                                         .policy = base.options.retention.policy}),
+      mothers(base.LoopFor("warm interpreters"),
+              {.folder = base.data.Path(replica::kWarmFolder),
+               .environments_dir = base.data.environments_dir(),
+               .bytes_max = WarmBytesMax(base.options)},
+              loop.catalogue) {}
 
 Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
                                                          const ServeOptions& options,
@@ -85,6 +112,7 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   made->loop = std::make_unique<JobLoop>(base, made->stores, *made->engines, std::move(catalogue));
   made->callers = std::make_unique<Callers>(base, *made->loop);
   made->upkeep = std::make_unique<Upkeep>(base, *made->loop, *made->callers, std::move(drain));
+  TY_TRY(made->notices, Notices::Open(base, *made->loop));
   if (options.auth) {
     made->doors.emplace(api::IdentityAuthority::Sources{.identities = *made->stores.identities,
                                                         .tokens = made->loop->tokens,

@@ -9,15 +9,18 @@
 #include "api/own/operations.h"
 #include "api/route.h"
 #include "control/intake/request_quota.h"
+#include "control/upkeep/device_watch.h"
 #include "control/upkeep/disk_space.h"
 #include "control/upkeep/machine_watch.h"
 #include "control/upkeep/sweeper.h"
 #include "engine/local/attempt_accounts.h"
+#include "engine/local/mothers.h"
 #include "net/access/audit_line.h"
 #include "net/http/router.h"
 #include "net/http/server_options.h"
 #include "net/sockets/gates.h"
 #include "server/job_loop.h"
+#include "server/notices.h"
 
 namespace trainyard::server {
 
@@ -45,8 +48,10 @@ struct Upkeep {
 
   api::Operations operations;
   control::DiskWatch disk_watch;
+  control::DeviceWatch device_watch;
   control::MachineWatch machine_watch;
   control::Sweeper sweeper;
+  engine::Mothers mothers;
 };
 
 /// All parts of a server except its sockets: the stores of its data directory, the jobs on them, and the
@@ -72,6 +77,7 @@ struct Installation {
   std::unique_ptr<JobLoop> loop;
   std::unique_ptr<Callers> callers;
   std::unique_ptr<Upkeep> upkeep;
+  std::unique_ptr<Notices> notices;  ///< null without destinations
   std::optional<api::Doors> doors;
   http::Router administration_routes;  ///< the routes by purpose of a socket: routes.cc
   http::Router replica_routes;

@@ -42,7 +42,8 @@ control::JobMaker::Policy MakePolicy(JobLoop& loop, Foundation& foundation) {
           .lookups = &foundation.image_lookups,
           .bucket_owners = std::move(owners),
           .number_of = control::NumbersOf(*loop.stores.identities),
-          .accounts = control::AccountsOf(*loop.stores.identities)};
+          .accounts = control::AccountsOf(*loop.stores.identities),
+          .destinations = options.notices.destinations};
 }
 
 /// Null without login: then every program may use all buckets.

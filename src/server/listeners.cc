@@ -194,9 +194,9 @@ Status Listeners::LetSupervisorsIn() {
 /// which attempt the process belongs to.
 void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
   if (connection.purpose == engine::RelayPurpose::kOutside)
-    return relays_.Spawn(engine::ServeOutside(std::move(stream),
-                                              installation_.engines->cluster()->named_targets(),
-                                              installation_.base->connections));
+    return relays_.Spawn(
+        engine::ServeOutside(std::move(stream), installation_.engines->cluster()->named_targets(),
+                             installation_.engines->cluster()->names(), installation_.base->connections));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return stream->Reset();
   UniqueFd served(ends[0]);

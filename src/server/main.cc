@@ -25,6 +25,7 @@
 #include "net/sockets/kept_sockets.h"
 #include "programs/sandbox/network/connect_guard.h"
 #include "replica/keeper/keeper.h"
+#include "replica/keeper/starter.h"
 #include "replica/shell/replica_shell.h"
 #include "replica/supervisor/run_replica.h"
 #include "server/doctor/doctor.h"
@@ -170,11 +171,13 @@ int Serve(int argc, char** argv) {
 }  // namespace trainyard::server
 
 int main(int argc, char** argv) {
+  using trainyard::replica::RunReplica;
   std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "serve") return trainyard::server::Serve(argc - 1, argv + 1);
-  if (command == "replica") return trainyard::replica::RunReplica(argc - 1, argv + 1);
+  if (command == "replica") return RunReplica(argc - 1, argv + 1);
   if (command == "agent") return trainyard::agent::RunAgent(argc - 1, argv + 1);
-  if (command == "keeper") return trainyard::keeper::RunKeeper(argc - 1, argv + 1);
+  if (command == "keeper") return trainyard::keeper::RunKeeper(argc - 1, argv + 1, RunReplica);
+  if (command == "starter") return trainyard::keeper::RunStarter(RunReplica);
   if (command == trainyard::replica::kConnectGuard)
     return trainyard::replica::RunConnectGuard(argc - 1, argv + 1);
   if (command == "machine-report") return trainyard::server::ReportMachine(argc - 1, argv + 1);

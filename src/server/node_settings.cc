@@ -63,6 +63,8 @@ engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const store::
           .relay_port = sockets.replicas ? sockets.replicas->port : 0,
           .replica_environment = sockets.replicas ? ReplicaEnvironment(options, sockets.replicas->port)
                                                   : std::map<std::string, std::string>(),
+          .replica_memory_bytes =
+              placement::ReplicaMemoryMax(engine::MachineCapacity(options.capacity).memory_bytes),
           .front_metadata = sockets.front && sockets.front->plain,
           .job_users = JobUsersOf(options),
           .isolations = engine::FindIsolations(),

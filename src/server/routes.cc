@@ -14,6 +14,7 @@
 #include "control/accounts.h"
 #include "control/job_service.h"
 #include "control/upkeep/kept_images.h"
+#include "engine/local/preparation_output.h"
 #include "engine/replica_link.h"
 #include "programs/environment/built_runtime.h"
 
@@ -36,6 +37,7 @@ api::MetadataAnswers AnswersOf(Installation& all, const std::string& universe, b
                                .universe_domain = universe,
                                .has_accounts = auth && !is_for_users};
   if (is_for_users) {
+    answers.account = api::kUsersMetadataAccount;
     answers.access_token = api::TokensForUsers(all.loop->tokens, asking, auth);
     answers.instance = [](const http::Request&) -> boost::asio::awaitable<api::AskingAttempts::Instance> {
       co_return std::nullopt;
@@ -105,12 +107,16 @@ Sources IamSources(Installation& all) {
 }
 
 api::MetricsSources MetricsOf(Installation& all) {
+  std::function<control::Notifier::Counts()> notices;
+  if (all.notices != nullptr) notices = [&notifier = *all.notices->notifier] { return notifier.counts(); };
   return {.jobs = all.loop->jobs,
           .usage = *all.stores.usage,
           .requests = all.callers->request_counts,
           .connections = all.base->connections,
           .loop = all.base->watch,
-          .limits = [&engines = *all.engines] { return engines.limits(); }};
+          .limits = [&engines = *all.engines] { return engines.limits(); },
+          .use = [&engines = *all.engines] { return engines.local().Occupancy(); },
+          .notices = std::move(notices)};
 }
 
 api::MachineSource MachineOf(Installation& all) {
@@ -121,12 +127,50 @@ api::MachineSource MachineOf(Installation& all) {
           .pool = all.base->runtime_lists};
 }
 
+void AddWarm(const engine::Mothers::Shown& mother, control::v1::RuntimeList& runtimes) {
+  for (control::v1::Runtime& runtime : *runtimes.mutable_runtimes()) {
+    if (!runtime.folder().ends_with("/" + mother.runtime)) continue;
+    control::v1::Runtime::Warm& warm = *runtime.mutable_warm();
+    *warm.mutable_packages() = {mother.packages.begin(), mother.packages.end()};
+    warm.set_bytes(mother.bytes);
+    warm.mutable_since()->set_seconds(std::chrono::system_clock::to_time_t(mother.since));
+    warm.set_served(mother.served);
+  }
+}
+
 api::RuntimeSource RuntimesOf(Installation& all) {
   auto list = [&loop = *all.loop, folder = all.base->data.environments_dir(),
                newest = all.base->options.default_runtime] {
     return environment::ListRuntimes(folder, loop.catalogue, newest, loop.pythons->Look());
   };
-  return {.list = std::move(list), .pool = all.base->runtime_lists};
+  auto add_warm = [&mothers = all.upkeep->mothers](control::v1::RuntimeList& runtimes) {
+    for (const engine::Mothers::Shown& mother : mothers.List()) AddWarm(mother, runtimes);
+  };
+  return {.list = std::move(list), .pool = all.base->runtime_lists, .add_warm = std::move(add_warm)};
+}
+
+/// What the tools printed that installed the job's packages, from its runtime version and from its images.
+std::string ReadPreparation(const control::v1::JobRecord& job, const replica::v1::Manifest& places) {
+  replica::v1::Manifest manifest = places;
+  replica::v1::Manifest::Program& program = *manifest.mutable_program();
+  program.set_runtime_version(job.runtime_version());
+  *program.mutable_packages() = job.packages();
+  std::string text = job.runtime_version().empty() ? "" : engine::PreparationOutput(manifest);
+  for (const control::v1::ImageRecord& image : job.images()) {
+    program.mutable_container()->set_image(image.image());
+    program.mutable_container()->set_digest(image.digest());
+    text += engine::PreparationOutput(manifest);
+  }
+  return text;
+}
+
+api::PreparationSource PreparationOf(Installation& all) {
+  replica::v1::Manifest places;
+  places.mutable_places()->set_environments_dir(all.base->data.environments_dir());
+  places.mutable_places()->set_images_dir(all.base->data.images_dir());
+  return {.jobs = all.loop->jobs,
+          .read = [places](const control::v1::JobRecord& job) { return ReadPreparation(job, places); },
+          .pool = all.base->runtime_lists};
 }
 
 Sources OwnSources(Installation& all) {
@@ -139,6 +183,7 @@ Sources OwnSources(Installation& all) {
           Give(std::make_shared<api::JobTablesPrinter>(jobs)),
           Give(api::JobWatchSource{.jobs = jobs}),
           Give(RuntimesOf(all)),
+          Give(PreparationOf(all)),
           Give(MachineOf(all)),
           Give(api::UsageSource{.jobs = jobs, .add_machine = std::move(add_machine)}),
           Give(MetricsOf(all)),

@@ -55,7 +55,7 @@ class OnSlurm(World):
     """Jobs run on nodes of a cluster, each a process of this machine; their agents are killed as supervisors are."""
 
     rounds = 3
-    victims = ("supervisor", "init", "program", "agent")
+    victims = ("supervisor", "init", "program", "agent", "starter")
 
     @classmethod
     def missing(cls, options):

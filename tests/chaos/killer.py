@@ -7,7 +7,8 @@ from pathlib import Path
 
 EARLY_S = 0.06  # a start that is killed before it has done much
 WARM_UP_S = 0.7  # about what recovery takes with sanitizers
-ROLES = {"trainyard-repl": "supervisor", "trainyard-init": "init", "trainyard-keep": "keeper", "trainyard-agen": "agent"}
+ROLES = {"trainyard-repl": "supervisor", "trainyard-init": "init", "trainyard-keep": "keeper", "trainyard-agen": "agent",
+         "trainyard-start": "starter"}
 
 
 def processes():

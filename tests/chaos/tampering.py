@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from clients import POLICY_ROLE
-from trainyard_server import wait_for
+from trainyard_server import processes_with, wait_for
 from world import World
 
 ENOUGH = {"object": 4, "trial": 3, "policy": 2, "labels": 2, "job": 5}  # acknowledged of each kind before anything is changed
@@ -140,7 +140,9 @@ def note(text):
 
 
 def leave_a_process(world):
-    world.left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", f"{world.data}/attempts/1-master-replica-0-1"])
+    name = f"{world.data}/attempts/1-master-replica-0-1"
+    world.left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", name])
+    wait_for(lambda: processes_with(name) or None, lambda: "it has no command line yet")  # exec closes Popen's pipe before there is one
 
 
 def end_it(world):

@@ -31,7 +31,7 @@ class World:
 
     rounds = 8  # before another world has its turn
     gangs, tuning_jobs = True, True
-    victims: tuple[str, ...] = ("supervisor", "init", "program")
+    victims: tuple[str, ...] = ("supervisor", "init", "program", "starter")
 
     def __init__(self, folder, seed, options):
         assert os.getppid() == 1, "a world kills whatever it sees: it has to be alone in a PID namespace"

@@ -45,6 +45,7 @@ class World:
 
     def __init__(self, server, upload):
         self.server = server
+        self.upload = upload
         for number, points in ((1, 300), (2, 200)):
             server.upload("models", f"census_{number}/train/events.out.tfevents.1700000000.host", loss_curve(points, number / 50))
             server.upload("models", f"census_{number}/eval/events.out.tfevents.1700000001.host", loss_curve(points // 10, number / 30))

@@ -1,4 +1,4 @@
-"""TensorBoard's event files, written by hand: what TensorFlow 2 and torch's SummaryWriter write for scalars, texts and images. Source: the
+"""TensorBoard's event files, written by hand: what TensorFlow 2 and torch's SummaryWriter write for scalars, texts, images, histograms. Source: the
 formats of tensorflow/core/util/event.proto, summary.proto, tensor.proto; record framing as in lib/io/record_writer."""
 
 import struct
@@ -46,6 +46,14 @@ def text(tag, words):
 def image(tag, png, width, height):
     """As TensorFlow 1: Summary.Image."""
     return field(1, tag) + field(4, b"\x08" + varint(height) + b"\x10" + varint(width) + b"\x18\x03" + field(4, png))
+
+
+def histogram(tag, limits, counts):
+    """As torch: HistogramProto; the smallest value is the first limit less 1."""
+    def packed(number, numbers):
+        return field(number, struct.pack(f"<{len(numbers)}d", *numbers))
+    proto = b"\x09" + struct.pack("<d", limits[0] - 1) + b"\x11" + struct.pack("<d", limits[-1]) + packed(6, limits) + packed(7, counts)
+    return field(1, tag) + field(5, proto)
 
 
 def event_file(values, begin=1_700_000_000.0):

@@ -32,3 +32,10 @@ def glibc_symbols(program):
     symbols = subprocess.run(["readelf", "--dyn-syms", "--wide", program], check=True, capture_output=True, text=True).stdout
     found = re.findall(r"UND (\S+?)@GLIBC_(\d+)\.(\d+)", symbols)
     return {name: (int(major), int(minor)) for name, major, minor in found}
+
+
+def make_wheel(folder, program=None, *flags):
+    """Of the program, with further flags of make_wheel.py."""
+    command = [ROOT / "packaging/make_wheel.py", program or newest_program(), "--out", folder, *flags]
+    made = subprocess.run(command, check=True, capture_output=True, text=True)
+    return pathlib.Path(made.stdout.strip())

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+import requests
 
 from trainyard_server import PROGRAM, kill, processes_with, wait_for
 
@@ -71,6 +72,8 @@ def test_two_jobs_that_want_all_gpus_run_one_after_the_other(make_server, submit
     described = server.trainyard("jobs", "describe", "second")
     assert described.returncode == 0, described.stderr
     assert "Why it is waiting (position 1 in the queue):\n  Waiting for 4 NVIDIA_TESLA_T4" in described.stderr
+    [page] = [line for line in described.stderr.splitlines() if line.endswith("/jobs/second")]
+    assert page.startswith(f"{server.url}/ui/p/"), "the console's page of the job"
     as_json = server.trainyard("jobs", "describe", "second", "--format", "json")
     assert json.loads(as_json.stdout)["state"] == "QUEUED"
     assert "Why it is waiting" not in as_json.stdout + as_json.stderr
@@ -135,6 +138,21 @@ def test_without_accelerators_a_job_waits_and_says_so(make_server, submit):
     assert server.wait("gpu")["state"] == "CANCELLED"
 
 
+def test_a_replicas_accelerators_are_of_one_model(make_server, submit):
+    server = make_server("--accelerators", "nvidia-tesla-v100=4,nvidia-tesla-k80=4")
+    metrics = requests.get(server.url + "/metrics", timeout=10).text
+    assert 'trainyard_accelerator_healthy{type="nvidia-tesla-k80",accelerator="7"} 1\n' in metrics
+    v100 = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4"}
+    submit(server, "eight", "environment", **v100, masterConfig={"acceleratorConfig": {"type": "NVIDIA_TESLA_V100", "count": "8"}})
+    wait_for_reason(server, "eight", "this machine has 8 GPUs (4 nvidia-tesla-v100, 4 nvidia-tesla-k80). "
+                                     "The accelerators of a replica are all of one model.")
+    submit(server, "four", "environment", **v100, masterConfig={"acceleratorConfig": {"type": "NVIDIA_TESLA_V100", "count": "4"}})
+    assert server.wait("four")["state"] == "SUCCEEDED", "it is not held back"
+    assert gpus(server, "four") == [["0", "1", "2", "3"]]
+    server.cancel("eight")
+    server.wait("eight")
+
+
 def test_strict_capacity_refuses_what_is_not_there(make_server):
     program = {"packageUris": ["gs://packages/none.tar.gz"], "pythonModule": "a"}
     server = make_server("--capacity", "strict", "--accelerators", "none")
@@ -144,7 +162,7 @@ def test_strict_capacity_refuses_what_is_not_there(make_server):
     assert error["status"] == "FAILED_PRECONDITION"
     assert "no GPUs" in json.dumps(error) and "scale_tier" in json.dumps(error)
     response = server.create("j", scaleTier="BASIC_TPU", **program)
-    assert response.status_code == 400 and "no TPUs" in response.text
+    assert response.status_code == 400 and "no TPUs" in response.text and "--accelerator-map tpu-v2=cpu" in response.text
 
 
 def test_strict_capacity_says_how_many_are_missing(make_server):

@@ -349,7 +349,8 @@ def test_accelerators_that_others_hold(make_server, upload):
     server.wait("first")
     assert create("third").ok
     for project, job_id in [("p", "third"), ("q", "elsewhere")]:
-        assert server.request("POST", f"/v1/projects/{project}/jobs/{job_id}:cancel").ok
+        named = {"name": f"projects/{project}/jobs/{job_id}"}  # as clients do that send the path's fields in the body, too
+        assert server.request("POST", f"/v1/projects/{project}/jobs/{job_id}:cancel", json=named).ok
 
 
 @pytest.mark.parametrize("flag", [["--quota-requests", "60"], ["--quota-accelerators", "K80=1"]])
@@ -382,6 +383,13 @@ def test_gcloud(server, upload, gcloud, tmp_path):
     assert described["labels"] == {"team": "a"} and described["state"] == "SUCCEEDED"
     run("ai-platform", "jobs", "cancel", "second")
     assert server.wait("second")["state"] == "CANCELLED"
+    for job_id, state in (("first", "SUCCEEDED"), ("second", "CANCELLED")):  # Airflow's operators know an ended job by the 400
+        ended = run("ai-platform", "jobs", "cancel", job_id, ok=False).stderr
+        assert f"FAILED_PRECONDITION: Field: name Error: The job {job_id} cannot be cancelled: it has ended, and its state is {state}." in ended
+    for words, shown in ((["ps"], "first"), (["status", "first"], "state: SUCCEEDED"), (["logs", "first"], "Job completed successfully."),
+                         (["kill", "first"], "jobs cancel"), (["ls"], "jobs list")):
+        done = server.trainyard(*words)
+        assert shown in done.stdout + done.stderr, done
     missing = run("ai-platform", "jobs", "describe", "none", ok=False).stderr
     assert "NOT_FOUND: Field: name Error: The job cannot be found." in missing
 

@@ -58,7 +58,7 @@ def server(request, monkeypatch):
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="ty-builds-") as folder:
         folder = pathlib.Path(folder).resolve()
         folder.chmod(0o755)
-        flags = ("--stop-grace", "1")
+        flags = ("--stop-grace", "1", "--warm-interpreters", "off")  # no file of the server's may change while a build runs
         server = Server(folder / "data", *flags) if request.param == "own account" else ServerOfAccount(folder, USER, *flags)
         (server.data / f"environments/runtimes.d/{RUNTIME}.json").write_text(json.dumps({"version": RUNTIME, "pythons": ["3.11"]}))
         server.stop()

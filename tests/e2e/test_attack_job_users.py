@@ -38,6 +38,13 @@ def attempt(action):
     except OSError as error:
         return "no: " + error.strerror
 
+def beside_its_module(text):
+    """What was there, after which it writes."""
+    there = pathlib.Path(__file__).with_name("vocabulary.txt")
+    before = there.read_text() if there.exists() else ""
+    there.write_text(text)
+    return before
+
 def mount():
     done = subprocess.run(["mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True)
     if done.returncode:
@@ -75,7 +82,7 @@ def main(administration, data, mode):
             "root's home": attempt(lambda: os.listdir("/root")) if os.stat("/root").st_mode & 1 == 0 else "no: open",
             "secret": attempt(lambda: open(data + "/run/secret").read()),
             "attempt": attempt(lambda: open(data + "/attempts/1-master-replica-0-1/manifest.pb").read()),
-            "environments": attempt(lambda: open(sys.prefix + "/x", "w")),
+            "environments": attempt(lambda: open(os.environ["PYTHONPATH"].split(":")[0] + "/x", "w")),
             "mount": attempt(mount),
         },
         "administration": [call("GET", administration + "/v1/projects/p/jobs"),
@@ -84,6 +91,7 @@ def main(administration, data, mode):
         "upload": call("POST", SERVER + "/upload/storage/v1/b/" + bucket + "/o?uploadType=media&name=" + folder + "/by_http", "by http")[0],
         "uploaded": (out / "by_http").read_text(),
         "jobs": call("GET", SERVER + "/v1/projects/p/jobs")[0],
+        "beside": [beside_its_module("first"), beside_its_module("second")],
         "before": before, "python": subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True, text=True).stdout,
     }
     if "GCE_METADATA_ROOT" in os.environ:
@@ -167,6 +175,7 @@ def test_a_package_is_nobody_of_the_machine(network, make_server, guest):
     wanted = (403,) if network == "host" else (0,)  # an isolated network has no way there
     assert all(status in wanted for status, _ in report["administration"]), report["administration"]
     assert report["read back"] == [200, "by file"] and report["upload"] == 200 and report["uploaded"] == "by http"
+    assert report["beside"] == ["", "first"]
     assert report["jobs"] == 200 and report["python"] == "1\n"
     assert "front" not in report or (report["front"], report["metadata"]) == ([200, "by file"], 200)
     assert "by name" in server.texts("first")
@@ -181,6 +190,7 @@ def test_a_package_is_nobody_of_the_machine(network, make_server, guest):
     assert server.wait("second")["state"] == "SUCCEEDED", server.texts("second")
     report = reported(server, "second")
     assert report["map"][1] == str(FIRST + 2 * BLOCK) and report["before"] == "first"
+    assert report["beside"] == ["", "first"], "what the first job wrote beside the module is its own"
     assert (server.data / "buckets/shared/object").read_text() == "second"
 
 

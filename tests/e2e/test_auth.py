@@ -187,6 +187,33 @@ def test_a_program_is_its_jobs_service_account(server, packages):
     assert ended.status_code == 401 and "ended" in message(ended)
 
 
+def test_an_account_without_rights_hears_it_at_create(server):
+    """Its own package and job-dir, each with the command that gives the right; and an account that does not exist."""
+    make_bucket(server, "p-data")
+    server.upload("p-data", "package", b"any")
+    job = {"packageUris": ["gs://p-data/package"], "pythonModule": "any", "jobDir": "gs://p-data/out"}
+    email = server.request("POST", "/v1/projects/p/serviceAccounts", json={"accountId": "trainer"}).json()["email"]
+    absent = submit(server, "absent", serviceAccount="trainr@p.iam.gserviceaccount.com", **job)
+    assert absent.status_code == 404, absent.text
+    assert message(absent) == ("Field: service_account Error: Unknown service account: trainr@p.iam.gserviceaccount.com. Create it with: "
+                               "gcloud iam service-accounts create trainr --project=p")
+    give = f"gcloud storage buckets add-iam-policy-binding gs://p-data --member=serviceAccount:{email} --role="
+    for role, said in (("roles/storage.objectViewer", f"Field: package_uris Error: The provided GCS paths [gs://p-data/package] cannot be "
+                                                      f"read by service account {email}."),
+                       ("roles/storage.objectAdmin", f"Field: job_dir Error: The job's programs run as the service account {email}, which "
+                                                     "may not read and write objects of gs://p-data.")):
+        refused = submit(server, "asks", serviceAccount=email, **job)
+        assert refused.status_code == 400, refused.text
+        assert message(refused) == f"{said} An administrator gives it that right with: {give}{role}"
+        policy = {"bindings": [{"role": role, "members": ["serviceAccount:" + email]}]}
+        assert server.request("PUT", "/storage/v1/b/p-data/iam", json=policy).ok
+    assert submit(server, "asks", serviceAccount=email, **job).ok
+    make_bucket(server, "others", "other")
+    assert submit(server, "agent", **{**job, "jobDir": "gs://others/out"}).ok  # the project's account: the program may not need it
+    server.wait_for_entry("agent", lambda entry: entry["severity"] == "WARNING" and
+                          "which may not read and write objects of gs://others. An administrator" in entry["jsonPayload"]["message"])
+
+
 def test_a_shell_takes_a_permission_and_opens_by_a_ticket(server, packages):
     make_bucket(server, "p-data")
     server.upload("p-data", "t.tar.gz", packages["probe"].read_bytes())

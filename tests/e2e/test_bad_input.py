@@ -1,6 +1,7 @@
 """What is refused: status, field path and words."""
 
 import json
+import re
 import socket
 
 import pytest
@@ -9,6 +10,13 @@ BASE = {"packageUris": ["gs://packages/probe.tar.gz"], "pythonModule": "probe.ta
 
 REFUSED = [  # name, change to the job's body, HTTP status, part of the message
     ("unknown_field", {"bogusField": 1}, 400, "Unknown name \"bogusField\" at 'job.training_input': Cannot find field."),
+    ("near_field", {"runtime_verson": "2.15"}, 400, "Cannot find field. Did you mean 'runtimeVersion'?"),
+    ("near_enum", {"scaleTier": "basic-gpus"}, 400, "Did you mean 'BASIC_GPU'?"),
+    ("near_machine", {"scaleTier": "CUSTOM", "masterType": "n1-standart-4"}, 400, "n1-standart-4. Did you mean 'n1-standard-4'?"),
+    ("near_region", {"region": "us-centra1"}, 400, "Did you mean 'us-central1'?"),
+    ("region_without", {"scaleTier": "BASIC_GPU", "region": "us-west3"}, 400, "Regions with all accelerators of the job: asia-east1, europe-west1, "),
+    ("near_runtime", {"runtimeVersion": "2.15.0"}, 400, " to 2.11, 2.15, 2.21"),
+    ("near_runtime_first", {"runtimeVersion": "2.15.0"}, 400, "Did you mean '2.15'? There are: "),
     ("unknown_enum", {"scaleTier": "HUGE"}, 400, "scale_tier"),
     ("job_dir", {"jobDir": "/home/me"}, 400, "job_dir"),
     ("count_without_custom", {"workerCount": 2}, 400, "worker_count"),
@@ -44,7 +52,8 @@ def test_a_doubled_id(server, upload):
     server.submit("twice", **BASE)
     response = server.create("twice", **BASE)
     assert response.status_code == 409
-    assert response.json()["error"]["message"] == "Field: job.job_id Error: A job with this id already exists."
+    message = response.json()["error"]["message"]
+    assert re.fullmatch(r"Field: job\.job_id Error: A job with this id already exists\. It is [A-Z]+\.", message), message
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"nonsense", b'{"jobId": "x"', b"\xff\xfe", b'{"jobId": {}}', b"null"])

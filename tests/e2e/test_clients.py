@@ -1,6 +1,7 @@
 """Unmodified clients: gcloud, our own command line, google-api-python-client, google-cloud-storage, Node's googleapis."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -87,6 +88,11 @@ print("LISTED", [job["jobId"] for job in cloudml.projects().jobs().list(parent="
 REASON = "REASON Field: job.job_id Error: A job with this id already exists."
 
 
+def without_state(text):
+    """The lines; the refusal says which state the other job has, which nobody can know beforehand."""
+    return re.sub(r"(?<=already exists\.) It is [A-Z]+\.", "", text).splitlines()
+
+
 def test_google_api_python_client_with_an_endpoint(server, upload):
     options = (f''', client_options={{"api_endpoint": "{server.url}"}}, static_discovery=False,
                discoveryServiceUrl="{server.url}/$discovery/rest?version={{apiVersion}}",
@@ -94,7 +100,7 @@ def test_google_api_python_client_with_an_endpoint(server, upload):
     run = subprocess.run([sys.executable, "-c", PYTHON_EXAMPLE % options, upload(server, "probe")], capture_output=True, text=True,
                          timeout=120)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines() == ["STATE QUEUED", REASON, "LISTED ['from_python']"]
+    assert without_state(run.stdout) == ["STATE QUEUED", REASON, "LISTED ['from_python']"]
     assert server.wait("from_python")["state"] == "SUCCEEDED"
 
 
@@ -103,7 +109,7 @@ def test_google_api_python_client_without_an_argument(server, upload, with_local
     command = with_localhost_names([sys.executable, "-c", PYTHON_EXAMPLE % "", upload(server, "probe")])
     run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines() == ["STATE QUEUED", REASON, "LISTED ['from_python']"]
+    assert without_state(run.stdout) == ["STATE QUEUED", REASON, "LISTED ['from_python']"]
 
 
 STORAGE_EXAMPLE = '''
@@ -150,4 +156,4 @@ def test_node_googleapis(server, upload, node):
     run = subprocess.run([node, "-e", NODE_EXAMPLE, server.url, upload(server, "probe")], capture_output=True, text=True,
                          cwd=ROOT / "build/node", timeout=120)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines() == ["STATE QUEUED", REASON, "ID from_node"]
+    assert without_state(run.stdout) == ["STATE QUEUED", REASON, "ID from_node"]

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -146,3 +147,28 @@ def test_the_packaged_file_has_no_mistake():
     assert done.returncode == 0, done.stderr
     active = [line for line in packaged.read_text().splitlines() if line and not line.startswith("#")]
     assert "data: /var/lib/trainyard" in active
+
+
+def served(text):
+    """The flags of each line "trainyard serve FLAGS" in it."""
+    lines = re.findall(r"(?m)^ +(?:\$ )?trainyard serve ([^\[].*)$", text)
+    return [[word for word in shlex.split(line, comments=True) if word != "&"] for line in lines]
+
+
+def test_no_example_is_refused(tmp_path):
+    """Of `serve`, in the pages and in its help; of the configuration file, in the pages."""
+    pages = {path: path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))}
+    lines = [(path.name, flags) for path, text in pages.items() for flags in served(text)]
+    help_text = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+    lines += [("--help", flags) for flags in served(help_text)]
+    assert len(lines) > 10
+    for page, flags in lines:
+        flags = [str(ROOT / "packaging/config.yaml") if flag == "/etc/trainyard/config.yaml" else flag for flag in flags]
+        done = config("show", *flags)
+        assert done.returncode == 0, (page, flags, done.stderr)
+    for name in ("operators.md", "slurm.md"):
+        for block in re.findall(r"(?m)(?:^    .*\n)+", pages[ROOT / "docs" / name]):
+            if re.match(r"    (data|engine|slurm-rest): ", block):
+                (tmp_path / "config.yaml").write_text(re.sub(r"(?m)^    ", "", block))
+                done = config("check", tmp_path / "config.yaml")
+                assert done.returncode == 0, (name, block, done.stdout, done.stderr)

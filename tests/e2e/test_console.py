@@ -54,6 +54,21 @@ def test_from_nothing_to_a_job_and_its_end(server, probe, open_console):
     assert server.wait("by_form")["state"] == "CANCELLED"
 
 
+
+def test_a_program_of_this_computer_becomes_a_job(server, open_console, tmp_path):
+    (tmp_path / "train.py").write_text("import helper\nprint('rows:', helper.rows('data.csv'))\n")
+    (tmp_path / "helper.py").write_text("def rows(path):\n    return len(open(path).readlines())\n")
+    (tmp_path / "data.csv").write_text("1\n2\n3\n")
+    page = open_console(server, "/ui/p/p/new")
+    page.get_by_label("Choose a program or notebook…").set_input_files([tmp_path / name for name in ("helper.py", "data.csv", "train.py")])
+    page.get_by_text("3 files").wait_for()
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url(re.compile(r"/ui/p/p/jobs/train_\d{8}_\d{6}$"))
+    job_id = page.url.rsplit("/", 1)[1]
+    assert server.wait(job_id)["state"] == "SUCCEEDED"
+    assert "rows: 3" in server.texts(job_id)
+
+
 def test_the_list_is_live_and_is_moved_through_by_keys(server, upload, open_console):
     run(server, upload, "first", "print", "one")
     server.wait("first")
@@ -139,6 +154,63 @@ def test_a_clone_has_the_input_of_its_origin(world, open_console):
     before, after = (world.server.get(job)["trainingInput"] for job in ("census_1", "cloned"))
     assert after["args"] == before["args"] and after["packageUris"] == before["packageUris"]
     world.server.wait("cloned")
+
+
+def test_a_job_is_run_again_and_deleted(world, open_console):
+    page = open_console(world.server, f"{JOB}/census_3", expect_errors=("404",))  # of what is deleted while it is looked at
+    assert not page.get_by_role("link", name="Shell", exact=True).count(), "it has ended"
+    page.get_by_role("button", name="Rerun").click()
+    page.wait_for_url(f"**{JOB}/census_5")
+    assert world.server.wait("census_5")["trainingInput"]["args"] == world.server.get("census_3")["trainingInput"]["args"]
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.wait_for_url(f"**{JOB}")
+    assert world.server.request("GET", "/v1/projects/p/jobs/census_5").status_code == 404
+
+
+def test_the_table_says_why_and_is_sorted_and_grouped(world, open_console):
+    page = open_console(world.server, f"{JOB}?group=team&sort=job&cols=cause,what,m:loss%20(train)")
+    page.get_by_role("row").filter(has_text="census_1").get_by_text("0.07", exact=False).wait_for()  # the end of its curve
+    page.get_by_role("row").filter(has_text="census_3").get_by_text("no such column: age").wait_for()  # not only that it failed
+    heads = page.locator(".job-group")
+    heads.first.wait_for()
+    assert heads.all_inner_texts()[0].startswith("team: vision")
+    page.get_by_role("columnheader", name="Job").get_by_role("button").click()
+    page.wait_for_url("**sort=-job**")
+    page.get_by_role("button", name="Views").click()
+    page.get_by_label("Save what is shown as").fill("by team")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="All jobs").click()
+    page.wait_for_url(f"**{JOB}")
+    page.get_by_role("button", name="Views").click()
+    page.get_by_role("link", name="by team").click()
+    page.wait_for_url("**sort=-job**")
+
+
+def test_a_progress_bar_is_one_line(world, open_console):
+    bar = "printf 'bar 1 of 2'; sleep 1.2; printf '\\rbar 2 of 2'; sleep 1.2; printf '\\rbar is full\\n'; echo after it"
+    run(world.server, world.upload, "bars", "shell", bar)
+    world.server.wait("bars")
+    states = [entry for entry in world.server.log_entries("bars") if entry.get("labels", {}).get("redraw")]
+    assert len(states) > 1
+    page = open_console(world.server, f"{JOB}/bars/logs")
+    page.locator(".log-text", has_text="after it").last.wait_for()
+    page.locator(".log-text", has_text=re.compile("^bar is full$")).wait_for()
+    assert not page.locator(".log-row:not([hidden]) .log-text", has_text=re.compile("^bar [12] of 2$")).count()
+
+
+def test_a_progress_bar_is_one_line_while_it_is_drawn(world, open_console):
+    run(world.server, world.upload, "live_bar", "shell", "for i in $(seq 400); do printf '\\rbar %s of 400' $i; sleep 0.3; done")
+    page = open_console(world.server, f"{JOB}/live_bar/logs")
+    bar = page.locator(".log-text:visible", has_text=re.compile("^bar [0-9]+ of 400$"))
+    bar.wait_for()
+    for _ in range(2):
+        bar.filter(has_not_text=bar.text_content()).wait_for()
+        texts = page.locator(".log-row").evaluate_all(
+            "rows => rows.filter((row) => row.checkVisibility()).map((row) => row.querySelector('.log-text').textContent)")
+        assert len([text for text in texts if re.match("bar [0-9]+ of 400$|…", text)]) == 1, texts
+    world.server.request("POST", "/v1/projects/p/jobs/live_bar:cancel", json={})
+    world.server.wait("live_bar")
 
 
 def test_a_folder_is_downloaded_and_deleted(world, open_console, tmp_path):

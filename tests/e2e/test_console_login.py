@@ -162,3 +162,15 @@ def test_a_page_of_another_origin_can_do_nothing(guarded, open_console, evil):
         try { return frame.contentDocument === null ? 'closed' : frame.contentDocument.body.innerText; } catch { return 'closed'; }
     }""", guarded.url + "/ui/")
     assert framed == "closed", "no page frames the console"
+
+
+def test_a_new_member_sees_her_project_before_any_job_is_there(guarded, open_console):
+    eve = guarded.token_for("user:eve@example.com", "roles/trainyard.member", project="vision")
+    page = open_console(guarded, "/ui/", expect_errors=UNAUTHORIZED)
+    log_in(page, eve)
+    page.get_by_role("heading", name="First steps").wait_for()
+    assert page.get_by_label("Project").input_value() == "vision"
+    page.get_by_role("link", name="Buckets").click()
+    page.get_by_text("vision has no buckets yet.").wait_for()
+    page.get_by_role("link", name="New job").click()
+    page.wait_for_url("**/ui/p/vision/new")

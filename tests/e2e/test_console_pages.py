@@ -2,12 +2,14 @@
 telephone, and looks as its picture in docs/console (loosely: TRAINYARD_UPDATE_GOLDEN=1 takes new ones)."""
 
 import base64
+import json
 import os
 import pathlib
 import tempfile
 
 import pytest
 
+import event_files
 from console_world import World
 from trainyard_server import ROOT, Server, end_supervisors
 
@@ -67,9 +69,7 @@ def test_a_page(world, open_console, axe, name):
     shown(page, text)
     for theme in ("light", "dark"):
         show_theme(page, theme)
-        page.evaluate(axe)
-        found = page.evaluate("() => axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']})")["violations"]
-        assert not found, [(one["id"], one["help"], [node["html"][:200] for node in one["nodes"]]) for one in found]
+        assert violations(page, axe) == []
         for kind, (width, height) in WIDTHS.items():
             page.set_viewport_size({"width": width, "height": height})
             page.wait_for_function("width => innerWidth === width", arg=width)
@@ -77,6 +77,35 @@ def test_a_page(world, open_console, axe, name):
             page.wait_for_function("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth", timeout=FIT_MS)
             compare(page, PICTURES / f"{name}-{theme}-{kind}.webp", page.screenshot(scale="css"))
         page.set_viewport_size({"width": 1280, "height": 900})
+
+def violations(page, axe):
+    page.evaluate(axe)
+    found = page.evaluate("() => axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']})")["violations"]
+    return [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
+
+PNG = ("iVBORw0KGgoAAAANSUhEUgAAABgAAAAQCAIAAACDRijCAAAARElEQVR42u3MRQHAQBDAwBNWZkYLERtZFdHvjoBJGeZYYIkV1thg"
+       "ix32OOCIE8644Iob7njgiRfe+OCLKaKIIoroX/QB8IstX/q/qlYAAAAASUVORK5CYII=")
+NOTEBOOK = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+    {"cell_type": "markdown", "source": ["# A look\n"]},
+    {"cell_type": "code", "execution_count": 1, "source": ["print('seen')\n", "plot"], "outputs": [
+        {"output_type": "stream", "name": "stdout", "text": ["seen\n"]},
+        {"output_type": "display_data", "data": {"image/png": PNG, "text/plain": ["<Figure>"]}},
+        {"output_type": "display_data", "data": {"text/html": ["<script>document.title = 'owned'</script>"], "text/plain": ["a table"]}}]}]}
+
+def test_a_notebook_is_cells_and_a_histogram_is_bars(world, open_console, axe):
+    world.server.upload("data", "deep/look.ipynb", json.dumps(NOTEBOOK).encode())
+    values = [(3, event_files.histogram("weights", [0.0, 1.0, 4.0], [5.0, 6.0, 3.0]))]
+    world.server.upload("models", "census_2/train/events.out.tfevents.1700000009.host", event_files.event_file(values))
+    page = open_console(world.server, "/ui/buckets/data/deep/look.ipynb")
+    page.get_by_text("a table").wait_for()
+    page.wait_for_function("() => document.querySelector('.notebook img')?.naturalWidth === 24")
+    assert page.get_by_label("Output 1 of cell 2").inner_text().strip() == "seen"
+    assert "owned" not in page.title() and violations(page, axe) == []
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.wait_for_function("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth", timeout=FIT_MS)
+    page = open_console(world.server, f"{JOB}/census_2/metrics")
+    page.get_by_label("weights, step 3: 14 values from -1 to 4").wait_for()
+    assert violations(page, axe) == []
 
 # The browser shrinks and compares: nothing else here can read pictures.
 SHRINK = """async ([picture, most]) => {

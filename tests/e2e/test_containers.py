@@ -276,6 +276,8 @@ def test_a_trainer_module_of_the_image(server, push):
 
 def test_a_cluster_talks(server, images, registry):
     run_job(server, "cluster", python_image(images, registry, "talkers", TALKERS), **CLUSTER)
+    pulls = [text for text in server.texts("cluster") if text.startswith("The container engine pulls the image")]
+    assert len(pulls) <= 1, pulls  # the other three replicas wait for it
     everybody = [["master", 0], ["ps", 0], ["worker", 0], ["worker", 1]]
     tasks = {"master-replica-0": ("master", 0), "worker-replica-0": ("worker", 0), "worker-replica-1": ("worker", 1),
              "ps-replica-0": ("ps", 0)}

@@ -120,7 +120,7 @@ def test_images_and_texts(server):
     wait_for_items(server, "j", 1)
     items = server.request("GET", JOBS + "j/summaries").json()["items"]
     images = [item for item in items if item.get("image") and item["run"] == "train"]
-    texts = [item for item in items if not item.get("image")]
+    texts = [item for item in items if "text" in item]
     assert [(image.get("step", 0), image["width"], image["height"]) for image in images] == [(2, 24, 16), (1, 24, 16), (0, 24, 16)]
     assert [text["text"] for text in texts] == [f"# step {step}\nA text with *marks* and é" for step in (2, 1, 0)]
     image = server.request("GET", images[0]["uri"])
@@ -180,6 +180,14 @@ def test_every_tag_that_an_ordinary_job_reports(make_server, upload, shared_fold
     server.kill()
     server.start()
     assert len(hypertune_curves(server, "j")["acc"]) == 2
+
+
+def test_a_program_logs_numbers_without_installing_anything(make_server, upload):
+    server = make_server()
+    program = "import trainyard\nfor epoch in range(3): trainyard.log(loss=1 / (epoch + 1), acc=epoch / 4)"
+    server.submit("j", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["shell", f"python3 -c {shlex.quote(program)}"])
+    assert server.wait("j")["state"] == "SUCCEEDED", server.texts("j")
+    assert hypertune_curves(server, "j") == {"acc": [(0, 0), (1, 0.25), (2, 0.5)], "loss": [(0, 1), (1, 0.5), (2, pytest.approx(1 / 3))]}
 
 
 def test_a_trial_reports_other_tags_beside_its_metric(make_server, upload):

@@ -8,7 +8,7 @@ import tarfile
 
 import pytest
 
-from trainyard_server import kill, processes_with, wait_for
+from trainyard_server import kill, processes_with, starter_of, wait_for
 
 MISCLASSIFIED = set()  # of the table's rows: known to be wrong, with the reason
 TASK = "failures.task"
@@ -21,6 +21,7 @@ FAILURES = [
     ("python_2", "failures.broken_syntax", [], "syntax_error", "Missing parentheses in call to 'print'"),
     ("import", TASK, ["missing_import"], "import_missing", "imports 'nosuch_module', which is not installed"),
     ("import_chained", TASK, ["chained"], "import_missing", "imports 'nosuch_module'"),
+    ("sibling", "failures.sibling", [], "import_missing", "What to do: Write 'from . import task'"),
     ("library", TASK, ["missing_library"], "library_missing", "'libnosuch.so.3' is not installed"),
     ("library_python", TASK, ["library_python"], "library_missing", "'libGL.so.1'"),
     ("arguments", TASK, ["arguments", "--epoch=3x"], "bad_arguments", "argument --epochs: invalid int value: '3x'"),
@@ -40,10 +41,13 @@ FAILURES = [
     ("missing_file", TASK, ["missing_file"], "file_missing", "'data/train.csv' does not exist"),
     ("gs_file", TASK, ["gs_file"], "gs_path_as_file", "'gs://models/train.csv' is an object"),
     ("storage_404", TASK, ["storage_404"], "storage_not_found", "No such object: b/train.csv"),
+    ("public_bucket", TASK, ["public_bucket"], "google_bucket", "trainyard serve --real-bucket tfds-data'"),
+    ("public_folder", TASK, ["public_folder"], "google_bucket", "'trainyard storage cp FILE gs://cloud-samples-data/OBJECT'"),
     ("storage_403", TASK, ["storage_403"], "storage_refused", "refused"),
     ("checkpoint", TASK, ["checkpoint"], "checkpoint_missing", "no checkpoint at 'gs://b/model.ckpt-100'"),
     ("state_dict", TASK, ["state_dict"], "checkpoint_mismatch", "fresh --job-dir"),
     ("nan", TASK, ["nan"], "not_a_number", "Lower the learning rate"),
+    ("worker_killed", TASK, ["worker_killed"], "worker_killed", "Nothing shows who did it"),
     ("shapes", TASK, ["shapes"], "shape_mismatch", "[32,10] vs. [32,1]"),
     ("protobuf", TASK, ["protobuf"], "protobuf_mismatch", "Pin protobuf"),
     ("numpy_abi", TASK, ["numpy_abi"], "binary_mismatch", "numpy"),
@@ -100,6 +104,10 @@ PACKAGES = [  # name, the archive, diagnosis, words
      "pip_requirement_missing", "'nosuch-package-of-mine==9.9'"),
     ("not_an_archive", b"this is not a package", "package_not_an_archive", "not_an_archive.tar.gz) cannot be read: not a gzip file"),
     ("build", archive({"setup.py": "raise ValueError('needs a compiler')\n"}), "package_build_failed", "ValueError: needs a compiler"),
+    ("file_not_in_sdist", archive({"setup.py": "open('requirements.txt')\n"}), "package_build_failed", "('include requirements.txt')"),
+    ("module_in_setup", archive({"setup.py": "import nosuch_module\n"}), "package_build_failed", "[build-system] requires"),
+    ("debian_packages", archive({"setup.py": "raise RuntimeError(\"Command ['apt-get', 'update'] failed: exit code 100\")\n"}),
+     "package_build_failed", "Install the Debian packages on the machine"),
 ]
 
 
@@ -224,7 +232,8 @@ def small_machine():
 
 def test_a_machine_out_of_memory_is_told_from_a_kill(small_machine, quick_server, upload):
     package = upload(quick_server, "failures")
-    (small_machine / "cgroup.procs").write_text(str(quick_server.process.pid))
+    for pid in (quick_server.process.pid, starter_of(quick_server)):
+        (small_machine / "cgroup.procs").write_text(str(pid))
     quick_server.submit("hungry", packageUris=[package], pythonModule=TASK, args=["eat"])
     job = quick_server.wait("hungry")
     assert job["state"] == "FAILED"

@@ -141,6 +141,18 @@ def test_a_page_that_names_a_file_which_is_gone_is_found(tmp_path):
     assert list(prose.missing_files(page, tmp_path)) == [(2, "gone.h"), (3, "src/net/gone"), (3, "tests/gone.py"), (3, "*_gone.cc")]
 
 
+def test_tests_that_a_page_names_and_that_are_not_there_are_found(tmp_path):
+    room = tmp_path / "src/net"
+    room.mkdir(parents=True)
+    (tmp_path / "tests/e2e").mkdir(parents=True)
+    (tmp_path / "tests/e2e/test_a.py").write_text("def test_one(server):\n    pass\n")
+    (room / "b_test.cc").write_text("TEST(Door, Opens) {}\n")
+    page = tmp_path / "pages.md"
+    page.write_text("`test_a.py::test_one` `b_test.cc::Door.Opens`\n`test_a.py::test_on` `b_test.cc::Door.Shuts` `c_test.cc::Door.Opens`\n")
+    assert list(prose.missing_tests(page, tmp_path)) == [
+        (2, "test_a.py::test_on"), (2, "b_test.cc::Door.Shuts"), (2, "c_test.cc::Door.Opens")]
+
+
 def test_a_benchmark_that_is_none_is_refused_before_anything_is_built():
     run = subprocess.run([sys.executable, ROOT / "bench/run.py", "--build", "none", "--check-names", "jobs", "tunnig"],
                          capture_output=True, text=True)

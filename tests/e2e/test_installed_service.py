@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from installed_program import make_wheel
 from installed_service import DATA, JOBS_UNIT, LOAD, UNIT, InstalledService, make_deb, next_version
 from stock_machine import CACHE, PACKAGE, Machine, in_memory, make_package
 from trainyard_server import ROOT
@@ -59,6 +60,14 @@ def test_it_answers_when_the_package_is_installed(service):
     assert service.shell("systemctl is-enabled trainyard").strip() == "enabled"
     assert f"TRAINYARD_SERVER='{service.url}'" in service.shell(f"trainyard env --data {DATA}").replace('"', "'")
     assert "trainyard 0." in service.shell("trainyard version")
+    assert "team's first day" in service.shell("cat /usr/share/doc/trainyard/docs/access.md")
+
+
+def test_the_wheel_runs_there_too(service, tmp_path):
+    """With the system's Python; what the client requires is not installed."""
+    service.machine.manage("copy", str(make_wheel(tmp_path)), "/root")
+    service.shell("python3 -m venv /tmp/wheel && /tmp/wheel/bin/pip install -q --no-index --no-deps /root/trainyard-*.whl")
+    assert service.shell("/tmp/wheel/bin/trainyard version") == service.shell("trainyard version")
 
 
 def test_every_socket_that_listens_is_kept_by_the_manager(service):
@@ -76,13 +85,13 @@ def test_a_colleague_logs_in_and_runs_a_program(service):
     """By an account of the machine that has no rights there."""
     refused = service.as_colleague(f"trainyard jobs list --server {service.url}", check=False)
     assert refused.returncode == 1 and "UNAUTHENTICATED" in refused.stderr, refused
-    token = service.shell(f"trainyard auth token create --principal user:ann@example.com --role trainyard.member --project p --data {DATA}").strip()
+    root = "XDG_CONFIG_HOME=/tmp/never-logged-in trainyard "  # it finds the service by itself, and by its address
+    token = service.shell(root + "auth token create --principal user:ann@example.com --role trainyard.member --project p").strip()
     service.as_colleague(f"trainyard auth login --server {service.url} --token-file - <<<{token}")
     service.as_colleague("echo 'import os; print(\"here\", sorted(os.listdir(\"/gcs\")))' >~/hello.py")
     without = service.as_colleague("trainyard run --name hello ~/hello.py", check=False)
-    assert "gcloud storage buckets create gs://p-runs --project p" in without.stderr, without
-    service.shell(f"curl -sSf -H \"Authorization: Bearer $(cat {DATA}/admin-token)\" --json '{{\"name\": \"p-runs\"}}' "
-                  f"'{service.url}/storage/v1/b?project=p'")
+    assert "trainyard storage buckets create gs://p-runs --project p" in without.stderr, without
+    service.shell(f"{root} storage buckets create gs://p-runs --project p --server {service.url}")
     done = service.as_colleague("trainyard run --name hello ~/hello.py")
     assert "here ['p-runs', 'stock']" in done.stdout and "Job [hello] succeeded." in done.stderr, done
     assert "user:ann@example.com" in service.trainyard("admin", "audit", "--format", "json").stdout

@@ -174,7 +174,7 @@ YAML = """
 jobId: from_yaml
 labels: {team: x}
 trainingInput:
-  scaleTier: CUSTOM
+  scaleTier: custom
   masterType: n1-standard-4
   region: us-central1
   pythonModule: x
@@ -195,8 +195,11 @@ def test_validate_says_all_and_makes_nothing(server):
     assert validate(json.dumps(bad))[0] == ["job.job_id", "region", "scheduling.priority"]
     fields, check = validate(YAML, "application/yaml")
     assert "package_uris" in fields and check["job"]["trainingInput"]["masterType"] == "n1-standard-4"
+    assert check["job"]["trainingInput"]["scaleTier"] == "CUSTOM", "in any case, and shown in capitals"
     assert any("gs://not-yet" in note for note in check["notes"])
-    assert validate(YAML.replace('"2.11"', "2.10"), "application/yaml")[0] == ["trainingInput.runtimeVersion"]
+    fields, check = validate(YAML.replace('"2.11"', "2.10"), "application/yaml")
+    assert fields == ["package_uris"] and check["job"]["trainingInput"]["runtimeVersion"] == "2.10", "the text that is written"
+    assert validate(YAML.replace('"2.11"', "yes"), "application/yaml")[0] == ["trainingInput.runtimeVersion"]
     assert "line 3" in validate("a: 1\n\n]", "application/yaml")[1]["violations"][0]["description"]
     assert validate('{"jobId": "a", "nonsense": 1}')[1]["violations"]
     assert server.request("GET", "/storage/v1/b/not-yet").status_code == 404

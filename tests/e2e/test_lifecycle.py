@@ -148,13 +148,21 @@ def test_a_transient_exit_restarts_the_worker_only(make_server, upload, shared_f
     marker = shared_folder / "marker"
     server.submit("restarts", packageUris=[upload(server, "probe")], pythonModule="probe.task",
                   scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4", workerCount="1",
-                  args=["worker-exit", "7", "5", str(marker), "await", str(marker), "6"])
+                  args=["worker-exit", "134", "5", str(marker), "await", str(marker), "6"])
     job = server.wait("restarts")
     assert job["state"] == "SUCCEEDED", (job, server.texts("restarts"))
     texts = server.texts("restarts", "worker-replica-0")
     assert [t for t in texts if t.startswith("worker crashes")] == [f"worker crashes for the {n}. time" for n in range(1, 6)]
     runs = [t for t in server.texts("restarts", "master-replica-0") if t.startswith("Running command: python3 -m")]
     assert len(runs) == 1, server.texts("restarts")
+
+
+def test_a_status_that_repeats_fails_the_job(server, upload):
+    probe(server, upload, "seven", "print", "runs", "exit", "7")
+    job = server.wait("seven")
+    assert job["state"] == "FAILED", job
+    assert "The replica master 0 exited with the status 7 twice in a row, so it was not restarted again." in job["errorMessage"], job
+    assert server.texts("seven", "master-replica-0").count("runs") == 2
 
 
 def test_a_pip_failure_is_the_reason(server):

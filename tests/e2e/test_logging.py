@@ -145,7 +145,7 @@ def test_pages_in_both_orders_and_by_project_ids(logs):
 
 
 def test_tail_shows_lines_as_they_come_to_many(server, upload):
-    tails = [TailClient(server, printed_by("live")) for _ in range(5)]
+    tails = [TailClient(server, printed_by("live")) for _ in range(60)]  # more than are served each on its own
     all_of_it = TailClient(server, "")
     submit(server, upload, "live", "tick", "50")
     for tail in tails:
@@ -222,6 +222,18 @@ def stream(server, *words, **options):
 
 def messages(printed, prefix=""):
     return [text for text in (line.split("\t", 4)[4] for line in printed.splitlines()) if text.startswith(prefix)]
+
+
+def test_a_progress_bar_is_a_line_a_second_and_no_error(server, upload):
+    server.submit("bar", packageUris=[upload(server, "probe")], pythonModule="probe.bar")
+    assert server.wait("bar")["state"] == "SUCCEEDED", server.texts("bar")
+    entries = [entry for entry in server.log_entries("bar") if entry["resource"]["labels"]["task_name"] == "master-replica-0"]
+    bar = [entry for entry in entries if entry["labels"].get("redraw") == "true"]
+    assert 3 <= len(bar) <= 6 and {entry["severity"] for entry in bar} == {"INFO"}, bar
+    assert bar[-1]["jsonPayload"]["message"] == "100%|##########| 30/30", "the last state is kept"
+    assert not [entry for entry in entries if "\r" in entry["jsonPayload"]["message"]]
+    texts = {entry["jsonPayload"]["message"]: entry["labels"].get("continued") for entry in entries}
+    assert texts["Reading"] is None and texts[" done"] == "true", "a line is not held until its end comes"
 
 
 def test_stream_logs_ends_with_the_job(server, upload):

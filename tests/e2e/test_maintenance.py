@@ -51,10 +51,10 @@ def test_restarts_wait_longer_each_time(make_server, upload, shared_folder):
     marker = shared_folder / "marker"
     server.submit("slower", packageUris=[upload(server, "probe")], pythonModule="probe.task", scaleTier="CUSTOM",
                   masterType="n1-standard-4", workerType="n1-standard-4", workerCount="1",
-                  args=["worker-exit", "7", "3", str(marker), "await", str(marker), "4"])
+                  args=["worker-exit", "134", "3", str(marker), "await", str(marker), "4"])
     assert server.wait("slower")["state"] == "SUCCEEDED"
     lines = [text.partition(" Why:")[0] for text in server.texts("slower", "service") if "is restarted" in text]
-    said = "The replica worker 0 exited with a non-zero status of 7. The replica is restarted "
+    said = "The replica worker 0 exited with a non-zero status of 134. The replica is restarted "
     assert lines == [said + "(1 of 5).", said + "in 0.25 s (2 of 5).", said + "in 0.5 s (3 of 5)."]
     entries = server.log_entries("slower", ' AND resource.labels.task_name="worker-replica-0"')
     crashes = [e for e in entries if e["jsonPayload"]["message"].startswith("worker crashes")]

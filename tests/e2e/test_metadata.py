@@ -93,7 +93,7 @@ def test_who_is_no_attempt_has_no_machine(server):
     flavor = {"Metadata-Flavor": "Google"}
     account = ask("instance/service-accounts/default/?recursive=true", **flavor)
     assert account.headers["Content-Type"] == "application/json" and account.headers["Metadata-Flavor"] == "Google"
-    assert account.json() == {"aliases": ["default"], "email": "trainyard@localhost",
+    assert account.json() == {"aliases": ["default"], "email": "trainyard-user@localhost",
                               "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}
     assert ask("project/project-id", **flavor).text == "trainyard" and ask("instance/zone", **flavor).status_code == 404
     assert ask("project/project-id").status_code == 403
@@ -130,6 +130,17 @@ def test_the_tpu_of_a_job_is_found_by_googles_api(make_server, run):
     # Nobody else sees it: not the test, at the replicas' own port.
     answer = requests.get(server.replica_url + "/v1/" + node["name"], timeout=60)
     assert answer.status_code == 404, answer.text
+
+
+def test_a_python_alone_means_a_version_that_had_it(server):
+    """The default has another one. A number where the API has a text is that text."""
+    uri = server.upload("packages", "t.tar.gz", b"not looked into: the job is cancelled")
+    job = server.submit("python_35", pythonModule="t", packageUris=[uri], pythonVersion=3.5)
+    assert job["trainingInput"]["pythonVersion"] == "3.5" and "runtimeVersion" not in job["trainingInput"]
+    server.wait_for_entry("python_35", lambda entry: entry["severity"] == "WARNING"
+                          and "runtime version 1.14 asks for Python 3.5" in entry["jsonPayload"]["message"])
+    server.request("POST", "/v1/projects/p/jobs/python_35:cancel")  # or it has ended already
+    server.wait("python_35")
 
 
 def test_a_tpu_job_of_an_old_version_is_taken(server):

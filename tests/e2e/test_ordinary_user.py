@@ -46,6 +46,12 @@ try:
     found["made"] = "made"
 except OSError as error:
     found["made"] = error.strerror
+beside = __file__ + ".vocabulary"
+try:
+    found["beside"] = "of another job" if os.path.exists(beside) else "mine"
+    open(beside, "w").close()
+except OSError as error:
+    found["beside"] = error.strerror
 found["root"] = sorted(os.listdir("/"))
 print("RESULT " + json.dumps(found), flush=True)
 '''
@@ -119,6 +125,7 @@ def test_a_package(make_user_server, upload_package, tmp_path, without):
     submit_package(server, upload_package, "doors", tmp_path)
     seen = seen_by(server, "doors")
     assert {key: seen[key] for key in ALL} == ALL, seen
+    assert seen["beside"] == "mine", seen
     assert seen["made"] in ("Read-only file system", "Permission denied")
     there = set(os.listdir("/")) | {"gcs"}
     assert {"gcs", "usr", "tmp", "proc"} <= set(seen["root"]) <= there and not {"bin", "etc", "dev"} - set(seen["root"])

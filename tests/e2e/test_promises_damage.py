@@ -204,6 +204,7 @@ def test_a_disk_mounted_above_the_data_shows_nothing_of_them_in_a_replica(make_s
         subprocess.run([*inside, f"umount {above}"], check=True)
     server.cancel("curious")
     assert server.wait("curious")["state"] == "CANCELLED"
+    server.stop()  # before its folder is removed
 
 
 def mounts_of(pid):

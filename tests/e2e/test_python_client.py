@@ -5,10 +5,12 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
 import urllib.parse
+import zipfile
 
 import pytest
 
@@ -47,9 +49,12 @@ def texts(job, **options):
 
 
 def test_a_file_from_its_start_to_its_model(client, tmp_path):
-    (tmp_path / "train.py").write_text(PROGRAM_TEXT)
-    (tmp_path / "beside.py").write_text("WORD = 'from beside'\n")
-    job = client.run(tmp_path / "train.py", args={"epochs": 3}, name="first", job_dir="gs://models/first", labels={"team": "a"})
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "train.py").write_text(PROGRAM_TEXT)
+    (program / "beside.py").write_text("WORD = open('word.txt').read()\n")
+    (program / "word.txt").write_text("from beside")
+    job = client.run(program / "train.py", args={"epochs": 3}, name="first", job_dir="gs://models/first", labels={"team": "a"})
     followed = texts(job, follow=True)  # from the first line on, and until the end
     assert [text for text in followed if text.startswith("epoch")] == [f"epoch {epoch} from beside" for epoch in range(3)]
     assert job.wait() == job.state == "SUCCEEDED"
@@ -58,9 +63,16 @@ def test_a_file_from_its_start_to_its_model(client, tmp_path):
     files = job.download(tmp_path / "copy")
     assert {path.relative_to(tmp_path / "copy").as_posix(): path.read_text() for path in files} == {
         "deep/model.txt": "a model", "empty": ""}
+    with pytest.raises(trainyard.Error, match="it has ended, and its state is SUCCEEDED"):
+        job.cancel()
+    assert job.url == client.transport.url + "/ui/p/p/jobs/first"
     table = client.jobs()
     assert [(row["job"], row["state"]) for row in table] == [("first", "SUCCEEDED")]
     assert client.job("first").state == "SUCCEEDED"
+    again = job.rerun(args={"epochs": 1}, name="second")
+    again.wait(check=False)  # its folder is there already
+    assert [text for text in texts(again) if text.startswith("epoch")] == ["epoch 0 from beside"]
+    assert again.describe()["labels"] == {"team": "a"}
 
 
 def test_trials_of_a_function(client):
@@ -76,7 +88,7 @@ def test_trials_of_a_function(client):
     table = job.trials()
     assert table.columns == ["trial", "state", "rate", "metric", "step"]
     assert sorted((row["rate"], row["metric"], row["step"]) for row in table) == [(1, 11.0, 7), (2, 12.0, 7), (3, 13.0, 7)]
-    assert job.best_trial()["hyperparameters"] == {"rate": "1"}
+    assert job.best_trial()["hyperparameters"] == {"rate": 1.0}
 
 
 def test_errors_are_the_servers_own(client, make_server):
@@ -111,7 +123,7 @@ def test_gpus_workers_variables_and_a_job_that_waits(make_server):
     assert told["masterConfig"] == told["workerConfig"] == {"acceleratorConfig": {"count": "2", "type": "NVIDIA_TESLA_V100"}}
     variables = {one["name"]: one["value"] for one in told["env"]}
     assert variables["SEED"] == "7"
-    assert variables["TRAINYARD_JOB_DIR"] == f"gs://p-runs/{job.id}" == variables["AIP_MODEL_DIR"].removesuffix("/model/")
+    assert told["jobDir"] == f"gs://p-runs/{job.id}" and told["jobDirAsVariable"]
     assert "this machine has no accelerators" in (job.why_waiting() or "")
     with pytest.raises(TimeoutError, match="is still QUEUED"):
         job.wait(timeout=0)
@@ -236,8 +248,10 @@ def test_secrets_reach_the_program_and_nothing_else(server, client, monkeypatch,
 def test_the_runtime_version_is_that_of_the_imports(make_server, tmp_path):
     """As `trainyard run` chooses it (src/cli/run/program_package.cc). Jobs that wait for a GPU show it without being run."""
     client = trainyard.connect(make_server("--accelerators", "none").url, "p")
-    (tmp_path / "train.py").write_text("import numpy\nimport beside\n")
-    (tmp_path / "beside.py").write_text("import torch.nn as nn\n")
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "train.py").write_text("import numpy\nimport beside\n")
+    (program / "beside.py").write_text("import torch.nn as nn\n")
 
     def train():
         import tensorflow
@@ -246,8 +260,8 @@ def test_the_runtime_version_is_that_of_the_imports(make_server, tmp_path):
     def version(program, **options):
         return client.run(program, gpus=1, **options).describe()["trainingInput"].get("runtimeVersion")
 
-    assert version(tmp_path / "train.py") == "pytorch"
-    assert version(tmp_path / "train.py", runtime=RUNTIME) == RUNTIME
+    assert version(program / "train.py") == "pytorch-2.15"
+    assert version(program / "train.py", runtime=RUNTIME) == RUNTIME
     assert version(train) == "2.15"
 
 
@@ -300,3 +314,16 @@ def test_trainyard_env_leads_from_the_users_universe_and_back(server_with_a_job,
     command = ["bash", "-c", ENVIRONMENT_SHELL, "bash", PROGRAM, sys.executable, "-c", UNIVERSE_PROGRAM]
     done = run_in_universe(with_localhost_names(command), "elsewhere.example", TRAINYARD_DATA=str(server_with_a_job.data))
     assert (done.returncode, done.stdout) == (0, "['there']\n['p-runs']\n['there']\nthen elsewhere.example\n"), done
+
+
+def test_an_installation_leaves_nothing_in_the_clone(tmp_path):
+    source = tmp_path / "python"
+    shutil.copytree(ROOT / "clients/python", source, ignore=shutil.ignore_patterns("__pycache__"))
+    before = sorted(source.rglob("*"))
+    done = subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path / "wheels"), str(source)],
+                          capture_output=True, text=True, timeout=DEADLINE_S)
+    if done.returncode and "flit_core" in done.stderr:
+        pytest.skip("no package index to build the client with")
+    assert done.returncode == 0, done.stderr
+    assert sorted(source.rglob("*")) == before
+    assert any(name.endswith("trainyard/py.typed") for name in zipfile.ZipFile(next((tmp_path / "wheels").iterdir())).namelist())

@@ -1,9 +1,10 @@
 """kill -9 of the server: nothing acknowledged is lost, nothing runs twice, no log line is missing or doubled."""
 
 import concurrent.futures
+import pathlib
 import re
 
-from trainyard_server import kill, processes_with, wait_for
+from trainyard_server import kill, processes_with, starter_of, wait_for
 
 
 def test_a_running_job_does_not_notice(server, upload):
@@ -46,6 +47,24 @@ def test_a_killed_supervisor_is_replaced(server, upload):
     job = server.wait("lost")
     assert job["state"] == "SUCCEEDED", (job, server.texts("lost"))
     assert server.texts("lost").count("started") == 2
+
+
+def test_what_starts_supervisors_is_replaced_and_ends_with_its_server(server, upload):
+    """The starter holds nothing: jobs run on without it, the next job gets another one, and kill -9 of the server leaves none."""
+    uri = upload(server, "probe")
+    server.submit("kept", packageUris=[uri], pythonModule="probe.task", args=["tick", "300"])
+    server.wait_for_text("kept", "tick 0000005")
+    first = starter_of(server)
+    kill(first)
+    server.submit("next", packageUris=[uri], pythonModule="probe.task", args=["print", "here"])
+    assert server.wait("next")["state"] == "SUCCEEDED", server.texts("next")
+    second = starter_of(server)
+    assert second != first
+    server.kill()
+    wait_for(lambda: True if not pathlib.Path(f"/proc/{second}").exists() else None, lambda: f"{second} lives on")
+    server.start()
+    assert server.wait("kept")["state"] == "SUCCEEDED", server.texts("kept")
+    assert [t for t in server.texts("kept") if t.startswith("tick ")] == [f"tick {n:07d}" for n in range(300)]
 
 
 def test_creates_that_were_answered_are_there_after_kill_9(server, upload):

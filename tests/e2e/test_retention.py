@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pty
 import sqlite3
 import subprocess
 
@@ -48,6 +49,18 @@ def command(server, *words):
     environment = {**os.environ, "TRAINYARD_DATA": str(server.data)}
     environment.pop("TRAINYARD_SERVER", None)
     return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=60, env=environment)
+
+
+def on_a_terminal(server, typed, *words):
+    """The same by a person, who has typed that already."""
+    person, terminal = pty.openpty()
+    os.write(person, typed.encode())
+    environment = {**os.environ, "TRAINYARD_DATA": str(server.data)}
+    environment.pop("TRAINYARD_SERVER", None)
+    done = subprocess.run([PROGRAM, *words], stdin=terminal, capture_output=True, text=True, timeout=60, env=environment)
+    os.close(person)
+    os.close(terminal)
+    return done
 
 
 def restart(server, *flags):
@@ -147,6 +160,9 @@ def test_an_administrator_deletes_a_job_that_has_ended(make_server):
     assert server.request("DELETE", path, token=developer).status_code == 403  # not even its creator
     assert server.get("mine")["state"] == "CANCELLED"
 
+    kept = on_a_terminal(server, "n\n", "jobs", "delete", "mine", "--project", "p")
+    assert kept.returncode == 1 and "Do you want to continue (Y/n)?" in kept.stderr and "Aborted by user." in kept.stderr, kept
+    assert server.get("mine")["state"] == "CANCELLED"
     deleted = command(server, "jobs", "delete", "mine", "--project", "p")
     assert deleted.returncode == 0 and "Deleted the job [mine]" in deleted.stderr, deleted
     assert server.request("GET", "/v1/projects/p/jobs/mine").status_code == 404

@@ -1,5 +1,6 @@
 """`trainyard run` and what follows it, with a real server: variables, secrets, the job's folder."""
 
+import json
 import os
 import pathlib
 import signal
@@ -56,17 +57,19 @@ def test_a_script_runs_as_it_is(server, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "arguments ['--epochs', '3', '--name', 'x'] twice 84 __main__ train.py" in done.stdout
     assert "tool says executable" in done.stdout
-    assert done.stderr == "Job [first] submitted. Its folder: gs://p-runs/first\nJob [first] succeeded.\n"
+    assert done.stderr == ("Job [first] submitted. Its folder: gs://p-runs/first\nJob [first] succeeded.\n"
+                           "Files of its working directory: gs://p-runs/first/workdir/\nDownload them:  trainyard jobs download first\n")
     got = run(server, tmp_path, "jobs", "download", "first", "got")
     assert got.returncode == 0, got.stderr
-    assert [str(path.relative_to(tmp_path / "got")) for path in (tmp_path / "got").rglob("*") if path.is_file()] == ["out/model.txt"]
+    downloaded = [str(path.relative_to(tmp_path / "got")) for path in sorted((tmp_path / "got").rglob("*")) if path.is_file()]
+    assert downloaded == ["out/model.txt", "workdir/scratch.txt"]
     again = run(server, tmp_path, "jobs", "rerun", "first", "--name", "second", "--async", "--", "--epochs", "4")
     assert again.returncode == 0, again.stderr
     waited = run(server, tmp_path, "jobs", "wait", "second")
     assert (waited.returncode, waited.stderr) == (0, "Job [second] succeeded.\n")
     job = server.get("second")
     assert job["trainingInput"]["args"] == ["--epochs", "4"]
-    assert {"name": "TRAINYARD_JOB_DIR", "value": "gs://p-runs/second"} in job["trainingInput"]["env"]
+    assert job["trainingInput"]["jobDir"] == "gs://p-runs/second" and job["trainingInput"]["jobDirAsVariable"]
     # What describe prints is a configuration file.
     described = run(server, tmp_path, "jobs", "describe", "second", "--format", "yaml")
     write(tmp_path, "second.yaml", described.stdout)
@@ -173,6 +176,74 @@ def test_what_the_service_sets_is_reserved(server, tmp_path):
     for name in set(names) - free:
         answer = server.create("refused", packageUris=["gs://bucket/p.tar.gz"], pythonModule="m", env=[{"name": name, "value": "x"}])
         assert f"The variable {name} is set by the service." in answer.text, (name, answer.text)
+
+
+def kept(server, job_id):
+    folder = server.data / "buckets/p-runs" / job_id / "workdir"
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_working_directory_is_kept_whatever_the_end(server, tmp_path):
+    """What is new or changed, and nothing else; what cannot be kept is named."""
+    write(tmp_path, "failed/helper.py", "")
+    write(tmp_path, "failed/settings.txt", "as sent")
+    write(tmp_path, "failed/same.txt", "as sent")
+    write(tmp_path, "failed/train.py", """\
+        import os, helper
+        os.makedirs("plots/deep")
+        open("plots/deep/loss curve.txt", "w").write("a plot")
+        open("settings.txt", "a").write(", and changed")
+        open("empty", "w").close()
+        os.makedirs("mlruns/0/ab12/metrics/val")
+        open("mlruns/0/ab12/metrics/val/loss", "w").write("1700000000000 0.5 1\\n1700000001000 0.25 2\\n")
+        os.symlink("/etc/passwd", "link")
+        os.symlink("/etc", "folder")
+        os.mkfifo("pipe")
+        raise SystemExit(1)
+        """)
+    done = run(server, tmp_path, "run", "--runtime-version", RUNTIME, "--name", "failed", "failed/train.py")
+    assert done.returncode == 1
+    assert done.stderr.endswith("Files of its working directory: gs://p-runs/failed/workdir/\nDownload them:  trainyard jobs download failed\n")
+    assert kept(server, "failed") == {"plots/deep/loss curve.txt": "a plot", "settings.txt": "as sent, and changed", "empty": "",
+                                      "mlruns/0/ab12/metrics/val/loss": "1700000000000 0.5 1\n1700000001000 0.25 2\n"}
+    scalars = server.request("GET", "/trainyard/v1/projects/p/jobs/failed/scalars").json()["items"]
+    assert [(one["name"]["run"], one["name"]["tag"], one["lastStep"]) for one in scalars] == [("workdir/mlruns/0/ab12", "val/loss", 2)]
+    said = [(entry["severity"], entry["jsonPayload"]["message"]) for entry in server.log_entries("failed") if "working directory" in str(entry)]
+    assert said == [("INFO", "Kept 4 files of the working directory (67 bytes) in gs://p-runs/failed/workdir/"),
+                    ("WARNING", "Not kept of the working directory: folder (a link), link (a link), pipe (neither a file nor a folder).")]
+    write(tmp_path, "cancelled/train.py", """\
+        import time
+        open("partly.txt", "w").write("so far")
+        print("ready", flush=True)
+        time.sleep(600)
+        """)
+    assert run(server, tmp_path, "run", "--async", "--runtime-version", RUNTIME, "--name", "cancelled", "cancelled/train.py").returncode == 0
+    server.wait_for_text("cancelled", "ready")
+    server.cancel("cancelled")
+    assert server.wait("cancelled")["state"] == "CANCELLED"
+    assert kept(server, "cancelled") == {"partly.txt": "so far"}
+
+
+def test_a_notebook_is_kept_with_what_its_cells_show(server, tmp_path):
+    def code(*lines):
+        return {"cell_type": "code", "source": list(lines), "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [{"cell_type": "markdown", "source": ["# Title"], "metadata": {}}, code("x = 20\n", "print('seen')"),
+             code("class Plot:\n", "    def _repr_png_(self):\n", "        return b'PNG'\n", "    def __repr__(self):\n",
+                  "        return '<Plot>'\n", "display(Plot())\n", "2 * x + 2"), code("import json, look\n", "x = 1;"),
+             code("print('\\rEpoch', 1, end='')\n", "print('\\rEpoch', 2)"), code("\n", "raise ValueError('no more')"), code("x = (")]
+    write(tmp_path, "n/look.py", "")  # a module, as installed ones are
+    write(tmp_path, "n/look.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    done = run(server, tmp_path, "run", "--runtime-version", RUNTIME, "--name", "look", "n/look.ipynb")
+    assert done.returncode == 1 and "42" in done.stdout, done
+    failure = server.get("look")["errorMessage"]
+    assert 'File "look.ipynb", cell 5, line 2' in failure and "trainyard_" not in failure, failure
+    assert list(kept(server, "look")) == ["look.ipynb"]
+    shown = [cell.get("outputs") for cell in json.loads(kept(server, "look")["look.ipynb"])["cells"]]
+    assert shown[:4] == [None, [{"output_type": "stream", "name": "stdout", "text": ["seen", "\n"]}],
+                         [{"output_type": "display_data", "metadata": {}, "data": {"text/plain": "<Plot>", "image/png": "UE5H"}},
+                          {"output_type": "execute_result", "execution_count": 2, "metadata": {}, "data": {"text/plain": "42"}}], []]
+    assert "".join(shown[4][0]["text"]) == "Epoch 2\n"
+    assert (shown[5][0]["ename"], shown[5][0]["evalue"]) == ("ValueError", "no more")
 
 
 def test_ctrl_c_leaves_the_job(server, tmp_path):

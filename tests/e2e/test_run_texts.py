@@ -51,7 +51,7 @@ CASES: dict[str, tuple[Any, ...]] = {
         "ERROR: (trainyard.run) argument --runtime-version: cannot be combined with --image: the image contains its own runtime\n"),
     "async": (
         ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n"}, {CREATE: job()}, 0, "",
-        "Runtime version: pytorch (train.py imports torch; use --runtime-version to change it).\n"
+        "Runtime version: pytorch-2.15 (train.py imports torch; use --runtime-version to change it).\n"
         "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
     "flags_go_on": (
         ["run", "--server", "URL", "--project", "example", "--async", "--name", "census_1", "--image", "i"], {}, {CREATE: job()}, 0, "",
@@ -66,7 +66,7 @@ CASES: dict[str, tuple[Any, ...]] = {
         "ERROR: (trainyard.run) requirements.txt:2: `git+https://host/b.git` does not name the package: write it as `NAME @ URL`\n"),
     "link_to_a_folder": (
         ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n", "shared": LINK}, {CREATE: job()}, 0, "",
-        "Runtime version: pytorch (train.py imports torch; use --runtime-version to change it).\n"
+        "Runtime version: pytorch-2.15 (train.py imports torch; use --runtime-version to change it).\n"
         "WARNING: These files next to the program are not uploaded: shared (a link to a folder).\n"
         "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
     "default_runtime": (

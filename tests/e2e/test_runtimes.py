@@ -146,6 +146,11 @@ def test_install_list_describe_remove(tmp_path, index, tool):
     removed = command(tmp_path, "remove", "demo", tool=tool)
     assert removed.returncode == 0 and removed.stderr.startswith("Removed demo ("), removed.stderr
     assert not pathlib.Path(seen["folder"]).exists() and state(tmp_path, "demo", tool)["state"] == "can be built"
+    # Its downloads lie beside it: they are listed, and go by their own name.
+    assert "trainyard runtimes remove cache" in removed.stderr and re.search(r"(?m)^cache +\d", command(tmp_path, "list", tool=tool).stdout)
+    emptied = command(tmp_path, "remove", "cache", tool=tool)
+    assert emptied.stderr.startswith("Removed the cache of downloads (") and not (tmp_path / "environments/cache").exists(), emptied
+    assert "cache" not in command(tmp_path, "list", tool=tool).stdout
 
 
 @WITH_UV
@@ -208,9 +213,10 @@ def test_unknown_and_impossible_versions(tmp_path):
     assert "apt install python3-nosuch" in state(tmp_path, "future", tool)["state"]
 
 
-COMMON = ["numpy", "pandas", "sklearn", "hypertune", "google.cloud.storage", "gcsfs"]
+COMMON = ["numpy", "pandas", "sklearn", "yaml", "hypertune", "google.cloud.storage", "gcsfs"]
 TENSORFLOW = ["tensorflow", "xgboost", "keras", "matplotlib", "PIL", "pyarrow", "googleapiclient", "google.cloud.bigquery", *COMMON]
-LIBRARIES = {"2.15": TENSORFLOW, "2.21": TENSORFLOW, "pytorch": [*COMMON, "torch"]}
+LIBRARIES = {"2.15": TENSORFLOW, "2.21": TENSORFLOW, "pytorch": [*COMMON, "torch"],
+             "pytorch-2.15": [*COMMON, "torch", "torchvision", "tensorboard", "matplotlib"]}
 
 
 def test_the_documented_packages_are_those_of_the_lists():
@@ -224,7 +230,8 @@ def test_the_documented_packages_are_those_of_the_lists():
         assert cells == [pins[name] for name in rows[0][1:]], version
 
 
-@pytest.mark.parametrize("version", ["2.15", pytest.param("2.21", marks=pytest.mark.long), "pytorch"])
+@pytest.mark.parametrize("version", ["2.15", pytest.param("2.21", marks=pytest.mark.long), "pytorch",
+                                     pytest.param("pytorch-2.15", marks=pytest.mark.long)])
 def test_what_runtime_versions_have(version, server, upload, runtime):
     runtime(version)
     server.submit("libraries", packageUris=[upload(server, "probe")], pythonModule="probe.libraries", args=LIBRARIES[version],
@@ -235,7 +242,7 @@ def test_what_runtime_versions_have(version, server, upload, runtime):
     print(version, seen)
     assert seen["gsutil"].startswith("gsutil version: 5.")
     assert not seen["writable"] and seen["bytecode"]
-    if version != "pytorch":
+    if not version.startswith("pytorch"):
         assert seen["versions"]["tensorflow"].startswith(version)
     assert "running with runtime version" not in "".join(server.texts("libraries", "service"))
 
@@ -459,3 +466,38 @@ def test_what_an_old_version_needs(tmp_path, stock, version, said):
     done = subprocess.run([PROGRAM, "runtimes", "install", version, "--data", tmp_path / "data"], capture_output=True, text=True,
                           env={**stock, "PATH": f"{uv.parent}:{SYSTEM_PATH}"})
     assert done.returncode == 1 and done.stderr.strip().endswith(said), done.stderr
+
+
+def test_the_tools_output_is_a_file_and_the_log_has_a_summary(server, tmp_path):
+    """pip's own lines: whole on request, for a job that only uses what was installed, too, and for one whose installation failed."""
+    def package(name, setup):
+        folder = tmp_path / name
+        (folder / "quiet").mkdir(parents=True)
+        (folder / "quiet/__init__.py").write_text(f"NAME = {os.urandom(8).hex()!r}\n")  # not installed yet
+        (folder / "quiet/task.py").write_text("print('ran')\n")
+        (folder / "setup.py").write_text(f"{setup}\nfrom setuptools import setup\nsetup(name='quiet', version='1', packages=['quiet'])\n")
+        made = tmp_path / f"{name}.tar.gz"
+        with tarfile.open(made, "w:gz") as archive:
+            archive.add(folder, "quiet-1")
+        return server.upload("packages", made.name, made.read_bytes())
+
+    good = package("good", "")
+    for job_id in ("first", "second"):
+        server.submit(job_id, packageUris=[good], pythonModule="quiet.task", runtimeVersion=RUNTIME)
+        assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)
+        shown = server.trainyard("jobs", "preparation", job_id)
+        assert shown.returncode == 0 and "== Packages\nRunning command: pip3 install" in shown.stdout, shown
+        assert "Processing " in shown.stdout and "Successfully installed quiet-1" in shown.stdout, shown.stdout
+    texts = server.texts("first")
+    assert not [text for text in texts if text.startswith(("Processing ", "Building wheel", "Successfully installed"))], texts
+    assert [text for text in texts if re.fullmatch(r"Installed in \d+ s: 1 package\. All output: trainyard jobs preparation first", text)], texts
+
+    server.submit("failing", packageUris=[package("bad", "print('halfway', flush=True)\nimport not_there")], pythonModule="quiet.task",
+                  runtimeVersion=RUNTIME)
+    job = server.wait("failing")
+    assert job["state"] == "FAILED" and "No module named 'not_there'" in job["errorMessage"], job
+    assert any("ModuleNotFoundError" in text for text in server.texts("failing"))  # the tail
+    assert "halfway" in server.trainyard("jobs", "preparation", "failing").stdout
+
+    nothing = server.trainyard("jobs", "preparation", "nosuch")
+    assert nothing.returncode == 1 and "The job cannot be found." in nothing.stderr, nothing

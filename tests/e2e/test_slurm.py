@@ -84,13 +84,18 @@ def test_nodes_share_nothing_with_the_server(make_slurm, make_slurm_server, uplo
 
 
 def test_nodes_without_a_way_out_fetch_by_way_of_the_server(make_slurm, make_slurm_server, upload):
-    """They have addresses and no default route. Nothing is shared, and nothing is said to the server but where Slurm is."""
-    slurm = make_slurm(2)
+    """One has no default route, the other one has a route behind which nobody answers, as behind a firewall that drops packets.
+
+    Nothing is shared, and nothing is said to the server but where Slurm is.
+    """
+    slurm = make_slurm(2, boot="if [ $(hostname) = node2 ]; then ip route add default dev eth0; fi")
     server = make_slurm_server(slurm, cache=None)
     distributed(server, upload, "job", "--steps=20", workerCount="1", parameterServerCount=None, parameterServerType=None)
     job = server.wait("job")
     assert job["state"] == "SUCCEEDED", (job, server.texts("job")[-40:], server.stderr()[-3000:])
     assert any("Installed" in text for text in server.texts("job", "worker-replica-0")), "it built its environment"
+    why = [text for text in server.texts("job", "service") if "are built through the server's connection" in text]
+    assert {node for text in why for node in slurm.nodes if f"{node} " in text.replace(",", " ")} == {"node1", "node2"}, why
 
 
 def test_trials_run_beside_each_other(slurm, make_slurm_server, upload):

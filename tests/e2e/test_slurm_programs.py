@@ -77,6 +77,7 @@ token = json.loads(metadata("instance/service-accounts/default/token"))["access_
 listed = urllib.request.Request("https://storage.googleapis.com/storage/v1/b/out/o", headers={"Authorization": "Bearer " + token})
 trusted = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE"))
 open("/tmp/mine", "w").write("x")
+open("kept.txt", "w").write("from a node")
 print("PLACES " + json.dumps({"project": metadata("project/project-id"), "gcs": os.listdir("/gcs/out"), "tmp": os.listdir("/tmp"),
                   "objects": [item["name"] for item in json.load(urllib.request.urlopen(listed, context=trusted, timeout=60))["items"]],
                   "slurm": [name for name in os.environ if name.startswith(("SLURM", "SRUN", "SBATCH", "PMI", "TRAINYARD_TICKET"))
@@ -98,6 +99,7 @@ def test_a_program_finds_what_it_finds_here(slurm, make_slurm_server, tmp_path):
     assert "mine" in seen["tmp"] and not os.path.exists("/tmp/mine"), "a /tmp of its own"
     assert seen["slurm"] == []
     assert seen["host"].startswith("cmle-training-master-")
+    assert (server.data / "buckets/p-runs/places/workdir/kept.txt").read_text() == "from a node"
 
 
 def test_a_shell_is_in_the_replica_on_its_node(slurm, make_slurm_server, upload):
@@ -130,7 +132,7 @@ def test_an_ordinary_account_runs_the_server(two_nodes, upload, monkeypatch):
         server.submit("job", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["shell", "id -u; touch /tmp/games-own; ls /tmp"],
                       jobDir="gs://out/job", **{**CLUSTER, "workerCount": "1", "parameterServerCount": None, "parameterServerType": None})
         assert server.wait("job")["state"] == "SUCCEEDED", (server.get("job"), server.texts("job")[-20:], server.stderr()[-3000:])
-        said = server.texts("job", "worker-replica-0")
+        said = server.texts("job", "master-replica-0")  # a worker is ended with it, perhaps before its first line
         assert str(account.pw_uid) in said and "games-own" in said and not os.path.exists("/tmp/games-own"), "a /tmp of its own"
         assert not any("lacks some isolation" in text for text in server.texts("job")), server.texts("job")
         assert not any("On node" in text for text in server.texts("job", "service")), "nothing is lacking there"

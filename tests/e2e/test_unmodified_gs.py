@@ -16,6 +16,7 @@ import trainyard_server
 from trainyard_server import ROOT, wait_for
 
 TRAINERS = ROOT / "tests/e2e/gs_trainers"
+NEEDS = {"tpu_mnist": ["tf-models-official==2.2.2"], "tpu_strategy": ["tensorflow-gpu>=2.1", "tf-nightly"]}
 BUILD_DEADLINE_S = 900  # the first job of a runtime version waits for its download
 
 
@@ -49,7 +50,9 @@ def trainers(tmp_path_factory):
         (folder / script.stem).mkdir(parents=True)
         (folder / script.stem / "__init__.py").touch()
         shutil.copy(script, folder / script.stem / "task.py")
-        (folder / "setup.py").write_text(f"from setuptools import setup\nsetup(name='{script.stem}', version='1', packages=['{script.stem}'])\n")
+        needs = NEEDS.get(script.stem, [])
+        (folder / "setup.py").write_text(f"from setuptools import setup\nsetup(name='{script.stem}', version='1', "
+                                         f"packages=['{script.stem}'], install_requires={needs})\n")
         subprocess.run(["python3", "setup.py", "-q", "sdist"], cwd=folder, check=True, capture_output=True)
         made[script.stem] = next((folder / "dist").glob("*.tar.gz")).read_bytes()
     return made

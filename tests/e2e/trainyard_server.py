@@ -135,8 +135,9 @@ class Server:
         return response.json()
 
     def cancel(self, job_id):
+        """It may have ended by itself meanwhile."""
         response = self.request("POST", f"/v1/projects/p/jobs/{job_id}:cancel")
-        assert response.ok, response.text
+        assert response.ok or "it has ended" in response.text, response.text
 
     def wait(self, job_id, until=lambda job: "endTime" in job):
         """Asks until the job is as wanted; the API has no call that waits."""
@@ -206,6 +207,13 @@ def wait_for(condition, describe, deadline_s=DEADLINE_S):
         assert time.monotonic() < deadline, "waited in vain: " + describe()
         time.sleep(pause)  # between two questions to an API that has no push
         pause = min(pause * 1.5, 0.25)
+
+
+def starter_of(server):
+    """The server's child that forks supervisors."""
+    tasks = pathlib.Path(f"/proc/{server.process.pid}/task").iterdir()
+    below = {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+    return next(pid for pid, command in processes_with("trainyard starter") if pid in below)
 
 
 def processes_with(text):

@@ -65,12 +65,18 @@ class StandIn:
         state = folder / "allocations"
         state.mkdir(mode=0o777)
         state.chmod(0o777)  # whatever the mask says: replicas may be other accounts
+        self.trouble = folder / "allocations.trouble"
         self.cuda = folder / "libcuda.so.1"
         self.nvml = folder / "libnvidia-ml.so.1"
         compiler = shutil.which("c++") or shutil.which("clang++-19") or "c++"
         subprocess.run([compiler, "-shared", "-fPIC", "-static-libgcc", "-static-libstdc++", f'-DSTATE="{state}"', str(HERE / "stand_in.cc"),
                         "-o", str(self.cuda)], check=True)
         shutil.copy(self.cuda, self.nvml)
+
+    def variables(self) -> dict[str, str]:
+        # The C++ runtime in an unloaded library leaves a block behind, which a build with sanitizers calls a leak.
+        sanitizer = f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0".lstrip(":")
+        return {"LD_LIBRARY_PATH": str(self.nvml.parent), "TRAINYARD_NVML": str(self.nvml), "ASAN_OPTIONS": sanitizer}
 
 
 class Checks:
@@ -81,8 +87,9 @@ class Checks:
             self.gpus: list[Gpu] = self.nvml.gpus()
         except NoNvml as error:
             raise Failed(f"NVIDIA's management library cannot be asked, so nothing can be checked here: {error}") from error
-        expect(bool(self.gpus), "NVML answers, and finds no GPU")
-        variables = {"LD_LIBRARY_PATH": str(stand_in.nvml.parent), "TRAINYARD_NVML": str(stand_in.nvml)} if stand_in else {}
+        self.mig_uuids = self.nvml.mig_uuids()
+        expect(bool(self.gpus), "NVML answers, and finds no GPU" + (" without MIG" if self.mig_uuids else ""))
+        variables = stand_in.variables() if stand_in else {}
         pythons = pythons_with_pip()
         # Without packages, so that its environment needs no network.
         runtime = {"version": "gpu-check", "pythons": pythons or ["3.8"], "packages": []}
@@ -145,6 +152,73 @@ class Checks:
         expect(f"this machine has {word}" in said, f"the server does not say '{word}': {said[-2000:]}")
         return f"{word}: {', '.join(sorted({gpu.name for gpu in self.gpus}))}"
 
+    def device_files(self) -> str:
+        if self.stand_in:
+            raise Skipped("the stand-in needs no device file")
+        if pathlib.Path("/dev/dxg").exists():
+            return "/dev/dxg (WSL)"
+        needed = ["/dev/nvidiactl", "/dev/nvidia-uvm"]
+        missing = [path for path in needed if not pathlib.Path(path).exists()]
+        advice = "nvidia-modprobe" in self.server.said()
+        expect(not missing, f"{', '.join(missing)} not there; the server {'says' if advice else 'does not say'} what makes it")
+        return ", ".join(needed) + (", made by the server" if "made /dev/nvidia" in self.server.said() else "")
+
+    def doctor(self) -> str:
+        said = self.server.doctor()
+        missing = [gpu.uuid for gpu in self.gpus if gpu.uuid not in said]
+        expect(not missing, f"admin doctor does not list {missing}: {said}")
+        return said
+
+    def health(self) -> str:
+        healthy = self.server.healthy()
+        wanted = [*(gpu.uuid for gpu in self.gpus), *self.mig_uuids]
+        out = [uuid for uuid in wanted if not healthy.get(uuid)]
+        expect(not out, f"out of service, or not in /metrics: {out}")
+        return f"{len(wanted)} of {len(wanted)} in service"
+
+    def mig(self) -> str:
+        if not self.mig_uuids:
+            raise Skipped("no GPU has MIG devices")
+        missing = [uuid for uuid in self.mig_uuids if uuid not in self.server.said()]
+        expect(not missing, f"the server does not list {missing}")
+        return ", ".join(self.mig_uuids)
+
+    def one_model(self) -> str:
+        names = {gpu.name for gpu in self.gpus}
+        if len(names) < 2:
+            raise Skipped("all GPUs are of one model")
+        count = 1 << (len(self.gpus).bit_length() - 1)
+        if count <= max(sum(gpu.name == name for gpu in self.gpus) for name in names):
+            raise Skipped(f"there are {count} GPUs of one model")
+        self.server.submit("mixed", {"scaleTier": "CUSTOM", "masterType": "n1-highmem-32", **self.module,
+                                     "masterConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_T4", "count": str(count)}}})
+        waiting = self.server.until(lambda: self.server.status("mixed").get("waiting"), "the reason of the wait", "mixed")
+        expect("of one model" in waiting["reason"], f"the reason is: {waiting}")
+        return waiting["reason"]
+
+    def fails_and_returns(self) -> str:
+        if not self.stand_in:
+            raise Skipped("with --stand-in only: no GPU is harmed here")
+        uuid = self.gpus[0].uuid
+        self.job("holder", "--gib", "1", "--then", "hold")
+        self.server.report("holder", "allocated")
+        self.stand_in.trouble.write_text("lost")
+        self.server.until(lambda: True if self.server.healthy()[uuid] is False else None, "the GPU out of service", "holder")
+        said = self.server.until(lambda: next((text for text in self.server.texts("holder") if "is in trouble" in text), None),
+                                 "the trouble in the log of the job that has the GPU", "holder")
+        expect(uuid in said, f"the job's log says: {said}")
+        expect(self.server.job("holder")["state"] == "RUNNING", "the job that has the GPU does not go on")
+        self.server.cancel("holder")
+        self.server.wait("holder")
+        self.job("patient", "--gib", "1")
+        waiting = self.server.until(lambda: self.server.status("patient").get("waiting"), "the reason of the wait", "patient")
+        expect("does not answer" in waiting["reason"], f"the reason is: {waiting}")
+        self.stand_in.trouble.unlink()
+        job = self.server.wait("patient")
+        expect(job["state"] == "SUCCEEDED", job.get("errorMessage", job["state"]))
+        expect("is healthy again" in self.server.said(), "the server does not say that the GPU is back")
+        return waiting["reason"]
+
     def package_uses_its_gpu(self) -> str:
         self.package_job("package", "--gib", "1")
         report = self.server.report("package", "allocated")
@@ -186,6 +260,8 @@ class Checks:
         return f"use {float(gpu['utilization']):.0%}, {gib(int(gpu['memoryBytes']))} of {gib(int(gpu['memoryTotalBytes']))}"
 
     def queue(self) -> str:
+        if self.mig_uuids:
+            raise Skipped("MIG devices would be given to the job that should wait")
         holders = [f"holder{gpu.index}" for gpu in self.gpus]
         for job_id in holders:
             self.job(job_id, "--gib", "1", "--then", "hold")
@@ -245,12 +321,18 @@ def processes_with_program(pid: int) -> bool:
 
 CHECKS: list[tuple[str, Callable[[Checks], str]]] = [
     ("the server finds what NVML finds", Checks.inventory),
+    ("the device files that CUDA needs are there", Checks.device_files),
+    ("admin doctor lists the GPUs", Checks.doctor),
+    ("every GPU is in service", Checks.health),
+    ("MIG devices are accelerators of their own", Checks.mig),
     ("a package job has its GPU and no other", Checks.package_uses_its_gpu),
     ("a job without accelerators has no GPU", Checks.package_without_gpu),
     ("a container job has its GPU and no other", Checks.container_uses_its_gpu),
     ("GPU use and memory are in the job's figures", Checks.figures),
     ("a job for which no GPU is free waits and says why", Checks.queue),
     ("kill -9 gives the memory back before the next job starts", Checks.freed_after_kill),
+    ("a replica's accelerators are of one model", Checks.one_model),
+    ("a GPU that fails is out of service until it answers", Checks.fails_and_returns),
 ]
 
 

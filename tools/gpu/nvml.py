@@ -31,9 +31,41 @@ class Nvml:
         self._call("nvmlInit_v2")
 
     def gpus(self) -> list[Gpu]:
+        """Those that are used as a whole, without MIG."""
         count = ctypes.c_uint()
         self._call("nvmlDeviceGetCount_v2", ctypes.byref(count))
-        return [self._gpu(index) for index in range(count.value)]
+        return [self._gpu(index) for index in range(count.value) if not self._has_mig(self._device(index))]
+
+    def mig_uuids(self) -> list[str]:
+        """The MIG devices; empty where the library is from before MIG."""
+        count = ctypes.c_uint()
+        self._call("nvmlDeviceGetCount_v2", ctypes.byref(count))
+        return [uuid for index in range(count.value) for uuid in self._parts(self._device(index))]
+
+    def _has_mig(self, device: ctypes.c_void_p) -> bool:
+        now, after_reset = ctypes.c_uint(), ctypes.c_uint()
+        try:
+            self._call("nvmlDeviceGetMigMode", device, ctypes.byref(now), ctypes.byref(after_reset))
+        except (NoNvml, AttributeError):
+            return False
+        return now.value == 1
+
+    def _parts(self, device: ctypes.c_void_p) -> list[str]:
+        if not self._has_mig(device):
+            return []
+        places = ctypes.c_uint()
+        self._call("nvmlDeviceGetMaxMigDeviceCount", device, ctypes.byref(places))
+        found = []
+        for place in range(places.value):
+            part = ctypes.c_void_p()
+            if self._library.nvmlDeviceGetMigDeviceHandleByIndex(device, ctypes.c_uint(place), ctypes.byref(part)) == 0:
+                found.append(self._uuid(part))
+        return found
+
+    def _uuid(self, device: ctypes.c_void_p) -> str:
+        text = ctypes.create_string_buffer(128)
+        self._call("nvmlDeviceGetUUID", device, text, ctypes.c_uint(len(text)))
+        return text.value.decode()
 
     def used_bytes(self, index: int) -> int:
         return int(self._memory(self._device(index)).used)
@@ -43,8 +75,7 @@ class Nvml:
         text = ctypes.create_string_buffer(128)
         self._call("nvmlDeviceGetName", device, text, ctypes.c_uint(len(text)))
         name = text.value.decode()
-        self._call("nvmlDeviceGetUUID", device, text, ctypes.c_uint(len(text)))
-        return Gpu(index, name, text.value.decode(), int(self._memory(device).total))
+        return Gpu(index, name, self._uuid(device), int(self._memory(device).total))
 
     def _device(self, index: int) -> ctypes.c_void_p:
         device = ctypes.c_void_p()

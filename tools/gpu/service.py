@@ -30,9 +30,10 @@ class Service:
         runtimes.mkdir(parents=True)
         (runtimes / f"{runtime['version']}.json").write_text(json.dumps(runtime))
         self._said = open(data / "server.log", "wb")
-        self._process = subprocess.Popen(
-            [program, "serve", "--data", str(data), "--listen", "127.0.0.1:0", "--default-runtime", str(runtime["version"]), "--verbose"],
-            stdout=subprocess.PIPE, stderr=self._said, text=True, env={**os.environ, **variables})
+        self._command = [program, "serve", "--data", str(data), "--listen", "127.0.0.1:0", "--default-runtime", str(runtime["version"]),
+                         "--verbose"]
+        self._variables = {**os.environ, **variables}
+        self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE, stderr=self._said, text=True, env=self._variables)
         try:
             self.url = self._listening()
         except BaseException:  # a signal, too
@@ -82,6 +83,21 @@ class Service:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise Late(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
+
+    def healthy(self) -> dict[str, bool]:
+        """The accelerators in /metrics."""
+        with urllib.request.urlopen(self.url + "/metrics", timeout=60) as answer:
+            lines = [line for line in answer.read().decode().splitlines() if line.startswith("trainyard_accelerator_healthy{")]
+        return {line.split('accelerator="')[1].split('"')[0]: line.endswith(" 1") for line in lines}
+
+    def doctor(self) -> str:
+        """What `admin doctor` says about accelerators."""
+        command = [self._command[0], "admin", "doctor", "--data", str(self.data), "--format=json"]
+        done = subprocess.run(command, capture_output=True, text=True, env=self._variables, timeout=60, check=False)
+        rows = [row["detail"] for row in json.loads(done.stdout or "{}").get("rows", []) if row["what"] == "accelerators"]
+        if not rows:
+            raise Late(f"admin doctor does not speak about accelerators: {done.stdout[-500:]}{done.stderr[-500:]}")
+        return str(rows[0])
 
     def upload(self, path: pathlib.Path) -> str:
         self.ask("POST", f"/upload/storage/v1/b/packages/o?uploadType=media&name={path.name}", path.read_bytes())

@@ -20,6 +20,7 @@ constexpr unsigned long long kTotal = 16ULL << 30;
 constexpr const char* kUuid = "GPU-00112233-4455-6677-8899-aabbccddeeff";
 constexpr int kNoDevice = 100;
 constexpr int kOutOfMemory = 2;
+constexpr int kGpuIsLost = 15;
 
 unsigned long long own_bytes = 0;
 
@@ -47,6 +48,9 @@ void Hold(unsigned long long size) {
   const int file = mkostemp(path.data(), O_CLOEXEC);
   if (file >= 0 && (flock(file, LOCK_EX) != 0 || ftruncate(file, static_cast<off_t>(size)) != 0)) close(file);
 }
+
+/// STATE.trouble says that the GPU is lost.
+bool IsLost() { return access(STATE ".trouble", F_OK) == 0; }
 
 bool Visible() {
   const char* devices = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -106,13 +110,14 @@ struct Utilization {
 
 int nvmlInit_v2() { return 0; }
 int nvmlShutdown() { return 0; }
-const char* nvmlErrorString(int) { return "not found"; }
+const char* nvmlErrorString(int code) { return code == kGpuIsLost ? "GPU is lost" : "not found"; }
 int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = 1;
   return 0;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   *device = device;
+  if (IsLost()) return kGpuIsLost;
   return index == 0 ? 0 : 6;
 }
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {

@@ -24,16 +24,19 @@ def test_each_form_of_import():
 
 def test_the_modules_own_file_comes_first():
     files = {"a.py": b"import tensorflow\n", "t/task.py": b"import torch\n", "z/__main__.py": b"import os\n", "data.txt": b"import torch\n"}
-    assert runtime_of(files, "t.task") == "pytorch"
-    assert runtime_of(files, "z") == runtime_of(files, "absent") == "2.15"
+    assert runtime_of(files, "t.task") == "pytorch-2.15"
+    assert runtime_of(files, "z") is None, "a.py is another program"
+    assert runtime_of({**files, "z/__main__.py": b"import a\n"}, "z") == "2.15"
+    near = {"p/task.py": b"from . import near\n", "p/near.py": b"import keras\n", "a.py": b"import torch\n"}
+    assert runtime_of(near, "p.task") == "2.15"
     assert runtime_of({"a.py": b"print('torch')\n", "data.txt": b"import torch\n"}, "a") is None
 
 
 def test_of_each_kind_of_program(tmp_path):
     (tmp_path / "train.py").write_text("import beside\n")
     (tmp_path / "beside.py").write_text("import torch\n")
-    (tmp_path / "unused.py").write_text("import keras\n")
-    assert pack_file(tmp_path / "train.py", [], []).runtime == "pytorch"
+    (tmp_path / "another.py").write_text("import keras\n")  # it is uploaded, but the program does not import it
+    assert pack_file(tmp_path / "train.py", [], []).runtime == "pytorch-2.15"
 
     def train():
         import keras  # noqa: F401
@@ -41,6 +44,6 @@ def test_of_each_kind_of_program(tmp_path):
     (tmp_path / "app/trainer").mkdir(parents=True)
     (tmp_path / "app/trainer/__init__.py").write_text("")
     (tmp_path / "app/trainer/task.py").write_text("import lightning\n")
-    assert pack_folder(tmp_path / "app/trainer", "trainer.task", [], []).runtime == "pytorch"
+    assert pack_folder(tmp_path / "app/trainer", "trainer.task", [], []).runtime == "pytorch-2.15"
     (tmp_path / "app/setup.py").write_text("from setuptools import setup\n")
-    assert pack_folder(tmp_path / "app", "trainer.task", [], []).runtime == "pytorch"
+    assert pack_folder(tmp_path / "app", "trainer.task", [], []).runtime == "pytorch-2.15"

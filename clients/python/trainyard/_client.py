@@ -19,7 +19,8 @@ from googleapiclient.http import MediaInMemoryUpload
 
 from trainyard import _errors, _package, _settings
 from trainyard._job import Job
-from trainyard._table import make_table
+from trainyard._package import Arguments
+from trainyard._table import TableLike, make_table
 from trainyard._transport import Transport
 
 Program = Union[str, "os.PathLike[str]", Callable[..., Any]]
@@ -53,21 +54,21 @@ class Client:
     def __repr__(self) -> str:
         return "<trainyard.Client %s, project %s>" % (self.transport.url, self.project)
 
-    def run(self, program: Program, *, args: Any = (), module: Optional[str] = None, name: Optional[str] = None, gpus: int = 0,
-            workers: int = 0, env: Optional[Mapping[str, str]] = None, secrets: Sequence[str] = (), machine_type: str = _MACHINE,
+    def run(self, program: Program, *, args: Arguments = (), module: Optional[str] = None, name: Optional[str] = None, gpus: int = 0,
+            workers: int = 0, env: Optional[Mapping[str, object]] = None, secrets: Sequence[str] = (), machine_type: str = _MACHINE,
             runtime: Optional[str] = None, job_dir: Optional[str] = None, requirements: Sequence[str] = (),
             tuning: Optional[Mapping[str, Any]] = None, labels: Optional[Mapping[str, str]] = None) -> Job:
         """Sends a program and starts it as a job; returns at once.
 
-        program: a .py file (the modules beside it that it imports go along), a function, a folder with setup.py, or
-            a package folder; a folder needs `module`, as "trainer.task"
+        program: a .py file (with the modules, the data and the requirements.txt beside it, as by `trainyard run`), a function, a
+            folder with setup.py, or a package folder; a folder needs `module`, as "trainer.task"
         args: a list of words; a mapping becomes --NAME=VALUE. For a function: its arguments, as a list or by name
         name: the job's id; letters, digits and _. Left out, it is made of the program's name and the time
         gpus: for each replica. workers: replicas beside the master
         secrets: names of variables of this process whose values the program gets; they are in no description and no log. One
             that is not set is asked for where there is a terminal
         requirements: what pip installs besides, as "lightgbm==4.5.0"
-        runtime: a runtime version, as "2.15". Left out, "pytorch" or "2.15" if the program imports PyTorch or TensorFlow, else
+        runtime: a runtime version, as "2.15". Left out, "pytorch-2.15" or "2.15" if the program imports PyTorch or TensorFlow, else
             the server's default
         job_dir: gs://BUCKET/PATH; the program gets --job-dir. Without, TRAINYARD_JOB_DIR names its folder; a function with
             a parameter job_dir gets that
@@ -78,19 +79,43 @@ class Client:
         job_id = name or _new_name(program)
         bucket = _runs_bucket(self.project)
         folder = "gs://%s/%s" % (bucket, job_id)
-        if job_dir is None and package.wants_job_dir:
-            job_dir = folder
+        as_variable = job_dir is None and not package.wants_job_dir
         digest = hashlib.sha256(package.content).hexdigest()
         training: Dict[str, Any] = {
             "region": "us-central1", "pythonModule": package.module, "args": package.args,
             "packageUris": [self._upload(bucket, "packages/%s/%s" % (digest, package.file_name), package.content)],
             **_machines(gpus, workers, machine_type)}
-        optional = {"runtimeVersion": runtime or package.runtime, "jobDir": job_dir, "hyperparameters": dict(tuning) if tuning else None,
-                    "env": _variables({} if job_dir else _folder_variables(folder), env or {}) + hidden}
+        optional = {"runtimeVersion": runtime or package.runtime, "jobDir": job_dir or folder, "jobDirAsVariable": as_variable,
+                    "hyperparameters": dict(tuning) if tuning else None, "env": _variables(env or {}) + hidden}
         training.update((key, value) for key, value in optional.items() if value)
         body: Dict[str, Any] = {"jobId": job_id, "trainingInput": training}
         if labels:
             body["labels"] = dict(labels)
+        self.call(self.ml.projects().jobs().create(parent="projects/" + self.project, body=body))
+        return Job(self, job_id)
+
+    def rerun(self, former: Job, *, args: Optional[Arguments] = None, name: Optional[str] = None,
+              env: Mapping[str, object], secrets: Sequence[str] = ()) -> Job:
+        """As Job.rerun."""
+        resource = former.describe()
+        training: Dict[str, Any] = resource.get("trainingInput", {})
+        given = _variables(env) + _secret_variables(secrets)
+        missing = {one["name"] for one in training.get("env", []) if one.get("secret")} - {one["name"] for one in given}
+        if missing:
+            raise _errors.Error("name its secrets again: secrets=%r" % sorted(missing))
+        job_id = name or _new_name(re.sub(r"_\d{8}_\d{6}(_\w+)?$", "", former.id))
+        kept = [one for one in training.get("env", []) if one["name"] not in {new["name"] for new in given}]
+        training["env"] = kept + given
+        if not training["env"]:
+            del training["env"]
+        folder = str(training.get("jobDir", ""))
+        if training.get("jobDirAsVariable") and folder.endswith("/" + former.id):
+            training["jobDir"] = folder[:-len(former.id)] + job_id
+        if args is not None:
+            image = training.get("masterConfig", {})
+            place, key = (image, "containerArgs") if "imageUri" in image else (training, "args")
+            place[key] = _package.words(args)
+        body = {key: value for key, value in (("jobId", job_id), ("trainingInput", training), ("labels", resource.get("labels"))) if value}
         self.call(self.ml.projects().jobs().create(parent="projects/" + self.project, body=body))
         return Job(self, job_id)
 
@@ -100,7 +125,7 @@ class Client:
         job.describe()
         return job
 
-    def jobs(self, limit: int = 100, filter: str = "") -> Any:  # the API's own name
+    def jobs(self, limit: int = 100, filter: str = "") -> TableLike:  # the API's own name
         """The newest jobs as a table. `filter` as in jobs.list: "state=FAILED"."""
         rows: List[Dict[str, Any]] = []
         token = ""
@@ -144,7 +169,7 @@ class Client:
         return "gs://%s/%s" % (bucket, name)
 
 
-def _pack(program: Program, args: Any, module: Optional[str], requirements: Sequence[str]) -> _package.Package:
+def _pack(program: Program, args: Arguments, module: Optional[str], requirements: Sequence[str]) -> _package.Package:
     if callable(program):
         return _package.pack_function(program, args, requirements)
     path = pathlib.Path(program)
@@ -159,12 +184,6 @@ def _runs_bucket(project: str) -> str:
     """Where `trainyard run` keeps programs and what they write, too."""
     bucket = project + "-runs"
     return bucket if re.fullmatch(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]", bucket) else "trainyard-runs"
-
-
-def _folder_variables(folder: str) -> Dict[str, str]:
-    """A job without a job-dir learns its folder from these, as by `trainyard run`; Vertex AI's names among them."""
-    return {"TRAINYARD_JOB_DIR": folder, "AIP_MODEL_DIR": folder + "/model/", "AIP_CHECKPOINT_DIR": folder + "/checkpoints/",
-            "AIP_TENSORBOARD_LOG_DIR": folder + "/logs/"}
 
 
 def _secret_variables(names: Sequence[str]) -> List[Dict[str, Any]]:
@@ -185,8 +204,8 @@ def _secret_variables(names: Sequence[str]) -> List[Dict[str, Any]]:
     return found
 
 
-def _variables(ours: Mapping[str, str], given: Mapping[str, Any]) -> List[Dict[str, Any]]:
-    return [{"name": name, "value": str(value)} for name, value in {**ours, **given}.items()]
+def _variables(given: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    return [{"name": name, "value": str(value)} for name, value in given.items()]
 
 
 def _machines(gpus: int, workers: int, machine_type: str) -> Dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Makes a source distribution of a file, a function or a folder, with the standard library only."""
+"""Makes what is sent of a file, a function or a folder, with the standard library only."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ import re
 import tarfile
 import textwrap
 import types
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+import warnings
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
+from trainyard._beside import files_beside, requirements_beside
 from trainyard._errors import Error
 from trainyard._runtime import runtime_of
+from trainyard._wheel import FILE_NAME, MODULE, make_wheel
 
 _SKIPPED_FOLDERS = {"__pycache__", ".git", ".hg", ".venv", "venv", ".tox", ".mypy_cache", ".ipynb_checkpoints", "node_modules", "build", "dist"}
 _FUNCTION_MODULE = "trainyard_function"
@@ -66,16 +69,21 @@ class Package(NamedTuple):
 
 
 def pack_file(path: pathlib.Path, args: Sequence[str], requirements: Sequence[str]) -> Package:
-    """A program of one file, with the modules beside it that it imports."""
+    """A program of one file, as `trainyard run` sends it: with the modules and data beside it, which are in its working directory,
+    and the packages of the requirements.txt beside it."""
     if not path.is_file():
         raise Error("there is no file %s" % path)
-    module = re.sub(r"\W", "_", path.stem)
-    if not module.isidentifier():
-        module = "_" + module
-    files = {module + ".py": path.read_bytes()}
+    if path.suffix == ".ipynb":  # JSON may be an expression of Python: it would run, and do nothing
+        raise Error("%s is a notebook: send it with `trainyard run %s`, or from the console" % (path, path.name))
+    folder = path.resolve().parent
+    sources = {path.stem + ".py": path.read_bytes()}  # what it imports decides on the runtime version
     for found in sorted(_imported_beside(path)):
-        files.update(_files_of(found))
-    return _pack(module, files, module, list(args), requirements)
+        sources.update(_files_of(found))
+    beside = files_beside(folder)
+    for name, size in beside.left_behind:
+        warnings.warn("%s (%d bytes) is not sent: put it into a bucket, and open it below /gcs" % (name, size), stacklevel=4)
+    wheel = make_wheel(beside.files, [path.name], [*requirements_beside(folder), *requirements])
+    return Package(FILE_NAME, wheel, MODULE, list(args), runtime_of(sources, path.stem))
 
 
 def pack_folder(folder: pathlib.Path, module: Optional[str], args: Sequence[str], requirements: Sequence[str]) -> Package:
@@ -95,7 +103,7 @@ def pack_folder(folder: pathlib.Path, module: Optional[str], args: Sequence[str]
     return _pack(name, _files_of(folder), module or name, list(args), requirements)
 
 
-def pack_function(function: Callable[..., Any], args: Any, requirements: Sequence[str]) -> Package:
+def pack_function(function: Callable[..., Any], args: "Arguments", requirements: Sequence[str]) -> Package:
     """A function as text. `args`: its positional arguments, or a mapping of its named ones; anything that JSON has."""
     if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
         raise Error("%r cannot be sent: only a function made with `def` has a text" % (function,))
@@ -222,7 +230,10 @@ def _archive(top: str, files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def words(args: Any) -> List[str]:
+Arguments = Union[Sequence[object], Mapping[str, object]]
+
+
+def words(args: Arguments) -> List[str]:
     """A program's arguments: a sequence as it is, a mapping as --NAME=VALUE."""
     if isinstance(args, Mapping):
         pairs: List[Tuple[Any, Any]] = list(args.items())

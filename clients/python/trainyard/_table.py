@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import Any, Dict, List, Sequence
+from typing import TYPE_CHECKING, Any, Dict, List, Sequence, Union
 
 Row = Dict[str, Any]
 
@@ -33,7 +33,14 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def make_table(rows: Sequence[Row], columns: Sequence[str]) -> Any:
+if TYPE_CHECKING:
+    import pandas
+    TableLike = Union["pandas.DataFrame", Table]
+else:
+    TableLike = object
+
+
+def make_table(rows: Sequence[Row], columns: Sequence[str]) -> "TableLike":
     """A pandas.DataFrame, or a Table without pandas."""
     try:
         import pandas

@@ -62,12 +62,20 @@ interface ErrorBody {
   };
 }
 
+/** The API's form of a refusal; the field is said beside it. A job's id is called "name" there, which nobody typed. */
+const FIELD_WORDS = /Field: \S+ Error: /g;
+
+/** A refusal as a reader gets it: "Field: region Error: It must be ..." is "It must be ...". */
+export function reasonOf(message: string): string {
+  return message.replace(FIELD_WORDS, "");
+}
+
 async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => "");
   try {
     const error = (JSON.parse(text) as ErrorBody).error;
     const violation = error?.details?.flatMap((detail) => detail.fieldViolations ?? [])[0];
-    if (error?.message) return new ApiError(response.status, error.message, error.status, violation?.field);
+    if (error?.message) return new ApiError(response.status, reasonOf(error.message), error.status, violation?.field);
   } catch {
     // Not ours: a proxy before the server answers with a page.
   }

@@ -17,6 +17,7 @@ export const paths = {
   status: (project: string, job: string) => address`/trainyard/v1/projects/${project}/jobs/${job}`,
   events: (project: string, job: string) => `${paths.status(project, job)}/events`,
   metrics: (project: string, job: string) => `${paths.status(project, job)}/metrics`,
+  preparation: (project: string, job: string) => `${paths.status(project, job)}/preparation`,
   scalars: (project: string, job: string) => `${paths.status(project, job)}/scalars`,
   summaries: (project: string, job: string) => `${paths.status(project, job)}/summaries`,
   insight: (project: string, job: string) => `${paths.status(project, job)}/tuning:explain`,

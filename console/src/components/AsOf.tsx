@@ -1,5 +1,5 @@
 import type { ApiError } from "../api/http.ts";
-import { clock } from "../text/format.ts";
+import { clockZone } from "../text/format.ts";
 import { Button } from "./Button.tsx";
 import "./LiveMark.css";
 
@@ -16,7 +16,7 @@ export function AsOf({ of }: { readonly of: readonly Asked[] }) {
   const times = of.flatMap(({ at }) => (at === undefined ? [] : [at]));
   if (times.length === 0) return <span class="live" />;
   const failed = of.some(({ error }) => error !== undefined);
-  const since = clock(Math.min(...times));
+  const since = clockZone(Math.min(...times));
   return (
     <span class="as-of">
       {failed ? <span class="live off" role="status">no answer, as of {since}</span> : <span class="live">as of {since}</span>}

@@ -9,9 +9,10 @@ import { go, usePlace } from "../router.ts";
 import { address } from "../text/address.ts";
 import { plain } from "../text/plain.ts";
 import { useKeys } from "../state/keys.ts";
-import { rememberProject, useSession } from "../state/session.ts";
+import { forgetProject, rememberProject, useSession } from "../state/session.ts";
 import { setTheme, useTheme } from "../state/theme.ts";
 import { Button } from "./Button.tsx";
+import { Brand, Icon } from "./Icon.tsx";
 import { KeysDialog } from "./KeysDialog.tsx";
 import { Link } from "./Link.tsx";
 import { Text } from "./Text.tsx";
@@ -43,7 +44,7 @@ export function Frame({ project, children }: Props) {
     <>
       <a class="skip" href="#content">To the content</a>
       <header class="frame">
-        <Link to="/" class="brand">Trainyard</Link>
+        <Link to="/" class="brand"><Brand /><span>Trainyard</span></Link>
         <nav aria-label="Console">
           {links.map(({ name, to }) => (
             <Link key={name} to={to} current={path === to || path.startsWith(`${to}/`)}>{name}</Link>
@@ -51,7 +52,7 @@ export function Frame({ project, children }: Props) {
         </nav>
         <span class="grow" />
         {project !== null && <ProjectSwitch project={project} />}
-        {project !== null && <Link to={address`/p/${project}/new`} class="button main">New job</Link>}
+        {project !== null && <Link to={address`/p/${project}/new`} class="button main"><Icon name="plus" /> New job</Link>}
         <KeysButton />
         <ThemeButton />
         <Reader />
@@ -62,6 +63,9 @@ export function Frame({ project, children }: Props) {
   );
 }
 
+/** Pages whose project is not in their path (useHomeProject). */
+const WITH_QUERY: readonly string[] = ["/buckets", "/start"];
+
 function ProjectSwitch({ project }: { readonly project: string }) {
   const list = useJson<ProjectListJson>(paths.projects());
   const known = (list.data?.projects ?? []).map((one) => one.projectId);
@@ -70,7 +74,14 @@ function ProjectSwitch({ project }: { readonly project: string }) {
   useEffect(() => {
     if (isKnown) rememberProject(project); // any name has an answer, also one that was mistyped
   }, [project, isKnown]);
-  const change = (event: Event) => go(address`/p/${(event.target as HTMLSelectElement).value}/jobs`);
+  const { path } = usePlace();
+  const change = (event: Event) => {
+    const chosen = (event.target as HTMLSelectElement).value;
+    // A page of no project is shown again for the other one; a page of a project leads to the other's jobs.
+    if (!WITH_QUERY.includes(path)) return go(address`/p/${chosen}/jobs`);
+    rememberProject(chosen);
+    go(`${path}?project=${encodeURIComponent(chosen)}`);
+  };
   return (
     <select aria-label="Project" value={project} onChange={change}>
       {[...names].sort().map((name) => <option key={name} value={name}>{plain(name, 80)}</option>)}
@@ -92,7 +103,7 @@ function KeysButton() {
 function ThemeButton() {
   const theme = useTheme();
   const other = theme === "dark" ? "light" : "dark";
-  return <Button kind="quiet" onClick={() => setTheme(other)} label={`Show in ${other} colours`}>{theme === "dark" ? "☀" : "☾"}</Button>;
+  return <Button kind="quiet" onClick={() => setTheme(other)} label={`Show in ${other} colours`}><Icon name={theme === "dark" ? "sun" : "moon"} /></Button>;
 }
 
 function Reader() {
@@ -103,6 +114,7 @@ function Reader() {
   const leave = () => void sendJson("DELETE", paths.session()).then(
     () => {
       forgetSecret();
+      forgetProject();
       location.reload();
     },
     (reason: unknown) => setFailed(`Not logged out: ${asApiError(reason).message}`),

@@ -7,6 +7,7 @@ import { useJson } from "../api/use.ts";
 import { useSession } from "../state/session.ts";
 import { address } from "../text/address.ts";
 import { bytes, num, number } from "../text/format.ts";
+import { programName } from "../text/job_words.ts";
 import { FactList } from "./FactList.tsx";
 import { LabelEditor } from "./LabelEditor.tsx";
 import { Link } from "./Link.tsx";
@@ -67,8 +68,8 @@ export function JobDetails({ project, job, status, changed }: Props) {
   );
 }
 
-function programOf({ trainingInput: input }: JobJson): string {
-  return input?.pythonModule || input?.masterConfig?.imageUri || "";
+function programOf({ jobId, trainingInput: input }: JobJson): string {
+  return programName(input?.pythonModule, jobId) || input?.masterConfig?.imageUri || "";
 }
 
 /** Where people are told apart: the ml API has no creator, the row has. */

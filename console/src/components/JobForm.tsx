@@ -11,6 +11,7 @@ import { KindChoice } from "./KindChoice.tsx";
 import { LinesField } from "./LinesField.tsx";
 import { MachineFields } from "./MachineFields.tsx";
 import { PackageUpload } from "./PackageUpload.tsx";
+import { ProgramUpload } from "./ProgramUpload.tsx";
 import { SelectField } from "./SelectField.tsx";
 import { TextField } from "./TextField.tsx";
 import "./JobForm.css";
@@ -29,6 +30,7 @@ export function JobForm({ project, disabled }: { readonly project: string; reado
       <KindChoice kind={kind} onChange={setChosen} />
       {kind === "package" && (
         <>
+          <ProgramUpload project={project} />
           <TextField
             name="Packages"
             path={["trainingInput", "packageUris"]}

@@ -5,16 +5,18 @@ import "./JobProblems.css";
 
 interface Props {
   readonly problems: readonly Problem[];
+  /** So many more are about fields that nobody typed in yet. */
+  readonly unsaid: number;
   readonly check: Checked;
   readonly goTo: (line: number) => void;
 }
 
 /** What is wrong with the job, each with its line, and what the server would do otherwise than asked. */
-export function JobProblems({ problems, check, goTo }: Props) {
+export function JobProblems({ problems, unsaid, check, goTo }: Props) {
   return (
     <div id="job-problems" class="stack" style={{ gap: "8px" }}>
       <p role="status" class="soft">
-        {summary(problems, check)}
+        {summary(problems, unsaid, check)}
       </p>
       <ul class="job-problems">
         {problems.map(({ line, field, text }) => (
@@ -37,8 +39,9 @@ export function JobProblems({ problems, check, goTo }: Props) {
   );
 }
 
-function summary(problems: readonly Problem[], check: Checked): string {
+function summary(problems: readonly Problem[], unsaid: number, check: Checked): string {
   if (problems.length > 0) return `${count(problems.length, "problem")}.`;
+  if (unsaid > 0) return "Not complete yet. The server checks it while you type.";
   if (check.error) return "The server could not check it; submitting checks it.";
   return check.current ? "Valid" : "Checking…";
 }

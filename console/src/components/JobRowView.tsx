@@ -1,7 +1,9 @@
 import type { JobRowJson } from "proto/control/v1/job_rows_pb";
 import { address } from "../text/address.ts";
 import { number } from "../text/format.ts";
-import { gridOf, JOB_COLUMNS, type JobColumn } from "../text/job_columns.ts";
+import { columnName, gridOf, isOwn, type JobColumn, type OwnColumn } from "../text/job_columns.ts";
+import type { JobOrder, SortColumn } from "../text/job_order.ts";
+import { programName } from "../text/job_words.ts";
 import { plain } from "../text/plain.ts";
 import { Labels } from "./Labels.tsx";
 import { Link } from "./Link.tsx";
@@ -9,11 +11,30 @@ import { StateChip } from "./StateChip.tsx";
 import { Text } from "./Text.tsx";
 import { Elapsed, Time } from "./Time.tsx";
 
-export function JobRowHead({ columns }: { readonly columns: readonly JobColumn[] }) {
-  const names = ["State", "Job", ...columns.map((column) => JOB_COLUMNS[column].name)];
+interface HeadProps {
+  readonly columns: readonly JobColumn[];
+  readonly order?: JobOrder | undefined;
+  /** Where jobs can be sorted. */
+  readonly onSort?: (column: SortColumn) => void;
+}
+
+export function JobRowHead({ columns, order, onSort }: HeadProps) {
+  const heads: [SortColumn, string][] = [["state", "State"], ["job", "Job"], ...columns.map((one): [SortColumn, string] => [one, columnName(one)])];
   return (
     <div class="job-row head" role="row" style={{ gridTemplateColumns: gridOf(columns) }}>
-      {names.map((name) => <span key={name} role="columnheader">{name}</span>)}
+      {heads.map(([column, name]) => {
+        const on = order?.column === column;
+        const face = <Text value={name} longest={40} />;
+        return (
+          <span key={column} role="columnheader" aria-sort={on ? (order.descending ? "descending" : "ascending") : "none"}>
+            {onSort === undefined ? face : (
+              <button type="button" class="sort" onClick={() => onSort(column)} title={`Sort by ${plain(name)}`}>
+                {face}{on && <span aria-hidden="true">{order.descending ? " ↓" : " ↑"}</span>}
+              </button>
+            )}
+          </span>
+        );
+      })}
     </div>
   );
 }
@@ -27,13 +48,15 @@ interface Props {
   /** Of a row, beside state and name. */
   readonly columns: readonly JobColumn[];
   readonly onLabel: (key: string, value: string) => void;
+  /** What its program was given and measured, where columns show that. */
+  readonly own?: ReadonlyMap<OwnColumn, string | number> | undefined;
   /** Where jobs can be marked. */
   readonly chosen?: boolean;
   readonly onChoose?: () => void;
 }
 
 /** A job in a table: a row, or a card. */
-export function JobRowView({ project, job, current, card, columns, onLabel, chosen, onChoose }: Props) {
+export function JobRowView({ project, job, current, card, columns, onLabel, own, chosen, onChoose }: Props) {
   const mark = onChoose && (
     <input type="checkbox" checked={chosen} onChange={onChoose} title="Mark it to compare (x)"
            aria-label={`Mark ${plain(job.jobId ?? "")}`} />
@@ -63,7 +86,7 @@ export function JobRowView({ project, job, current, card, columns, onLabel, chos
       <span role="cell">{name} {logs}</span>
       {columns.map((column) => (
         <span key={column} role="cell" class={SOFT.has(column) ? "soft" : ""}>
-          <Cell job={job} column={column} onLabel={onLabel} />
+          <Cell job={job} column={column} onLabel={onLabel} own={own} whole={columns.includes("cause")} />
         </span>
       ))}
     </div>
@@ -72,9 +95,17 @@ export function JobRowView({ project, job, current, card, columns, onLabel, chos
 
 const SOFT: ReadonlySet<JobColumn> = new Set(["created", "started", "ended", "who", "machines", "trials"]);
 
-function Cell({ job, column, onLabel }: Pick<Props, "job" | "onLabel"> & { readonly column: JobColumn }) {
+interface CellProps extends Pick<Props, "job" | "onLabel" | "own"> {
+  readonly column: JobColumn;
+  /** The cause has a column of its own. */
+  readonly whole: boolean;
+}
+
+function Cell({ job, column, onLabel, own, whole }: CellProps) {
+  if (isOwn(column)) return <Own value={own?.get(column)} />;
   switch (column) {
-    case "what": return <What job={job} />;
+    case "cause": return job.reason ? <Cause reason={job.reason} /> : null;
+    case "what": return <What job={whole ? { ...job, reason: "" } : job} />;
     case "machines": return <Text value={job.machines} longest={120} />;
     case "labels": return <Labels labels={job.labels} onPick={onLabel} />;
     case "created": return <Time at={job.createTime} />;
@@ -87,11 +118,20 @@ function Cell({ job, column, onLabel }: Pick<Props, "job" | "onLabel"> & { reado
   }
 }
 
+/** A parameter, as it was given, or a measured value. */
+function Own({ value }: { readonly value: string | number | undefined }) {
+  return <Text value={typeof value === "number" ? number(value) : value} longest={60} />;
+}
+
+function Cause({ reason }: { readonly reason: string }) {
+  return <span title={plain(reason)}><Text value={reason} longest={200} /></span>;
+}
+
 /** Why it is not as it should be, else what it is. */
 function What({ job }: { readonly job: JobRowJson }) {
-  if (job.reason) return <span title={plain(job.reason)}><Text value={job.reason} longest={200} /></span>;
+  if (job.reason) return <Cause reason={job.reason} />;
   const trials = job.tuning ? `${job.trials ?? 0} of ${job.trialsMax ?? 0} trials` : "";
-  return <Text value={[job.summary, job.machines, trials].filter(Boolean).join(" · ")} longest={200} />;
+  return <Text value={[programName(job.summary, job.jobId), job.machines, trials].filter(Boolean).join(" · ")} longest={200} />;
 }
 
 function Metric({ job }: { readonly job: JobRowJson }) {

@@ -7,13 +7,17 @@ import { useAtMostEvery } from "../state/every.ts";
 import { address } from "../text/address.ts";
 import { withoutEscapes } from "../text/ansi_plain.ts";
 import { clock, time } from "../text/format.ts";
+import { lineOf } from "../text/log_lines.ts";
 import { cut } from "../text/plain.ts";
+import { writtenOver } from "../text/redraws.ts";
 import { Link } from "./Link.tsx";
 import { Loaded } from "./Notices.tsx";
 import { Text } from "./Text.tsx";
 import "./LastLines.css";
 
 const LINES = 12;
+/** Some may be states of progress bars, of which only the last is shown. */
+const ASKED = 60;
 const AGAIN_MS = 500;
 const LONGEST = 400;
 const TONES: Record<string, string> = { WARNING: "warn", ERROR: "bad", CRITICAL: "bad", ALERT: "bad", EMERGENCY: "bad" };
@@ -27,7 +31,7 @@ interface Props {
 
 /** The end of the log; each line leads to its place there. */
 export function LastLines({ project, job, length }: Props) {
-  const window = useJson<LogWindowJson>(withQuery(paths.log(project, job, "read"), { last: true, count: LINES }));
+  const window = useJson<LogWindowJson>(withQuery(paths.log(project, job, "read"), { last: true, count: ASKED }));
   const again = useAtMostEvery(AGAIN_MS, window.reload);
   useEffect(() => {
     if (length !== undefined) again();
@@ -35,7 +39,8 @@ export function LastLines({ project, job, length }: Props) {
   const logs = address`/p/${project}/jobs/${job}/logs`;
   return (
     <Loaded of={window} lines={6}>
-      {({ lines = [] }) => {
+      {(answer) => {
+        const lines = lastOf(answer.lines ?? []);
         if (lines.length === 0) return <p class="soft">It has written nothing yet.</p>;
         const many = new Set(lines.map(({ replica }) => replica)).size > 1;
         return (
@@ -62,4 +67,9 @@ export function LastLines({ project, job, length }: Props) {
       }}
     </Loaded>
   );
+}
+
+function lastOf(lines: NonNullable<LogWindowJson["lines"]>): NonNullable<LogWindowJson["lines"]> {
+  const over = writtenOver(lines.map(lineOf));
+  return lines.filter((_, at) => !over[at]).slice(-LINES);
 }

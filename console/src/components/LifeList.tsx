@@ -1,6 +1,6 @@
 import type { JobTimeline_EntryJson } from "proto/control/v1/timeline_pb";
 import { useState } from "preact/hooks";
-import { exact, shortNumbers, time } from "../text/format.ts";
+import { clock, day, exact, shortNumbers, time } from "../text/format.ts";
 import { Button } from "./Button.tsx";
 import { Text } from "./Text.tsx";
 import "./LifeList.css";
@@ -71,6 +71,5 @@ function Detail({ text }: { readonly text: string }) {
 
 /** Today's by the clock, others with their day: "11-22 14:05". */
 function dayAndClock(at: number): string {
-  const text = exact(at);
-  return text.slice(0, 10) === exact(Date.now()).slice(0, 10) ? text.slice(11) : text.slice(5, 16);
+  return day(at) === day(Date.now()) ? clock(at) : `${day(at).slice(5)} ${clock(at).slice(0, 5)}`;
 }

@@ -1,5 +1,5 @@
 import type { Liveness } from "../live/watch_stream.ts";
-import { clock } from "../text/format.ts";
+import { clockZone } from "../text/format.ts";
 import "./LiveMark.css";
 
 /** How fresh the page is: never stale in silence. */
@@ -7,5 +7,5 @@ export function LiveMark({ state }: { readonly state: Liveness | undefined }) {
   if (state === undefined) return <span class="live" />;
   if (state.kind === "live") return <span class="live on" role="status">Live</span>;
   const words = state.kind === "refused" ? "not live" : "reconnecting";
-  return <span class="live off" role="status">{words}, as of {clock(state.since)}</span>;
+  return <span class="live off" role="status">{words}, as of {clockZone(state.since)}</span>;
 }

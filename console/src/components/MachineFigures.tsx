@@ -1,6 +1,7 @@
 import type { MachineReportJson } from "proto/control/v1/machine_pb";
 import type { UsageReport_MachineJson } from "proto/control/v1/usage_pb";
 import { bytes, num, number, percent } from "../text/format.ts";
+import { diskName, roomWords } from "../text/machine_words.ts";
 import { Meter } from "./Meter.tsx";
 import { Text } from "./Text.tsx";
 import "./MachineFigures.css";
@@ -46,27 +47,27 @@ function figuresOf(machine: MachineReportJson, held: UsageReport_MachineJson | u
   const figures: Figure[] = [
     {
       name: "CPUs",
-      big: percent(cpu),
+      big: `${percent(cpu)} in use`,
       share: cpu,
       scarce: false,
-      rest: `of ${number(Number(machine.cpus ?? 0))}${held ? `; jobs hold ${number(Number(held.cpusHeld ?? 0))}` : ""}`,
+      rest: roomWords(Number(machine.cpus ?? 0), held && Number(held.cpusHeld ?? 0), number),
     },
     {
       name: "Memory",
-      big: bytes(used),
+      big: `${bytes(used)} in use`,
       share: memory > 0 ? used / memory : 0,
       scarce: true,
-      rest: `of ${bytes(memory)}${held ? `; jobs hold ${bytes(num(held.memoryBytesHeld))}` : ""}`,
+      rest: roomWords(memory, held && num(held.memoryBytesHeld), bytes),
     },
   ];
   for (const disk of machine.disks ?? []) {
     const [all, free] = [num(disk.bytes), num(disk.bytesFree)];
     figures.push({
-      name: `Disk of ${disk.holds?.join(", ") || disk.path || ""}`,
+      name: diskName(disk),
       big: `${bytes(free)} free`,
       share: all > 0 ? 1 - free / all : 0,
       scarce: true,
-      rest: `of ${bytes(all)} at ${disk.path ?? ""}`,
+      rest: `of ${bytes(all)}${disk.path ? ` at ${disk.path}` : ""}`,
     });
   }
   const devices = held?.devices ?? [];

@@ -14,6 +14,7 @@ const LOOKS: Record<string, { readonly sign: string; readonly tone: string; read
   STOPPING: { sign: "◌", tone: "wait", word: "Stopping" },
   COMPLETED: { sign: "✓", tone: "good", word: "Completed" },
   INFEASIBLE: { sign: "✕", tone: "bad", word: "Infeasible" },
+  STOPPED_EARLY: { sign: "◼", tone: "off", word: "Stopped early" },
   INACTIVE: { sign: "⊘", tone: "off", word: "Inactive" },
 };
 

@@ -6,7 +6,7 @@ import { useWidth } from "../state/width.ts";
 import { number, shortNumbers } from "../text/format.ts";
 import { cut, visible } from "../text/plain.ts";
 import { shortName } from "../text/short_name.ts";
-import { type Column, COLUMNS, type Order, type Parameter, parameterColumn, type Trial, valueText } from "../text/trials.ts";
+import { type Column, COLUMNS, type Order, outcome, type Parameter, parameterColumn, type Trial, valueText } from "../text/trials.ts";
 import { Button } from "./Button.tsx";
 import { Link } from "./Link.tsx";
 import { StateChip } from "./StateChip.tsx";
@@ -125,7 +125,7 @@ function Row({ trial, on, best, parameters, to }: RowProps) {
   return (
     <div class={`trial-row${trial.id === best ? " best" : ""}${on ? " current" : ""}`} role="row">
       <span role="cell"><Link to={to(trial.id)}><Text value={trial.id} longest={20} /></Link></span>
-      <span role="cell"><StateChip state={trial.state} /></span>
+      <span role="cell"><StateChip state={outcome(trial)} /></span>
       <span role="cell"><Result trial={trial} best={trial.id === best} /></span>
       {parameters.map(({ name }) => (
         <span role="cell" key={name}><Text value={valueText(trial.values[name])} longest={40} /></span>
@@ -142,7 +142,7 @@ function Card({ trial, on, best, parameters, to }: RowProps) {
       <div class="line" role="cell">
         <Link to={to(trial.id)}>Trial <Text value={trial.id} longest={20} /></Link>
         <Result trial={trial} best={trial.id === best} />
-        <StateChip state={trial.state} />
+        <StateChip state={outcome(trial)} />
       </div>
       <div class="line soft" role="cell">
         <Text value={parameters.map(({ name }) => `${name} ${valueText(trial.values[name])}`).join(" · ")} longest={200} />
@@ -158,6 +158,5 @@ function Result({ trial, best }: { readonly trial: Trial; readonly best: boolean
 }
 
 function Remarks({ trial }: { readonly trial: Trial }) {
-  const words = trial.reason || (trial.stoppedEarly ? "Stopped early." : "");
-  return <Text value={shortNumbers(words)} longest={200} />;
+  return <Text value={shortNumbers(trial.reason)} longest={200} />;
 }

@@ -5,7 +5,7 @@ import { useKeys } from "../state/keys.ts";
 import { number, shortNumbers } from "../text/format.ts";
 import { cut, visible } from "../text/plain.ts";
 import { trialCurves } from "../text/trial_curves.ts";
-import { bestOf, type Trial, type Tuning, valueText } from "../text/trials.ts";
+import { bestOf, outcome, type Trial, type Tuning, valueText } from "../text/trials.ts";
 import { Chart } from "./Chart.tsx";
 import { Link } from "./Link.tsx";
 import { Empty } from "./Notices.tsx";
@@ -42,7 +42,7 @@ export function TrialView({ tuning, trial: id, all, to, children }: Props) {
       <div class="spread">
         <div class="row">
           <h2>Trial <Text value={trial.id} longest={40} /></h2>
-          <StateChip state={trial.state} />
+          <StateChip state={outcome(trial)} />
           {trial.id === best?.id && <strong>★ best</strong>}
           {trial.start && (
             <span class="soft">began <Time at={trial.start} />, took <Elapsed from={trial.start} to={trial.end} /></span>

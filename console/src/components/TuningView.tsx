@@ -25,6 +25,9 @@ interface Props {
   readonly to: (trial: string) => string;
 }
 
+/** So many trials are above the charts; all of them are a click away. */
+const FIRST = 10;
+
 /** Trials, how far they have come, and what mattered: of a tuning job or a study. Keys: j k Enter. */
 export function TuningView({ tuning, insight, to }: Props) {
   const { query } = usePlace();
@@ -38,15 +41,38 @@ export function TuningView({ tuning, insight, to }: Props) {
   const brushes = useMemo(() => brushesOf(brush), [brush]);
   const chosen = useMemo(() => brushed(trials, axes, brushes), [trials, axes, brushes]);
   const shown = useMemo(() => new Set(chosen.map((trial) => trial.id)), [chosen]);
-  const rows = useMemo(() => sorted(chosen, orderOf(sort)), [chosen, sort]);
+  const order = orderOf(sort, tuning.maximize);
+  const rows = useMemo(() => sorted(chosen, order), [chosen, sort, tuning.maximize]);
+  const every = query.get("all") === "1";
+  const seen = every ? rows : rows.slice(0, FIRST);
   const open = (trial: string) => go(to(trial));
-  const place = useRows({ name: `trials ${to("")}`, items: rows, idOf: (trial) => trial.id, open: (trial) => open(trial.id) });
+  const place = useRows({ name: `trials ${to("")}`, items: seen, idOf: (trial) => trial.id, open: (trial) => open(trial.id) });
   if (trials.length === 0) {
     return <Empty title="There are no trials yet.">The tuner proposes the first ones when there is room for them.</Empty>;
   }
   const drawn = { trials, shown, best: best?.id, onOpen: open };
   return (
     <>
+      <section class="stack" aria-label="Trials">
+        <div class="spread">
+          <h2>{chosen.length < trials.length ? `${chosen.length} of ` : ""}{count(trials.length, "trial")}</h2>
+          {rows.length > FIRST && (
+            <Button kind="quiet" onClick={() => setQuery({ all: every ? null : "1" })}>
+              {every ? `The first ${FIRST}` : `Show all ${rows.length}`}
+            </Button>
+          )}
+        </div>
+        {rows.length === 0
+          ? (
+            <Empty title="No trial is within what is chosen.">
+              <Button onClick={() => setQuery({ brush: null })}>Show all trials</Button>
+            </Empty>
+          )
+          : (
+            <TrialTable trials={seen} parameters={parameters} metric={metric} best={best?.id} to={to} rows={place}
+                        order={order} onOrder={(next) => setQuery({ sort: orderText(next, tuning.maximize) })} />
+          )}
+      </section>
       <div class="tuning-grid">
         <section class="panel" aria-label="Best so far">
           <div class="head spread">
@@ -82,19 +108,6 @@ export function TuningView({ tuning, insight, to }: Props) {
         <TrialCurves trials={chosen} metric={metric} />
         <ScatterChoice axes={axes} {...drawn} />
       </div>
-      <section class="stack" aria-label="Trials">
-        <h2>{chosen.length < trials.length ? `${chosen.length} of ` : ""}{count(trials.length, "trial")}</h2>
-        {rows.length === 0
-          ? (
-            <Empty title="No trial is within what is chosen.">
-              <Button onClick={() => setQuery({ brush: null })}>Show all trials</Button>
-            </Empty>
-          )
-          : (
-            <TrialTable trials={rows} parameters={parameters} metric={metric} best={best?.id} to={to} rows={place}
-                        order={orderOf(sort)} onOrder={(order) => setQuery({ sort: orderText(order) })} />
-          )}
-      </section>
     </>
   );
 }

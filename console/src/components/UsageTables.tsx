@@ -39,6 +39,9 @@ const ROOM: Column<UsageReport_JobJson>[] = [
 /** A cluster's devices with their nodes: each node counts its own from 0. */
 const deviceWords = ({ type, index, node }: UsageReport_DeviceJson) => `${type} ${node ? `${node}:` : ""}${index}`;
 
+/** A job may ask for more than there is: it has all of it then, with the others. */
+const shareWords = (share: number) => (share > 1 ? "all, shared" : percent(share));
+
 /** Jobs that have room, on the machine or on a cluster. */
 export function HolderTable({ report }: { readonly report: UsageReportJson }) {
   const columns: Column<UsageReport_JobJson>[] = [
@@ -52,7 +55,7 @@ export function HolderTable({ report }: { readonly report: UsageReportJson }) {
       name: "Of all",
       number: true,
       cell: ({ machineShare, nodes }) =>
-        nodes?.length ? <Text value={`on ${nodes.join(", ")}`} longest={60} /> : percent(Number(machineShare ?? 0)),
+        nodes?.length ? <Text value={`on ${nodes.join(", ")}`} longest={60} /> : shareWords(Number(machineShare ?? 0)),
     },
     {
       name: "Devices",

@@ -2,8 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { setQuery, usePlace } from "../router.ts";
 import { colorIndex } from "../state/colors.ts";
+import type { Extent } from "../text/columns.ts";
 import { duration } from "../text/format.ts";
-import { curvesOf, kindsOf, tasksOf, type UseKind, type UseSeries } from "../text/machine_use.ts";
+import { ceilingOf, curvesOf, kindsOf, tasksOf, type UseKind, type UseSeries } from "../text/machine_use.ts";
 import type { Mark } from "../text/marks.ts";
 import { listOf, listText, rangeOf, rangeText } from "../text/query_list.ts";
 import { finder } from "../text/tags.ts";
@@ -32,9 +33,9 @@ export function UsePanels({ all, marks }: Props) {
   const shown = useMemo(() => tasks.filter(finder(replica).matches), [tasks, replica]);
   const panel = (kind: UseKind) => (
     <UsePanel key={kind.type} kind={kind} all={all} tasks={shown}>
-      {(curves) => (
+      {(curves, included) => (
         <Chart label={kind.title} curves={curves} x="time" format={kind.format} binary={!kind.share} marks={marks} sync="machine"
-               include={kind.share ? SHARES : RATES} hidden={hidden} onToggle={toggle}
+               include={kind.share ? included : RATES} hidden={hidden} onToggle={toggle}
                range={range} onRange={(wanted) => setQuery(rangeText(wanted))} />
       )}
     </UsePanel>
@@ -57,22 +58,22 @@ export function UsePanels({ all, marks }: Props) {
   );
 }
 
-const SHARES = { min: 0, max: 1 };
 const RATES = { min: 0, max: 1024 };
 
 interface PanelProps {
   readonly kind: UseKind;
   readonly all: readonly UseSeries[];
   readonly tasks: readonly string[];
-  readonly children: (curves: ReturnType<typeof curvesOf>) => ComponentChildren;
+  readonly children: (curves: ReturnType<typeof curvesOf>, included: Extent) => ComponentChildren;
 }
 
 function UsePanel({ kind, all, tasks, children }: PanelProps) {
   const curves = useMemo(() => curvesOf(all, kind, tasks, colorIndex), [all, kind.type, tasks]);
+  const included = useMemo(() => ({ min: 0, max: ceilingOf(all, kind) }), [all, kind.type]);
   return (
     <section class="panel tag">
       <div class="head"><h2>{kind.title}</h2></div>
-      <div class="body">{children(curves)}</div>
+      <div class="body">{children(curves, included)}</div>
     </section>
   );
 }

@@ -42,6 +42,9 @@ const TIME_WORDS: (string | number | null)[][] = [
 const DURATIONS = [1e-3, 1e-2, 0.1, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400,
   172_800, 604_800, 1_209_600, 2_592_000];
 
+/** Distances of ticks of what is counted: there is no step 1.5. */
+export const WHOLE = Array.from({ length: 46 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
+
 /** Distances of ticks of bytes: they are round in KiB, MiB and GiB. */
 const BYTES = Array.from({ length: 51 }, (_, power) => 2 ** power);
 
@@ -70,7 +73,7 @@ export function axes(view: ChartView, colors: () => ChartColors): uPlot.Axis[] {
     view.x === "time" ? { ...common, values: TIME_WORDS as uPlot.Axis.Values, size: 40, space: 72 }
     : view.x === "seconds"
       ? { ...common, values: words((value) => xWord(view, value), view.logX), ...durations, size: 28, space: 84 }
-    : { ...common, values: words(number, view.logX), size: 28, space: 64 };
+    : { ...common, values: words(number, view.logX), ...(view.logX ? {} : { incrs: WHOLE }), size: 28, space: 64 };
   const bytes = view.binary && !view.logY ? { incrs: BYTES } : {};
   return [x, { ...common, values: words(view.format, view.logY), size: widest, space: 28, ...bytes }];
 }

@@ -2,6 +2,7 @@
 import { asApiError } from "../api/use.ts";
 import { num } from "../text/format.ts";
 import { type LogLine, lineOf } from "../text/log_lines.ts";
+import { writtenOver } from "../text/redraws.ts";
 import type { AskLines, LineSource, SourceEvents } from "./source.ts";
 
 const COUNT = 1000;
@@ -61,10 +62,10 @@ export class FilterSource implements LineSource {
     this.goal = line;
     void this.load(Number.isFinite(line) ? { first: line } : { last: true }, (window, lines) => {
       this.goal = undefined;
-      this.lines = lines;
+      this.lines = seen(lines);
       this.next = nextOf(window.next, this.total);
       this.previous = before(window.previous);
-      this.events.replaced(Number.isFinite(line) ? 0 : Math.max(lines.length - 1, 0));
+      this.events.replaced(Number.isFinite(line) ? 0 : Math.max(this.lines.length - 1, 0));
     });
   }
 
@@ -102,7 +103,7 @@ export class FilterSource implements LineSource {
     const from = this.next;
     void this.load({ first: from }, (window, lines) => {
       this.next = nextOf(window.next, this.total);
-      this.lines = this.lines.concat(lines);
+      this.lines = seen(this.lines.concat(lines));
       const over = this.lines.length - LINES_MOST;
       if (over > 0) {
         this.lines = this.lines.slice(over);
@@ -115,12 +116,14 @@ export class FilterSource implements LineSource {
   private backward(): void {
     void this.load({ before: this.previous }, (window, lines) => {
       this.previous = before(window.previous);
-      this.lines = lines.concat(this.lines);
+      const length = this.lines.length;
+      this.lines = seen(lines.concat(this.lines));
+      const more = this.lines.length - length;
       if (this.lines.length > LINES_MOST) {
         this.lines = this.lines.slice(0, LINES_MOST);
         this.next = (this.lines.at(-1)?.number ?? 0) + 1;
       }
-      this.events.changed(lines.length);
+      this.events.changed(more);
     });
   }
 
@@ -156,4 +159,10 @@ function before(previous: string | undefined): number {
 function nextOf(next: string | undefined, total: number): number {
   const line = num(next);
   return line >= total ? -1 : line;
+}
+
+/** Without the states of progress bars that were written over. */
+function seen(lines: LogLine[]): LogLine[] {
+  const over = writtenOver(lines);
+  return over.includes(true) ? lines.filter((_, at) => !over[at]) : lines;
 }

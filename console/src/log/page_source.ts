@@ -1,7 +1,9 @@
-// A log without a filter: a row a line, in pages of a thousand, of which the last used ones are kept.
+// A log without a filter: a row a line, in pages of a thousand, of which the last used ones are kept. States of a progress
+// bar that were written over have no row; that is known of pages that were here.
 import { asApiError } from "../api/use.ts";
 import { num } from "../text/format.ts";
 import { type LogLine, lineOf, weightOf } from "../text/log_lines.ts";
+import { Folds, writtenOver } from "../text/redraws.ts";
 import type { AskLines, LineSource, SourceEvents } from "./source.ts";
 
 export const PAGE = 1000;
@@ -18,17 +20,21 @@ interface Page {
 }
 
 export class PageSource implements LineSource {
-  rows: number;
   readonly looking = false;
+  private readonly folds = new Folds();
   private readonly pages = new Map<number, Page>();
   private weight = 0;
+  /** Lines of the log, as last heard; those beyond `total` get their rows when they are here. */
+  private heard = 0;
   private asking: { readonly page: number; readonly abort: AbortController } | undefined;
   private wanted: readonly [number, number] = [0, 0];
   private stopped = false;
   private pausing: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly ask: AskLines, private readonly events: SourceEvents, total: number) {
-    this.rows = total;
+  constructor(private readonly ask: AskLines, private readonly events: SourceEvents, private total: number) {}
+
+  get rows(): number {
+    return this.total - this.folds.count;
   }
 
   /** Lines that came with the answer that said how many there are. */
@@ -38,15 +44,16 @@ export class PageSource implements LineSource {
   }
 
   row(at: number): LogLine | undefined {
-    return this.pages.get(Math.floor(at / PAGE))?.lines[at % PAGE];
+    const line = this.folds.lineOf(at);
+    return this.pages.get(Math.floor(line / PAGE))?.lines[line % PAGE];
   }
 
   numberOf(row: number): number {
-    return row;
+    return this.folds.lineOf(row);
   }
 
   rowOf(line: number): number {
-    return Math.min(line, Math.max(this.rows - 1, 0));
+    return Math.min(this.folds.rowOf(Math.min(line, this.total)), Math.max(this.rows - 1, 0));
   }
 
   goTo(line: number): void {
@@ -54,13 +61,17 @@ export class PageSource implements LineSource {
   }
 
   grow(total: number): void {
-    if (total <= this.rows) return;
-    this.rows = total;
+    if (total <= Math.max(this.total, this.heard)) return;
+    this.heard = total;
+    // At the end, the new lines come with their texts: a row without one would flash below a bar that is redrawn.
+    const [first, last] = this.wanted;
+    if (!this.stopped && last >= this.total && this.missing(first, this.total) === undefined) return this.pump();
+    this.total = total;
     this.events.changed(0);
   }
 
   want(first: number, last: number): void {
-    this.wanted = [first, last];
+    this.wanted = [this.folds.lineOf(first), this.folds.lineOf(last)];
     this.pump();
   }
 
@@ -75,9 +86,9 @@ export class PageSource implements LineSource {
     this.asking?.abort.abort();
   }
 
-  /** The first row of these that is not here. */
+  /** The first line of these that is not here. */
   private missing(first: number, last: number): number | undefined {
-    for (let row = Math.max(first, 0); row < Math.min(last, this.rows); row += 1) {
+    for (let row = Math.max(first, 0); row < Math.min(last, Math.max(this.total, this.heard)); row += 1) {
       const lines = this.pages.get(Math.floor(row / PAGE))?.lines.length ?? 0;
       if (row % PAGE >= lines) return row;
       row = Math.max(row, Math.floor(row / PAGE) * PAGE + Math.min(lines, PAGE) - 1);
@@ -111,15 +122,15 @@ export class PageSource implements LineSource {
     try {
       const window = await this.ask({ first: begin, count: (page + 1) * PAGE - begin }, abort.signal);
       if (abort.signal.aborted) return;
-      this.take(page, begin, (window.lines ?? []).map(lineOf));
+      const shift = this.take(page, begin, (window.lines ?? []).map(lineOf));
       this.events.failed(undefined);
       const total = num(window.total);
-      if (total > this.rows) {
-        this.rows = total;
+      if (total > this.total) {
+        this.total = total;
         this.events.total(total);
       }
       if ((window.lines ?? []).length === 0) this.pause(); // it was told of lines that are not readable yet
-      this.events.changed(0);
+      this.events.changed(shift);
     } catch (error) {
       if (abort.signal.aborted) return;
       this.stopped = true;
@@ -137,14 +148,24 @@ export class PageSource implements LineSource {
     this.pausing = setTimeout(() => this.retry(), PAUSE_MS);
   }
 
-  private take(page: number, begin: number, lines: readonly LogLine[]): void {
+  /** Returns by how much the rows in view have moved. */
+  private take(page: number, begin: number, lines: readonly LogLine[]): number {
     const before = this.pages.get(page) ?? { lines: [], weight: 0 };
-    if (begin !== page * PAGE + before.lines.length) return; // it was let go in the meantime
+    if (begin !== page * PAGE + before.lines.length) return 0; // it was let go in the meantime
     const weight = lines.reduce((sum, line) => sum + weightOf(line), 0);
     this.pages.delete(page);
     this.pages.set(page, { lines: [...before.lines, ...lines], weight: before.weight + weight });
     this.weight += weight;
     this.letGo(page);
+    return this.fold(page);
+  }
+
+  private fold(page: number): number {
+    const over = writtenOver(this.pages.get(page)?.lines ?? []);
+    const [first] = this.wanted;
+    const row = this.folds.rowOf(first);
+    this.folds.set(page, over.flatMap((isOver, at) => (isOver ? [page * PAGE + at] : [])));
+    return this.folds.rowOf(first) - row;
   }
 
   private letGo(newest: number): void {

@@ -37,6 +37,11 @@ export class LogRequests {
     return this.path("download", { ...this.filter, format });
   }
 
+  /** The address of what pip and uv printed when the job's packages were installed, as a file. */
+  preparation(): string {
+    return paths.preparation(this.project, this.job);
+  }
+
   summary(): string {
     return this.path("summarize", { buckets: 500 });
   }

@@ -124,6 +124,8 @@ export class RowsView {
     const pixels = top - this.barTop;
     this.barTop = top;
     if (pixels === 0) return;
+    // At the end of what there is to scroll over: the view has grown, and the browser moved it, not the reader.
+    if (this.end && pixels < 0 && top >= this.scroller.scrollHeight - this.viewHeight - 1) return this.draw();
     this.end = false;
     const last = this.last();
     const range = this.barHeight - this.viewHeight;

@@ -9,6 +9,7 @@ import { Button } from "../components/Button.tsx";
 import { Confirm } from "../components/Confirm.tsx";
 import { InView } from "../components/InView.tsx";
 import { Link } from "../components/Link.tsx";
+import { NoProject } from "../components/NoProject.tsx";
 import { Empty, Loaded } from "../components/Notices.tsx";
 import { Text } from "../components/Text.tsx";
 import { Time } from "../components/Time.tsx";
@@ -16,34 +17,39 @@ import { go } from "../router.ts";
 import { useBuckets } from "../state/buckets.ts";
 import { useEvery } from "../state/every.ts";
 import { useRowFocus, useRows } from "../state/rows.ts";
-import { lastProject, useSession } from "../state/session.ts";
+import { useHomeProject } from "../state/projects.ts";
+import { useSession } from "../state/session.ts";
 import { bucketAddress, wrongBucketName } from "../text/objects.ts";
 import "../components/buckets/Buckets.css";
 
 const REFRESH_MS = 60_000;
 
-/** All buckets. Keys: j k Enter. */
+const FIRST_PROJECT = "trainyard"; // that of `trainyard env`, where nobody has chosen one
+
+/** A project's buckets; all, where nobody logs in. Keys: j k Enter. */
 export function BucketsPage() {
-  const list = useBuckets();
+  const home = useHomeProject();
+  const named = useSession().authentication ?? false;
+  const project = home ?? FIRST_PROJECT;
+  const list = useBuckets(home === undefined || (home === null && named) ? null : project);
   useEvery(REFRESH_MS, list.reload);
-  const session = useSession();
   const [making, setMaking] = useState(false);
   const make = async (name: string) => {
-    const project = lastProject() ?? session.defaultProject ?? "trainyard";
     await sendJson<BucketJson>("POST", withQuery(paths.buckets(), { project }), { name });
     go(bucketAddress(name, ""));
   };
+  if (home === null && named) return <NoProject />;
   return (
     <div class="stack">
       <div class="spread">
-        <h1>Buckets</h1>
+        <h1>{named ? <>Buckets of <Text value={project} longest={80} /></> : "Buckets"}</h1>
         <span class="row"><AsOf of={[list]} /><Button onClick={() => setMaking(true)}>New bucket</Button></span>
       </div>
       <Loaded of={list}>
         {(buckets) => buckets.length > 0
           ? <BucketTable buckets={buckets} changed={list.reload} />
           : (
-            <Empty title="There are no buckets yet.">
+            <Empty title={named ? `${project} has no buckets yet.` : "There are no buckets yet."}>
               Jobs write what they keep into buckets. Make one, and drop files in. <Link to="/start">First steps</Link>
             </Empty>
           )}

@@ -79,7 +79,11 @@ export function MachinePage() {
           jobs.length > waiting ? (
             <HolderTable report={report} />
           ) : (
-            <p class="soft body">No job holds room: the machine is free.</p>
+            <p class="soft body">
+              {Number(report.machine?.cpusHeld ?? 0) > 0
+                ? "Only jobs of other projects hold room."
+                : "No job holds room: the machine is free."}
+            </p>
           )
         }
       </Panel>

@@ -14,7 +14,7 @@ import { goToLine, YamlEditor } from "../components/YamlEditor.tsx";
 import { go, usePlace, type PageProps } from "../router.ts";
 import { type Draft, useDraft } from "../state/draft.ts";
 import { FormContext } from "../state/form.ts";
-import { problemOf, useJobCheck } from "../state/job_check.ts";
+import { problemOf, said, useJobCheck } from "../state/job_check.ts";
 import { rememberProject } from "../state/session.ts";
 import { address } from "../text/address.ts";
 import { readJob } from "../text/job_yaml.ts";
@@ -60,7 +60,7 @@ export function NewJobPage({ project = "" }: PageProps) {
       )}
       {draft.source.error && draft.text === undefined && <Failure error={draft.source.error} retry={draft.source.reload} />}
       {draft.text !== undefined ? (
-        <Editor key={from} project={project} text={draft.text} draft={draft} />
+        <Editor key={from} project={project} text={draft.text} draft={draft} empty={from === "" && !draft.changed} />
       ) : (
         !draft.source.error && <Loading lines={8} />
       )}
@@ -72,18 +72,24 @@ interface EditorProps {
   readonly project: string;
   readonly text: string;
   readonly draft: Draft;
+  /** It was not made of another job, and nobody wrote anything yet. */
+  readonly empty: boolean;
 }
 
-function Editor({ project, text, draft }: EditorProps) {
+function Editor({ project, text, draft, empty }: EditorProps) {
   const read = useMemo(() => readJob(text), [text]);
   const check = useJobCheck(project, read, text);
   const [refused, setRefused] = useState<{ text: string; error: ApiError }>();
   const [busy, setBusy] = useState(false);
+  /** Only an empty job is not wrong yet. */
+  const [touched, setTouched] = useState<"all" | readonly (readonly string[])[]>(empty ? [] : "all");
   const input = useRef<HTMLTextAreaElement>(null);
   const own = refused?.text === text ? [problemOf(read, refused.error.field, refused.error.message)] : [];
-  const problems = [...own, ...check.problems.filter((problem) => !own.some((one) => one.field === problem.field))];
+  const all = [...own, ...check.problems.filter((problem) => !own.some((one) => one.field === problem.field))];
+  const problems = touched === "all" ? all : said(all, touched);
   const submit = () => {
     setBusy(true);
+    setTouched("all");
     sendJson<JobJson>("POST", paths.jobs(project), read.job).then(
       (job) => {
         draft.reset();
@@ -96,7 +102,8 @@ function Editor({ project, text, draft }: EditorProps) {
       },
     );
   };
-  const form = { text, tree: read.tree ?? EMPTY, problems, change: draft.set };
+  const touch = (path: readonly string[]) => setTouched((before) => (before === "all" ? before : [...before, path]));
+  const form = { text, tree: read.tree ?? EMPTY, problems, change: draft.set, touch };
   return (
     <form class="new-job" onSubmit={(event) => event.preventDefault()} aria-label="New job">
       <FormContext.Provider value={form}>
@@ -105,11 +112,14 @@ function Editor({ project, text, draft }: EditorProps) {
       <div class="yaml stack">
         <YamlEditor
           value={text}
-          onChange={draft.set}
+          onChange={(written) => {
+            setTouched("all");
+            draft.set(written);
+          }}
           input={input}
           bad={new Set(problems.flatMap(({ line }) => (line === undefined ? [] : [line])))}
         />
-        <JobProblems problems={problems} check={check} goTo={(line) => input.current && goToLine(input.current, line)} />
+        <JobProblems problems={problems} unsaid={all.length - problems.length} check={check} goTo={(line) => input.current && goToLine(input.current, line)} />
         <div class="row">
           <Button kind="main" onClick={submit} disabled={busy || read.error !== undefined}>
             {busy ? "Submitting…" : "Submit"}

@@ -4,8 +4,11 @@ import { useJson } from "../api/use.ts";
 import { Command } from "../components/Command.tsx";
 import { ExampleCard } from "../components/ExampleCard.tsx";
 import { Link } from "../components/Link.tsx";
+import { NoProject } from "../components/NoProject.tsx";
+import { Loading } from "../components/Notices.tsx";
 import { Text } from "../components/Text.tsx";
-import { lastProject, useSession } from "../state/session.ts";
+import { useHomeProject } from "../state/projects.ts";
+import { useSession } from "../state/session.ts";
 import { address } from "../text/address.ts";
 import { EXAMPLES } from "../text/examples.ts";
 import { firstSteps } from "../text/first_steps.ts";
@@ -16,10 +19,13 @@ const FIRST_PROJECT = "trainyard"; // that of `trainyard env`, where nobody has 
 /** For who has no job yet: examples to start with a click, and commands to copy. */
 export function StartPage() {
   const session = useSession();
-  const project = lastProject() ?? (session.defaultProject || FIRST_PROJECT);
+  const home = useHomeProject();
+  const project = home ?? FIRST_PROJECT;
   const runtimes = useJson<RuntimeListJson>(paths.runtimes()).data?.runtimes ?? [];
   const runtimeOf = (name: string) => runtimes.find(({ version, isDefault }) => (name === "" ? isDefault : version === name));
   const steps = firstSteps({ origin: location.origin, project, authentication: session.authentication ?? false });
+  if (home === undefined) return <Loading />;
+  if (home === null && session.authentication) return <NoProject />;
   return (
     <div class="start stack">
       <h1>First steps</h1>

@@ -5,12 +5,15 @@ import { type Resource, useAnswer } from "../api/use.ts";
 
 const PAGE = 1000;
 
-/** All buckets, by name. */
-export function useBuckets(): Resource<readonly BucketJson[]> {
-  return useAnswer("buckets", async (signal) => {
+/**
+ * Buckets by name: those of the project. A server that does not ask who one is has none of its own for each project, and answers
+ * all. null asks nothing.
+ */
+export function useBuckets(project: string | null): Resource<readonly BucketJson[]> {
+  return useAnswer(project, async (signal) => {
     const all: BucketJson[] = [];
     for (let pageToken: string | undefined = ""; pageToken !== undefined;) {
-      const page: BucketsJson = await getJson(withQuery(paths.buckets(), { maxResults: PAGE, pageToken }), signal);
+      const page: BucketsJson = await getJson(withQuery(paths.buckets(), { project: project ?? "", maxResults: PAGE, pageToken }), signal);
       all.push(...(page.items ?? []));
       pageToken = page.nextPageToken || undefined;
     }

@@ -49,7 +49,7 @@ export function useDraft(project: string, from: string, shells: boolean): Draft 
 const PAGES_MAX = 10;
 
 /** The next id that no job has. The check of the job names one that is taken after all. */
-async function freeId(project: string, from: string, signal: AbortSignal): Promise<string> {
+export async function freeId(project: string, from: string, signal?: AbortSignal): Promise<string> {
   const taken = new Set<string>();
   if (!/^\w+$/.test(from)) return nextId(from);
   const query = { filter: `jobId:${stemOf(from)}`, pageSize: 100 };

@@ -12,9 +12,11 @@ export interface FormText {
   readonly tree: Tree;
   readonly problems: readonly Problem[];
   readonly change: (text: string) => void;
+  /** Hears which fields were typed in. */
+  readonly touch: (path: readonly string[]) => void;
 }
 
-const NOTHING: FormText = { text: "", tree: parseYaml(""), problems: [], change: () => undefined };
+const NOTHING: FormText = { text: "", tree: parseYaml(""), problems: [], change: () => undefined, touch: () => undefined };
 export const FormContext = createContext<FormText>(NOTHING);
 
 /** One field of the form. */
@@ -31,7 +33,10 @@ export function useField(path: readonly string[]): FormValue {
   return {
     text: textAt(form.tree, path),
     texts: textsAt(form.tree, path),
-    set: (value) => form.change(withField(form.text, path, isNothing(value) ? undefined : value)),
+    set: (value) => {
+      form.touch(path);
+      form.change(withField(form.text, path, isNothing(value) ? undefined : value));
+    },
     problems: form.problems.filter(({ field }) => isAbout(field, path)).map(({ text }) => text),
   };
 }

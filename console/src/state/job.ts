@@ -22,10 +22,23 @@ export interface JobFacts {
   readonly changedTrials: readonly string[];
 }
 
+/** The job that was looked at last: its other views begin with what is known of it, and nothing jumps. */
+let known: { readonly key: string; readonly job: JobJson | undefined; readonly status: JobStatusJson | undefined } | undefined;
+
+/** With an older answer until there is one; not beside the reason why there is none. */
+function begun<T>(of: Resource<T>, before: T | undefined): Resource<T> {
+  return of.data === undefined && of.error === undefined && before !== undefined ? { ...of, data: before } : of;
+}
+
 /** A job, kept up to date. */
 export function useJob(project: string, jobId: string): JobFacts {
-  const job = useJson<JobJson>(paths.job(project, jobId));
-  const status = useJson<JobStatusJson>(paths.status(project, jobId));
+  const key = paths.job(project, jobId);
+  const before = known?.key === key ? known : undefined;
+  const job = begun(useJson<JobJson>(key), before?.job);
+  const status = begun(useJson<JobStatusJson>(paths.status(project, jobId)), before?.status);
+  useEffect(() => {
+    if (job.data !== undefined) known = { key, job: job.data, status: status.data };
+  }, [key, job.data, status.data]);
   const [news, setNews] = useState<{ count: number; trials: readonly string[] }>({ count: 0, trials: [] });
   const [lines, setLines] = useState<number>();
   const again = (trials: readonly string[] = []) => setNews(({ count }) => ({ count: count + 1, trials }));

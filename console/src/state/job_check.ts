@@ -1,9 +1,9 @@
 import type { JobCheckJson } from "proto/control/v1/job_check_pb";
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, sendJson } from "../api/http.ts";
+import { type ApiError, reasonOf, sendJson } from "../api/http.ts";
 import { paths } from "../api/paths.ts";
 import { asApiError } from "../api/use.ts";
-import { lineOf, type ReadJob } from "../text/job_yaml.ts";
+import { isAbout, lineOf, type ReadJob } from "../text/job_yaml.ts";
 
 const AFTER_MS = 350;
 const UNCHECKED = new Set([0, 404, 405, 500, 501, 502, 503]);
@@ -61,13 +61,15 @@ export function useJobCheck(project: string, read: ReadJob, text: string): Check
   return { problems, notes: answer?.check.notes ?? [], current: answer?.text === text, error: answer?.error };
 }
 
+/** Of an empty form: what is about the text itself, or about fields that were typed in. Nobody is told off before he began. */
+export function said(problems: readonly Problem[], touched: readonly (readonly string[])[]): readonly Problem[] {
+  return problems.filter(({ field }) => field === "" || touched.some((path) => isAbout(field, path)));
+}
+
 /** A key that nobody knows is named in the sentence alone: Unknown name "x" at 'job.training_input'. */
 const UNKNOWN = /Unknown name "([^"]+)" at '([^']+)'/;
-/** The field is said beside it. */
-const NAMED = /^Field: \S+ Error: /;
-
 export function problemOf(read: ReadJob, field: string, text: string): Problem {
   const unknown = UNKNOWN.exec(text);
   const place = unknown ? `${unknown[2]}.${unknown[1]}` : field;
-  return { field, line: lineOf(read.tree, place), text: text.replace(NAMED, "") };
+  return { field, line: lineOf(read.tree, place), text: reasonOf(text) };
 }

@@ -16,6 +16,11 @@ export function lastProject(): string | null {
   return localStorage.getItem(PROJECT_KEY);
 }
 
+/** Another reader of this browser may have no rights in it. */
+export function forgetProject(): void {
+  localStorage.removeItem(PROJECT_KEY);
+}
+
 export function rememberProject(project: string): void {
   localStorage.setItem(PROJECT_KEY, project);
 }

@@ -1,5 +1,6 @@
 // Colours that programs write for terminals, as styles that are readable in both themes. Pure. Source: ECMA-48 (SGR),
-// and ITU T.416 for 38 and 48. Other escape sequences stay in the text, where they are seen as signs.
+// and ITU T.416 for 38 and 48. Where bars move the cursor to and what they clear means nothing in a list of lines: that is left
+// out. Other escape sequences stay in the text, where they are seen as signs.
 
 /** How a part of a line looks; what is absent is as its surroundings are. Colours are CSS, for both themes. */
 export interface AnsiLook {
@@ -60,9 +61,9 @@ export function ansiParts(text: string): AnsiPart[] {
     if (end > begin) parts.push({ text: text.slice(begin, end), look: lookOf(state) });
   };
   // eslint-disable-next-line no-control-regex
-  for (const found of text.matchAll(/\u001b\[([0-9;:]{0,100})m/g)) {
+  for (const found of text.matchAll(/\u001b\[(?:([0-9;:]{0,100})m|[0-9;?]{0,100}[A-HJKSTfhlsu])/g)) {
     add(found.index);
-    state = after(state, (found[1] ?? "").split(/[;:]/).map(Number));
+    if (found[1] !== undefined) state = after(state, found[1].split(/[;:]/).map(Number));
     begin = found.index + found[0].length;
   }
   add(text.length);

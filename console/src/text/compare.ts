@@ -35,6 +35,12 @@ export function flagsOf(args: readonly string[]): Map<string, string> {
   return flags;
 }
 
+/** What a job's program was given, as columns of a table: names without dashes. */
+export function parametersOf(job: JobJson): ReadonlyMap<`p:${string}`, string> {
+  const flags = [...flagsOf(job.trainingInput?.args ?? [])];
+  return new Map(flags.filter(([name]) => name.startsWith("-")).map(([name, value]) => [`p:${name.replace(/^-+/, "")}`, value]));
+}
+
 /** A message's fields, with the path of each. */
 export function flat(value: unknown, path = "", all = new Map<string, string>()): Map<string, string> {
   if (Array.isArray(value)) {
@@ -75,6 +81,12 @@ export function compared(jobs: readonly (JobJson | undefined)[], curves: readonl
 }
 
 const byName = new Intl.Collator("en", { numeric: true }).compare;
+
+/** The last values of a job's own curves, as columns of a table; those of trials are the trials'. */
+export function lastValues(items: readonly ScalarList_ItemJson[]): ReadonlyMap<`m:${string}`, number> {
+  const own = items.filter(({ name }) => !name?.trialId);
+  return new Map(own.map((item) => [`m:${finalName(item)}`, Number(item.lastValue ?? 0)]));
+}
 
 function finalName({ name = {} }: ScalarList_ItemJson): string {
   const run = runOf(name);

@@ -20,8 +20,8 @@ export function firstSteps({ origin, project, authentication }: StepTarget): Ste
   return [
     {
       title: "Point a shell at this server",
-      text: authentication ? `trainyard auth login --server ${word(origin)}\n${env}` : env,
-      hint: "trainyard, gcloud and Google's client libraries in this shell now talk to it.",
+      text: authentication ? `trainyard auth login --server ${word(origin)} --token-file -\n${env}` : env,
+      hint: (authentication ? "Paste your token. " : "") + "trainyard, gcloud and Google's client libraries in this shell now talk to it.",
     },
     {
       title: "Run a program",

@@ -83,17 +83,36 @@ export function ago(ms: number, now: number): string {
   return passed > 0 ? `${text} ago` : `in ${text}`;
 }
 
-/** "2026-11-23 14:05:09" in the reader's time zone. */
-export function exact(ms: number): string {
+/** "2026-11-23": the reader's day. */
+export function day(ms: number): string {
   const date = new Date(ms);
   const two = (value: number) => String(value).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(ms)}`;
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** "2026-11-23 14:05:09 UTC+1": in the reader's time zone, which is named, since commands show UTC. */
+export function exact(ms: number): string {
+  return `${day(ms)} ${clock(ms)} ${zone(ms)}`;
+}
+
+/** The reader's zone then: "UTC", "UTC+1", "UTC-3:30". */
+export function zone(ms: number): string {
+  const east = -new Date(ms).getTimezoneOffset();
+  if (east === 0) return "UTC";
+  const minutes = Math.abs(east) % 60;
+  const hours = Math.floor(Math.abs(east) / 60);
+  return `UTC${east > 0 ? "+" : "-"}${hours}${minutes === 0 ? "" : `:${String(minutes).padStart(2, "0")}`}`;
 }
 
 /** "14:05:09". */
 export function clock(ms: number): string {
   const date = new Date(ms);
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map((value) => String(value).padStart(2, "0")).join(":");
+}
+
+/** "14:05:09 UTC+1": where no day is beside it. */
+export function clockZone(ms: number): string {
+  return `${clock(ms)} ${zone(ms)}`;
 }
 
 /** A time of the API as ms since 1970; undefined stays. */

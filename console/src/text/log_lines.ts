@@ -16,6 +16,8 @@ export interface LogLine {
   readonly text: string;
   /** Of the whole text, where `text` is only its beginning; else 0. */
   readonly bytes: number;
+  /** A state of a progress bar, which the program wrote over. */
+  readonly redraw: boolean;
   /** Further fields of a structured entry, as JSON, without those that all have; "" where there are none. */
   readonly fields: string;
 }
@@ -42,6 +44,7 @@ export function lineOf(json: LogLineShownJson): LogLine {
     trial: once(json.trialId ?? ""),
     text: json.text ?? "",
     bytes: num(json.textBytes),
+    redraw: json.redraw ?? false,
     fields: fieldsOf(json.json),
   };
 }

@@ -82,6 +82,18 @@ export function useSeries(answer: SeriesListJson): readonly UseSeries[] {
   });
 }
 
+const CEILINGS = [0.05, 0.1, 0.25, 0.5, 1];
+
+/** Up to where a chart of shares goes: the whole of it, unless all of them are so small that nobody would see them move. */
+export function ceilingOf(all: readonly UseSeries[], kind: UseKind): number {
+  let most = 0;
+  for (const series of all) {
+    if (series.type !== kind.type) continue;
+    for (const value of series.values) if (value > most) most = value;
+  }
+  return CEILINGS.find((ceiling) => most <= ceiling * 0.96) ?? 1;
+}
+
 const keyOf = (series: UseSeries) => `${series.type} ${series.task}`;
 
 /** Samples that begin within a range: of the first one nobody knows what was before it, so it is left out. */

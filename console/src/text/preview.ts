@@ -5,7 +5,7 @@ export const TEXT_BYTES = 256 * 1024;
 export const IMAGE_BYTES_MOST = 20 * 1024 * 1024;
 export const JSON_BYTES_MOST = 2 * 1024 * 1024;
 
-export type Kind = "image" | "events" | "json" | "csv" | "text" | "binary";
+export type Kind = "image" | "events" | "notebook" | "json" | "csv" | "text" | "binary";
 
 const MAGIC: readonly (readonly [string, string])[] = [
   ["89504e470d0a1a0a", "image/png"],
@@ -28,7 +28,8 @@ export function kindOf(name: string, begin: Uint8Array): Kind {
   if (imageType(begin) !== "") return "image";
   if (/(^|\/)events\.out\.tfevents\./.test(name)) return "events";
   if (isBinary(begin)) return "binary";
-  if (/\.(json|ipynb)$/i.test(name)) return "json";
+  if (/\.ipynb$/i.test(name)) return "notebook";
+  if (/\.json$/i.test(name)) return "json";
   return /\.(csv|tsv)$/i.test(name) ? "csv" : "text";
 }
 

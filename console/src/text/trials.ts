@@ -40,6 +40,11 @@ export interface Tuning {
   readonly trials: readonly Trial[];
 }
 
+/** How a trial ended: one that was stopped early did not run through, although the API counts it among those that succeeded. */
+export function outcome({ state, stoppedEarly }: Pick<Trial, "state" | "stoppedEarly">): string {
+  return stoppedEarly && (state === "SUCCEEDED" || state === "COMPLETED") ? "STOPPED_EARLY" : state;
+}
+
 /** Whether a value is better than another one. */
 export function isBetter(value: number, other: number, maximize: boolean): boolean {
   return maximize ? value > other : value < other;
@@ -86,14 +91,14 @@ export interface Order {
   readonly descending: boolean;
 }
 
-/** "metric" or "-p:learning_rate"; a minus is descending. */
-export function orderOf(text: string | null): Order {
-  if (!text) return { column: COLUMNS.trial, descending: false };
+/** "metric" or "-p:learning_rate"; a minus is descending. Who chose nothing sees the best trial first. */
+export function orderOf(text: string | null, maximize: boolean): Order {
+  if (!text) return { column: COLUMNS.metric, descending: maximize };
   return text.startsWith("-") ? { column: text.slice(1), descending: true } : { column: text, descending: false };
 }
 
-export function orderText({ column, descending }: Order): string | null {
-  if (column === COLUMNS.trial && !descending) return null;
+export function orderText({ column, descending }: Order, maximize: boolean): string | null {
+  if (column === COLUMNS.metric && descending === maximize) return null;
   return (descending ? "-" : "") + column;
 }
 
@@ -113,7 +118,7 @@ export function sorted(trials: readonly Trial[], { column, descending }: Order):
 
 function keyOf(trial: Trial, column: Column): number | string | undefined {
   if (column === COLUMNS.metric) return trial.metric !== undefined && Number.isFinite(trial.metric) ? trial.metric : undefined;
-  if (column === COLUMNS.state) return trial.state;
+  if (column === COLUMNS.state) return outcome(trial);
   if (column === COLUMNS.elapsed) return elapsed(trial);
   if (!column.startsWith("p:")) return trial.id;
   const text = trial.values[column.slice(2)];

@@ -29,8 +29,9 @@ constexpr const char* kPolicy =
 constexpr const char* kImmutable = "public, max-age=31536000, immutable";
 
 constexpr std::string_view kIcon =
-    R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3367d6" )"
-    R"(d="M2 2h12v3H2zM6.5 5h3v9h-3z"/></svg>)";
+    R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><rect width="24" height="24" rx="6" )"
+    R"(fill="#1f56c4"/><path d="M8 20V4M8 13c0-4 8-3 8-9M16 20v-5" fill="none" stroke="#fff" )"
+    R"(stroke-width="2.4" stroke-linecap="round"/></svg>)";
 
 constexpr auto kTypes = std::to_array<std::pair<std::string_view, const char*>>({
     {".js", "text/javascript; charset=utf-8"},

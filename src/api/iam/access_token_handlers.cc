@@ -191,7 +191,7 @@ awaitable<Result<Response>> WhoAmI(Identities& identities, const TokenNames& nam
 
 awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Clock& clock,
                                                 Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::GenerateAccessTokenRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<v1::GenerateAccessTokenRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
   TY_CO_TRY(const seconds life, LifeOf(body));
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
@@ -213,7 +213,7 @@ awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Cl
 
 awaitable<Result<Response>> GenerateIdToken(Identities& identities, const TokenNames& names,
                                             Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::GenerateIdTokenRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<v1::GenerateIdTokenRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   Identities::IdToken wanted{.email = account.email(),

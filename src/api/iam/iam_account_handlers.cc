@@ -37,7 +37,7 @@ awaitable<Result<Response>> Describe(Identities& identities, std::string email,
 awaitable<Result<Response>> SetDisabled(Identities& identities, bool is_key, bool disabled,
                                         Request& request) {
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
-  TY_CO_TRY(const auto body, co_await ReadMessage<google::protobuf::Empty>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<google::protobuf::Empty>(request));
   if (!is_key)
     co_return Answer(
         co_await identities.SetServiceAccountDisabled(account.email(), disabled, StillMayOf(request)));
@@ -48,7 +48,7 @@ awaitable<Result<Response>> SetDisabled(Identities& identities, bool is_key, boo
 }  // namespace
 
 awaitable<Result<Response>> CreateAccount(Identities& identities, Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::CreateServiceAccountRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<v1::CreateServiceAccountRequest>(request));
   co_return Answer(co_await identities.CreateServiceAccount(request.Parameter("project"), body.account_id(),
                                                             body.service_account().display_name(),
                                                             body.service_account().description()));
@@ -132,7 +132,7 @@ Result<v1::ServiceAccountKey> KeyOf(Identities& identities, const Request& reque
 
 awaitable<Result<Response>> CreateKey(Identities& identities, const KeyFileServer& server, Request& request) {
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::CreateServiceAccountKeyRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<v1::CreateServiceAccountKeyRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckKind(body));
   TY_CO_TRY(Identities::IssuedKey made, co_await identities.CreateKey(account.email(), StillMayOf(request)));
   made.key.set_private_key_data(
@@ -205,7 +205,7 @@ Result<Response> GetRole(Request& request) {
 
 /// The same for each resource: a role may be bound on its parents.
 awaitable<Result<Response>> QueryTestablePermissions(Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::QueryTestablePermissionsRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<v1::QueryTestablePermissionsRequest>(request));
   if (body.full_resource_name().empty())
     co_return std::unexpected(InvalidArgument("full_resource_name", "The full resource name is required"));
   v1::QueryTestablePermissionsResponse answer;
@@ -233,7 +233,7 @@ awaitable<Result<Response>> GetPolicy(Identities& identities, ResourceOf resourc
   TY_CO_TRY(int version,
             QueryNumber(request, "options.requestedPolicyVersion", "options.requested_policy_version"));
   if (request.method == http::Method::kPost) {
-    TY_CO_TRY(const auto body, co_await ReadMessage<identity::v1::GetIamPolicyRequest>(request));
+    TY_CO_TRY(const auto body, co_await ReadRequest<identity::v1::GetIamPolicyRequest>(request));
     if (body.has_options()) version = body.options().requested_policy_version();
   }
   TY_CO_TRY(const iam::Resource resource, resource_of(identities, request));
@@ -242,7 +242,7 @@ awaitable<Result<Response>> GetPolicy(Identities& identities, ResourceOf resourc
 }
 
 awaitable<Result<Response>> SetPolicy(Identities& identities, ResourceOf resource_of, Request& request) {
-  TY_CO_TRY(auto body, co_await ReadMessage<iam::v1::SetIamPolicyRequest>(request));
+  TY_CO_TRY(auto body, co_await ReadRequest<iam::v1::SetIamPolicyRequest>(request));
   if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
   TY_CO_TRY(iam::Resource resource, resource_of(identities, request));
   co_return Answer(co_await identities.SetPolicy(std::move(resource), std::move(body), StillMayOf(request)));
@@ -252,7 +252,7 @@ awaitable<Result<Response>> SetPolicy(Identities& identities, ResourceOf resourc
 /// exists.
 awaitable<Result<Response>> TestPermissions(Identities& identities, ResourceOf resource_of,
                                             Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<iam::v1::TestIamPermissionsRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<iam::v1::TestIamPermissionsRequest>(request));
   TY_CO_RETURN_IF_ERROR(iam::CheckPermissionNames(body));
   const std::string principal = access::PrincipalOf(request);
   const Result<iam::Resource> resource = resource_of(identities, request);

@@ -127,17 +127,19 @@ TEST_F(IamHandlers, RolesAreShown) {
 TEST_F(IamHandlers, ProjectsAreThoseThatTheCallerSees) {
   Bind(Resource::Project("p"), "roles/ml.developer", kAnn);
   Bind(Resource::Project("q"), "roles/viewer", "user:bob@example.com");
-  Bind(Resource::Project("q"), "roles/logging.logWriter", kAnn);  // it does not show the project
-  EXPECT_EQ(Get("/v1/projects").At("/projects")->as_array().size(), 4U) << "home, of-a-job, p, q";
+  Bind(Resource::Project("owned"), "roles/ml.jobOwner", "user:cid@example.com");
+  EXPECT_EQ(Get("/v1/projects").At("/projects")->as_array().size(), 5U) << "home, of-a-job, owned, p, q";
+  EXPECT_EQ(Get("/v1/projects", "user:cid@example.com").Text("/projects/0/projectId"), "owned")
+      << "its role does not let it get the project, but create jobs in it";
   const Answer own = Get("/v1/projects?filter=lifecycleState:ACTIVE&pageSize=500", kAnn);
   ASSERT_EQ(own.At("/projects")->as_array().size(), 1U) << own.text;
   EXPECT_EQ(own.Text("/projects/0/projectId"), "p");
   EXPECT_EQ(own.Text("/projects/0/projectNumber"), std::to_string(identities_->NumberOf("p")));
   EXPECT_EQ(own.Text("/projects/0/lifecycleState"), "ACTIVE");
   EXPECT_EQ(Get("/v1/projects/p").json, *own.At("/projects/0"));
-  const Answer first = Get("/v1/projects?pageSize=3");
+  const Answer first = Get("/v1/projects?pageSize=4");
   EXPECT_EQ(first.Text("/nextPageToken"), "p");
-  EXPECT_EQ(Get("/v1/projects?pageSize=3&pageToken=p").Text("/projects/0/projectId"), "q");
+  EXPECT_EQ(Get("/v1/projects?pageSize=4&pageToken=p").Text("/projects/0/projectId"), "q");
   EXPECT_EQ(Get("/v1/projects?filter=(").status, 400);
 }
 

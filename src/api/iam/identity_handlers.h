@@ -49,7 +49,7 @@ Waits<identity::Identities, const TokenNames> GenerateIdToken;
 
 /// Projects that exist although no policy names them: jobs and buckets do.
 using MoreProjects = std::function<boost::asio::awaitable<Result<std::vector<std::string>>>()>;
-/// Projects that have unfinished jobs. `jobs` outlives the result.
+/// JobService::RecentProjects of `jobs`, which outlives the result.
 [[nodiscard]] MoreProjects ProjectsOfJobs(control::JobService& jobs);
 /// cloudresourcemanager v1: the projects on which the caller has any role, and their policies.
 Waits<identity::Identities, const MoreProjects> ListProjects;

@@ -31,7 +31,8 @@ v1::Project Shown(Identities& identities, const std::string& id) {
   return project;
 }
 
-/// The projects that the caller may get, sorted.
+/// The projects in which the caller may do something, sorted: Google lists those that it may get, but a role
+/// without that permission (ml.jobOwner) is of no use to somebody who is not told where.
 awaitable<Result<std::vector<std::string>>> Visible(Identities& identities, const MoreProjects& more,
                                                     std::string principal) {
   const std::vector<std::string> named = identities.Projects();
@@ -42,23 +43,16 @@ awaitable<Result<std::vector<std::string>>> Visible(Identities& identities, cons
   }
   std::vector<std::string> visible;
   for (const std::string& project : all) {
-    const bool may = principal.empty() || identities.Grants(principal, "resourcemanager.projects.get",
-                                                            iam::Resource::Project(project));
-    if (may) visible.push_back(project);
+    if (principal.empty() || identities.Knows(principal, iam::Resource::Project(project)))
+      visible.push_back(project);
   }
   co_return visible;
-}
-
-awaitable<Result<std::vector<std::string>>> UnfinishedProjects(control::JobService& jobs) {
-  std::set<std::string> projects;
-  jobs.ForEachUnfinished([&projects](const control::v1::JobRecord& job) { projects.insert(job.project()); });
-  co_return std::vector<std::string>(projects.begin(), projects.end());
 }
 
 }  // namespace
 
 MoreProjects ProjectsOfJobs(control::JobService& jobs) {
-  return [&jobs] { return UnfinishedProjects(jobs); };
+  return [&jobs] { return jobs.RecentProjects(); };
 }
 
 /// A page token is the id of the last project of the page before.
@@ -149,7 +143,7 @@ v1::ServiceOperation DoneOperation(Identities& identities, const std::string& pr
 }  // namespace
 
 awaitable<Result<Response>> EnableService(Identities& identities, Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::EnableServiceRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<v1::EnableServiceRequest>(request));
   const std::string& project = request.Parameter("project");
   TY_CO_TRY(v1::Service service, ServiceOf(identities, project, request.Parameter("service")));
   v1::ServiceOperation operation = DoneOperation(identities, project, service.name());
@@ -160,7 +154,7 @@ awaitable<Result<Response>> EnableService(Identities& identities, Request& reque
 }
 
 awaitable<Result<Response>> BatchEnableServices(Identities& identities, Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::BatchEnableServicesRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<v1::BatchEnableServicesRequest>(request));
   if (body.service_ids().empty() || body.service_ids_size() > kBatchMax) {
     co_return std::unexpected(
         InvalidArgument("service_ids", "A batch has 1 to " + std::to_string(kBatchMax) + " services"));
@@ -190,7 +184,7 @@ Result<Response> ListServices(Identities& identities, Request& request) {
 }
 
 awaitable<Result<Response>> GenerateServiceIdentity(Identities& identities, Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<v1::EnableServiceRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<v1::EnableServiceRequest>(request));
   const std::string& project = request.Parameter("project");
   TY_CO_TRY(const v1::Service service, ServiceOf(identities, project, request.Parameter("service")));
   v1::ServiceOperation operation = DoneOperation(identities, project, service.name() + "/identity");

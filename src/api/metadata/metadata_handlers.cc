@@ -67,8 +67,10 @@ bool DependsOnInstance(std::string_view path, bool has_accounts) {
 }
 
 awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& request, std::string path) {
-  MetadataFacts facts{
-      .project = answers.project, .project_number = 0, .universe_domain = answers.universe_domain};
+  MetadataFacts facts{.project = answers.project,
+                      .project_number = 0,
+                      .universe_domain = answers.universe_domain,
+                      .account = answers.account};
   if (DependsOnInstance(path, answers.has_accounts)) {
     TY_CO_TRY(facts.instance, co_await answers.instance(request));
   }

@@ -18,6 +18,11 @@ namespace trainyard::api {
 using AskingInstance = std::function<boost::asio::awaitable<Result<std::optional<control::Instance>>>(
     const http::Request& request)>;
 
+/// The account of programs in replicas, and that of users' own. gcloud keeps an account with the universe in
+/// which it met it first, and an earlier version showed users the former one in two universes.
+inline constexpr std::string_view kMetadataAccount = "trainyard@localhost";
+inline constexpr std::string_view kUsersMetadataAccount = "trainyard-user@localhost";
+
 /// Answers what a Google client asks the metadata server of its machine for: a project, an account and a
 /// token that is valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and data
 /// about the machine. Paths: spec environment.md section 11, wire.md section 2, access.md section 4. JSON has
@@ -30,15 +35,13 @@ struct MetadataAnswers {
   /// A new access token for the caller, or the reason why there is none.
   std::function<boost::asio::awaitable<Result<std::string>>(const http::Request& request)> access_token;
   AskingInstance instance;
-  bool has_accounts =
-      false;  ///< programs in replicas use their jobs' service accounts; otherwise kMetadataAccount
+  bool has_accounts = false;  ///< programs in replicas use their jobs' service accounts; otherwise `account`
+  std::string account{kMetadataAccount};
   bool has_console = false;  ///< redirect a browser that opens "/" to it
 };
 
 // The contents of Google's metadata server as a tree, and its output formats. Pure: any thread. Source: spec
 // access.md section 4; the public page "View and query VM metadata".
-
-inline constexpr std::string_view kMetadataAccount = "trainyard@localhost";
 
 struct MetadataFacts {
   std::string project;

@@ -62,7 +62,7 @@ awaitable<Result<Response>> PatchJob(JobService& jobs, Request& request) {
 }
 
 awaitable<Result<Response>> CancelJob(JobService& jobs, Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<ml::v1::CancelJobRequest>(request, kJobBytesMax));
+  TY_CO_TRY(const auto body, co_await ReadRequest<ml::v1::CancelJobRequest>(request, kJobBytesMax));
   co_return Answer(co_await jobs.Cancel(JobNameOf(request)));
 }
 
@@ -88,14 +88,14 @@ awaitable<Result<Response>> GetJobPolicy(JobService& jobs, Request& request) {
 }
 
 awaitable<Result<Response>> SetJobPolicy(JobService& jobs, Request& request) {
-  TY_CO_TRY(auto body, co_await ReadMessage<iam::v1::SetIamPolicyRequest>(request));
+  TY_CO_TRY(auto body, co_await ReadRequest<iam::v1::SetIamPolicyRequest>(request));
   if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
   co_return Answer(co_await jobs.SetPolicy(JobNameOf(request), std::move(body), CreatorOf(request)));
 }
 
 /// An unknown job has no permissions. Not an error, so that the answer does not reveal which jobs exist.
 awaitable<Result<Response>> TestJobPermissions(JobService& jobs, Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<iam::v1::TestIamPermissionsRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<iam::v1::TestIamPermissionsRequest>(request));
   TY_CO_RETURN_IF_ERROR(iam::CheckPermissionNames(body));
   iam::v1::TestIamPermissionsResponse answer;
   Result<ml::v1::Job> job = co_await jobs.Get(JobNameOf(request));

@@ -42,6 +42,10 @@ Waits<studies::StudyService> CreateStudy, GetStudy, ListStudies, DeleteStudy, Cr
     ListTrials, DeleteTrial, SuggestTrials, ListOptimalTrials, AddMeasurement, CompleteTrial, StopTrial,
     CheckEarlyStopping, GetStudyOperation, CancelStudyOperation;
 
+/// What `gcloud config set compute/region` and compute/zone ask the `compute` v1 API: whether there is such a
+/// region or zone. Training's are there; any other is kNotFound.
+Answers<> GetComputeRegion, GetComputeZone;
+
 /// projects.locations.nodes of Google's `tpu` v1 API, get and list, which TPUClusterResolver calls with a
 /// TPU's name. A program only sees the node of its own replica, which TPU_CONFIG names. It is READY, and has
 /// no network endpoint: its chips are the machine's own (docs/accelerators.md). kNotFound in Google's words.

@@ -122,6 +122,11 @@ constexpr Route kRows[] = {
          "/v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}:checkEarlyStoppingState",
          "ml.trials.update", "google.cloud.ml.v1.VizierService.CheckTrialEarlyStoppingState", kDataWrite),
      kEverywhere, Ml<Operation>(), kCall<CheckEarlyStopping>},
+    // Which regions there are is not secret.
+    {LoggedIn("GET /compute/v1/projects/{project}/regions/{region}", "v1.compute.regions.get"), kOutside,
+     kBare, kCall<GetComputeRegion>},
+    {LoggedIn("GET /compute/v1/projects/{project}/zones/{zone}", "v1.compute.zones.get"), kOutside, kBare,
+     kCall<GetComputeZone>},
     // Only in replicas, and only for the attempt that the connection belongs to: describes its own TPU.
     {Public("GET /v1/projects/{project}/locations/{location}/nodes"), Where::kReplicas, kBare,
      kCall<ListTpuNodes>},

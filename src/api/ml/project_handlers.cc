@@ -111,7 +111,7 @@ Result<Response> ListOperations(Request& request) {
 Result<Response> GetOperation(Request& request) { return std::unexpected(NoSuchOperation(request)); }
 
 awaitable<Result<Response>> CancelOperation(Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadMessage<google::protobuf::Empty>(request, kSmallBodyBytesMax));
+  TY_CO_TRY(const auto body, co_await ReadRequest<google::protobuf::Empty>(request, kSmallBodyBytesMax));
   co_return std::unexpected(NoSuchOperation(request));
 }
 

@@ -55,7 +55,7 @@ template <class Message>
 awaitable<Status> SkipBody(Request& request) {
   if constexpr (!std::is_void_v<Message>) {
     TY_CO_TRY([[maybe_unused]] const Message nothing,
-              co_await ReadMessage<Message>(request, kSmallBodyBytesMax));
+              co_await ReadRequest<Message>(request, kSmallBodyBytesMax));
   }
   co_return Status{};
 }
@@ -80,7 +80,7 @@ awaitable<Result<Response>> Write(StudyService& studies, Request& request) {
 template <auto kNameOf, auto kChange, class Message>
 awaitable<Result<Response>> WriteBody(StudyService& studies, Request& request) {
   TY_CO_TRY(const auto name, kNameOf(request));
-  TY_CO_TRY(const Message asked, co_await ReadMessage<Message>(request, kSmallBodyBytesMax));
+  TY_CO_TRY(const Message asked, co_await ReadRequest<Message>(request, kSmallBodyBytesMax));
   co_return co_await studies.Write(
       [&](StudyStore& store, SysTime now) { return Answer(kChange(store, name, asked, now)); });
 }
@@ -127,7 +127,7 @@ awaitable<Result<Response>> ListTrials(StudyService& studies, Request& request) 
 
 awaitable<Result<Response>> SuggestTrials(StudyService& studies, Request& request) {
   TY_CO_TRY(StudyName name, StudyOf(request));
-  TY_CO_TRY(auto asked, co_await ReadMessage<ml::v1::SuggestTrialsRequest>(request, kSmallBodyBytesMax, {}));
+  TY_CO_TRY(auto asked, co_await ReadRequest<ml::v1::SuggestTrialsRequest>(request, kSmallBodyBytesMax));
   co_return Answer(co_await studies.Suggest(std::move(name), std::move(asked)));
 }
 

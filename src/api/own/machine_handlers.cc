@@ -69,7 +69,8 @@ awaitable<Result<Response>> ListImages(const MachineSource& source, Request& req
 
 awaitable<Result<Response>> ListRuntimes(const RuntimeSource& source, Request&) {
   auto list = source.list;
-  const control::v1::RuntimeList runtimes = co_await OnPool(source.pool, std::move(list));
+  control::v1::RuntimeList runtimes = co_await OnPool(source.pool, std::move(list));
+  if (source.add_warm) source.add_warm(runtimes);
   co_return Response::Json(wire::PrintJson(runtimes));
 }
 

@@ -125,6 +125,21 @@ void PrintLimits(const engine::MachineLimits& known, PrometheusText& text) {
     text.Add({{"of", limit.what}}, limit.works ? 1 : 0);
 }
 
+void PrintDevices(const engine::LocalEngine::MachineUse& use, PrometheusText& text) {
+  text.Family("trainyard_accelerator_healthy", "gauge",
+              "1: jobs get this accelerator; 0: it is out of service (docs/accelerators.md).");
+  for (const auto& [device, holder, trouble] : use.devices)
+    text.Add({{"type", device.type}, {"accelerator", device.id}}, trouble.empty() ? 1 : 0);
+}
+
+void PrintNotices(const control::Notifier::Counts& counts, PrometheusText& text) {
+  text.Family("trainyard_notices_total", "counter",
+              "Deliveries of notices about jobs since the server started, by outcome.");
+  text.Add({{"outcome", "delivered"}}, static_cast<double>(counts.delivered));
+  text.Add({{"outcome", "failed"}}, static_cast<double>(counts.failed));
+  text.Add({{"outcome", "given_up"}}, static_cast<double>(counts.given_up));
+}
+
 /// A running replica's last sample, with the labels of its values.
 struct ReplicaSample {
   PrometheusText::Labels labels;
@@ -248,6 +263,8 @@ Result<Response> PrintMetrics(const MetricsSources& sources, Request&) {
   PrintConnections(sources.connections, text);
   PrintLoop(sources.loop, text);
   PrintLimits(sources.limits(), text);
+  PrintDevices(sources.use(), text);
+  if (sources.notices) PrintNotices(sources.notices(), text);
   if (sources.names_jobs) {
     const std::vector<ReplicaSample> replicas = LivingReplicas(sources);
     PrintReplicas(replicas, text);

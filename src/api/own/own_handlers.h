@@ -11,9 +11,12 @@
 #include "api/route.h"
 #include "base/result.h"
 #include "base/wire/resource_name.h"
+#include "control/notices/notifier.h"
+#include "engine/local/local_engine.h"
 #include "engine/local/machine_limits.h"
 #include "trainyard/control/v1/admin.pb.h"
 #include "trainyard/control/v1/machine.pb.h"
+#include "trainyard/control/v1/record.pb.h"
 #include "trainyard/control/v1/runtimes.pb.h"
 #include "trainyard/control/v1/usage.pb.h"
 
@@ -112,8 +115,19 @@ Waits<Shells> GiveShellTicket, OpenShellByTicket;
 struct RuntimeSource {
   std::function<control::v1::RuntimeList()> list;
   boost::asio::thread_pool& pool;
+  std::function<void(control::v1::RuntimeList& list)> add_warm;  ///< called by the loop
 };
 Waits<const RuntimeSource> ListRuntimes;
+
+/// The source of what the tools printed that installed a job's packages, as text. `read` blocks and is called
+/// on `pool`; `jobs` and `pool` outlive the router.
+struct PreparationSource {
+  control::JobService& jobs;
+  std::function<std::string(const control::v1::JobRecord& job)> read;
+  boost::asio::thread_pool& pool;
+};
+/// kNotFound: there is no such job, or nothing was installed for it on this machine.
+Waits<const PreparationSource> GetPreparation;
 
 /// The sources of data about the machine. `images` blocks and is called on `pool`; all outlive the router.
 struct MachineSource {
@@ -148,6 +162,9 @@ struct MetricsSources {
   const LoopWatch& loop;
   /// The limits that this machine can set for replicas, as known now.
   std::function<engine::MachineLimits()> limits;
+  std::function<engine::LocalEngine::MachineUse()> use;
+  /// Null: the operator named no destination of notices.
+  std::function<control::Notifier::Counts()> notices{};
   bool names_jobs = true;  ///< also print families with names of jobs
 };
 /// The metrics in Prometheus' text format.

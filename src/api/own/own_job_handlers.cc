@@ -103,6 +103,19 @@ awaitable<Result<Response>> GetJobTimeline(JobTablesPrinter& rows, Request& requ
   co_return co_await Printed(rows.printer, request, std::move(timeline));
 }
 
+awaitable<Result<Response>> GetPreparation(const PreparationSource& source, Request& request) {
+  TY_CO_TRY(control::v1::JobRecord job, co_await source.jobs.Record(JobNameOf(request)));
+  auto read = [&source, job = std::move(job)] { return source.read(job); };
+  Response response;
+  response.body = co_await OnPool(source.pool, std::move(read));
+  if (std::get<std::string>(response.body).empty())
+    co_return std::unexpected(
+        NotFound("No output of tools is kept for this job: nothing had to be installed for it, or it was "
+                 "installed on another machine, or by an earlier version of the server"));
+  SetAttachment("text/plain; charset=utf-8", request.Parameter("job") + "-preparation.log", response.headers);
+  co_return response;
+}
+
 awaitable<Result<Response>> ValidateJob(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   Job job;

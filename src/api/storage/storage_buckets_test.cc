@@ -60,7 +60,8 @@ TEST_F(StorageBuckets, WhatIsOffMayBeSaidAndWhatIsOnIsRefused) {
        "Bucket.softDeletePolicy is not supported by this server; leave it out"},
       {R"({"lifecycle":{"rule":[{"action":{"type":"Delete"}}]}})",
        "Bucket.lifecycle is not supported by this server; leave it out"},
-      {R"({"nam":1})", "Invalid JSON payload received. Unknown name \"nam\": Cannot find field."},
+      {R"({"nam":1})",
+       "Invalid JSON payload received. Unknown name \"nam\": Cannot find field. Did you mean 'name'?"},
   };
   for (const Row& row : rows) {
     const auto refused = Patch(row.body);

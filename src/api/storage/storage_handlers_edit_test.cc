@@ -53,7 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"refused", R"({"temporaryHold":true})",
             "Object.temporaryHold is not supported by this server; leave it out"},
         Row{"unknown", R"({"contentTyp":"x"})",
-            "Invalid JSON payload received. Unknown name \"contentTyp\": Cannot find field."}),
+            "Invalid JSON payload received. Unknown name \"contentTyp\": Cannot find field. "
+            "Did you mean 'contentType'?"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Update, ReplacesAllThatAClientMaySet) {

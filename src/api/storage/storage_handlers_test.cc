@@ -91,7 +91,7 @@ TEST_F(StorageApi, ErrorsHaveStoragesShape) {
       {Method::kPost, "/storage/v1/b", "{\"name\":\"bucket\"}", 409, "You already own this bucket: bucket"},
       {Method::kPost, "/storage/v1/b", "{\"name\":\"Bad\"}", 400, "Invalid bucket name: 'Bad'"},
       {Method::kPost, "/storage/v1/b", "{\"nam\":\"abc\"}", 400,
-       "Invalid JSON payload received. Unknown name \"nam\": Cannot find field."},
+       "Invalid JSON payload received. Unknown name \"nam\": Cannot find field. Did you mean 'name'?"},
       {Method::kDelete, "/storage/v1/b/bucket", "", 409, "The bucket you tried to delete is not empty"},
       {Method::kDelete, "/storage/v1/b/bucket/o/x?ifGenerationMatch=1", "", 412, nullptr},
       {Method::kDelete, "/storage/v1/b/bucket/o/x?generation=x", "", 400,

@@ -65,8 +65,7 @@ std::string TimePrefix() {
 
 void Diagnose(DiagnosticLevel level, std::string_view text) {
   if (level < g_level_min.load(std::memory_order_relaxed)) return;
-  static const bool is_journal = IsJournal();
-  std::string line = is_journal ? std::string(PriorityPrefix(level)) : TimePrefix();
+  std::string line = IsJournal() ? std::string(PriorityPrefix(level)) : TimePrefix();
   line += LevelName(level);
   line += ' ';
   for (char c : wire::VisibleText(text)) {

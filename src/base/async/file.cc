@@ -70,7 +70,9 @@ Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t byte
   std::string contents;
   std::size_t filled = 0;
   // Files in /proc report size 0, and other files grow: the size is only a first guess.
-  contents.resize(std::min(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, bytes_max + 1));
+  constexpr off_t kUnknownGuess = 4095;
+  const off_t guess = status.st_size > 0 ? status.st_size : kUnknownGuess;
+  contents.resize(std::min(static_cast<std::size_t>(guess) + 1, bytes_max + 1));
   while (true) {
     const ssize_t got = ::read(file.get(), contents.data() + filled, contents.size() - filled);
     if (got < 0 && errno == EINTR) continue;
@@ -143,6 +145,13 @@ Status MakePrivateFolder(const std::filesystem::path& path) {
 
 std::string RealPath(const std::string& path) {
   std::array<char, PATH_MAX> real{};
+  // The kernel tells the path of an open file with three calls; realpath(3) makes one for each directory.
+  const UniqueFd file(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  const std::string link = "/proc/self/fd/" + std::to_string(file.get());
+  const ssize_t size = file ? ::readlink(link.c_str(), real.data(), real.size()) : -1;
+  const std::string_view found(real.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (found.starts_with('/') && found.size() < real.size() && !found.ends_with(" (deleted)"))
+    return std::string(found);
   return realpath(path.c_str(), real.data()) != nullptr ? real.data() : path;
 }
 

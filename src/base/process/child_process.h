@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,6 +53,10 @@ struct SpawnOptions {
   /// Whether its oom_score_adj is 0, whatever ours is: our protection from the kernel's OOM killer is then
   /// not inherited.
   bool usual_oom_score = false;
+  /// Runs in the child instead of a program, with these arguments, variables and descriptors: what exec would
+  /// reset is reset, and its result is the exit status. The caller has one thread. Where the kernel does not
+  /// let the child have a command line of its own, `program` is executed.
+  std::function<int(int argc, char** argv)> main{};
   std::string action = "start";  ///< an error begins with it: "start /bin/program: No such file or directory"
 };
 

@@ -11,14 +11,21 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
+#include "base/async/file.h"
 #include "base/async/task_group.h"
+#include "base/process/kernel_calls.h"
+#include "base/process/program_pages.h"
 #include "base/process/run_program.h"
 
 namespace trainyard {
 namespace {
 
+using namespace std::string_view_literals;
 using std::chrono::milliseconds;
 constexpr milliseconds kLong{60'000};
 
@@ -131,6 +138,58 @@ TEST(ChildProcess, WaitForSaysThatItStillRuns) {
   EXPECT_TRUE(child->Kill(SIGTERM));
   EXPECT_EQ(child->WaitFor(kLong), (ExitStatus{.signal = SIGTERM}));
   EXPECT_EQ(child->Kill(SIGTERM).error().code, Code::kFailedPrecondition);
+}
+
+int Tell(int argc, char** argv) {
+  const char* name = std::getenv("NAME");
+  const char* path = std::getenv("PATH");
+  std::string text = std::string(name == nullptr ? "" : name) + (path == nullptr ? "" : path);
+  for (int i = 0; i < argc; ++i) text += " " + std::string(argv[i]);
+  sigset_t blocked;
+  ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
+  struct sigaction handled{};
+  ::sigaction(SIGHUP, nullptr, &handled);
+  if (sigismember(&blocked, SIGTERM) != 0 || handled.sa_handler != SIG_DFL) text += " signals";
+  text +=
+      '|' + ReadFile("/proc/self/cmdline").value_or("") + '|' + ReadFile("/proc/self/environ").value_or("");
+  for (int number = 0; number < 1'000; ++number)
+    if (::fcntl(number, F_GETFD) >= 0) text += ' ' + std::to_string(number);
+  return WriteAll(5, text) ? 7 : 1;
+}
+
+TEST(ChildProcess, AForkedCommandLooksAsIfItHadBeenExecuted) {
+  auto pipe = MakePipe();
+  ASSERT_TRUE(pipe);
+  const UniqueFd other(::fcntl(pipe->read.get(), F_DUPFD, 20));
+  const sigset_t block = SignalSet({SIGTERM});
+  ::sigprocmask(SIG_BLOCK, &block, nullptr);
+  ::signal(SIGHUP, SIG_IGN);
+  auto child = ChildProcess::Spawn({.argv = {"one", "two"},
+                                    .program = "/bin/false",
+                                    .environment = {"NAME=value"},
+                                    .descriptors = {{pipe->write.get(), 5}},
+                                    .main = Tell});
+  ::sigprocmask(SIG_UNBLOCK, &block, nullptr);
+  ::signal(SIGHUP, SIG_DFL);
+  ASSERT_TRUE(child);
+  pipe->write.Reset();
+  std::array<char, 1'000> text{};
+  const ssize_t size = ::read(pipe->read.get(), text.data(), text.size());
+  ASSERT_GT(size, 0);
+  EXPECT_EQ(std::string_view(text.data(), static_cast<std::size_t>(size)),
+            "value one two|one\0two\0|NAME=value\0 0 1 2 5"sv);
+  EXPECT_EQ(child->WaitFor(kLong), (ExitStatus{.code = 7}));
+}
+
+TEST(ProgramPages, AreFewAfterTheirRelease) {
+  const auto resident = [] {
+    const std::string status = ReadFile("/proc/self/status").value_or("");
+    const std::size_t at = status.find("RssFile:");
+    return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + 8, nullptr, 10);
+  };
+  const long before = resident();
+  ReleaseProgramPages();
+  EXPECT_LT(resident(), before);
 }
 
 TEST(ChildProcess, DestructorEndsIt) {

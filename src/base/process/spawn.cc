@@ -9,13 +9,18 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <tuple>
 #include <utility>
 
 #include "base/process/child_process.h"
+#include "base/process/command_line.h"
 #include "base/process/descriptor_limit.h"
 #include "base/process/kernel_calls.h"
 #include "base/process/variables.h"
+
+// The sanitizers' check, which otherwise runs at exit; absent without them.
+extern "C" void __lsan_do_leak_check() __attribute__((weak));  // NOLINT(bugprone-reserved-identifier)
 
 /// ChildProcess::Spawn, by posix_spawn, which shares the memory until exec (vfork): the server may be large,
 /// and a job's start must not wait for a copy of its page tables. Only what posix_spawn cannot do forks.
@@ -159,7 +164,23 @@ void ResetOomScore() {
   ::close(file);
 }
 
-/// In the child: only async-signal-safe calls. Writes errno to `failure` if it cannot run the program.
+/// Runs another command of this program, in the child of a process with one thread. It returns only if it
+/// cannot do so.
+void Become(const SpawnOptions& options, const Program& program, int highest, int failure) {
+  if (!SetCommandLine(options.argv, options.environment)) return;
+  ::environ = const_cast<char**>(program.environment.data());
+  ::close(failure);
+  ::syscall(SYS_close_range, static_cast<unsigned>(highest + 1), UINT_MAX, 0);
+  const int status =
+      options.main(static_cast<int>(options.argv.size()), const_cast<char**>(program.argv.data()));
+  std::fflush(nullptr);
+  if (__lsan_do_leak_check != nullptr) __lsan_do_leak_check();
+  // Without the destructors of static objects, which would copy the parent's pages to write to them.
+  ::_exit(status);
+}
+
+/// In the child: only async-signal-safe calls, unless it has a `main`. Writes errno to `failure` if it cannot
+/// run the program.
 [[noreturn]] void Exec(const SpawnOptions& options, const Program& program, const Descriptors& descriptors,
                        pid_t parent, int failure) {
   if (options.group == ProcessGroup::kNew) ::setpgid(0, 0);
@@ -170,6 +191,7 @@ void ResetOomScore() {
   const bool has_parent = !options.dies_with_parent || ::getppid() == parent;
   const bool ready = has_parent && PutDescriptors(descriptors) &&
                      (options.directory.empty() || ::chdir(options.directory.c_str()) == 0);
+  if (ready && options.main) Become(options, program, descriptors.highest, failure);
   if (ready) ::execvpe(program.file, program.argv.data(), program.environment.data());
   const int error = errno;
   [[maybe_unused]] const ssize_t written = ::write(failure, &error, sizeof error);
@@ -188,6 +210,7 @@ std::expected<pid_t, int> Fork(const SpawnOptions& options, const Program& progr
   if (!write_end) return std::unexpected(errno);
   low_end.Reset();
   const pid_t parent = ::getpid();
+  if (options.main) std::ignore = KnowsMemoryLayout();
   const pid_t child = ForkInGroup(options.cgroup);
   if (child < 0) return std::unexpected(errno);
   if (child == 0) Exec(options, program, descriptors, parent, write_end.get());
@@ -208,7 +231,8 @@ Result<ChildProcess> ChildProcess::Spawn(SpawnOptions options) {
   if (options.argv.empty()) return std::unexpected(InvalidArgument("", "no program to run"));
   TY_TRY(const Descriptors descriptors, CopyDescriptors(options.descriptors));
   const Program program(options);
-  const bool forks = options.dies_with_parent || options.cgroup >= 0 || options.usual_oom_score;
+  const bool forks =
+      options.dies_with_parent || options.cgroup >= 0 || options.usual_oom_score || options.main;
   const auto pid = forks ? Fork(options, program, descriptors) : PosixSpawn(options, program, descriptors);
   if (!pid) {
     std::string what = options.action + " " + program.file;

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <queue>
 #include <utility>
+#include <vector>
 
 #include "base/async/file.h"
 #include "base/sqlite/database.h"
@@ -19,6 +21,9 @@ namespace fs = std::filesystem;
 
 /// The number of row ids that are tried if a table's last row cannot be found.
 constexpr std::int64_t kRowsMax = std::int64_t{1} << 24;
+/// The number of reads of one table that may end at damage: each row id of a damaged page is one. Where the
+/// last row cannot be found, that page may have all of them.
+constexpr int kDamagedReadsMax = 1 << 15;
 constexpr const char* kLogSuffix = "-wal";
 constexpr const char* kMemorySuffix = "-shm";
 constexpr const char* kNoteSuffix = ".is-damaged";
@@ -61,19 +66,35 @@ class TableCopy {
   TableCopy(Statement read, Statement insert) : read_(std::move(read)), insert_(std::move(insert)) {}
 
   Status Copy(std::int64_t first, std::int64_t last) {
-    std::int64_t next = first;
-    const Status copied = CopyUntilDamage(next, last);
-    if (copied || copied.error().code != Code::kDataLoss) return copied;
-    is_whole_ = false;
-    if (next >= last) return {};
-    const std::int64_t middle = next + (last - next) / 2;
-    TY_RETURN_IF_ERROR(Copy(next, middle));
-    return Copy(middle + 1, last);
+    // The widest part is next, so that what lies between two damaged places is found before the limit is
+    // reached.
+    const auto is_narrower = [](const Part& a, const Part& b) { return a.last - a.next < b.last - b.next; };
+    std::priority_queue<Part, std::vector<Part>, decltype(is_narrower)> parts(is_narrower);
+    parts.push({first, last});
+    for (int damaged = 0; !parts.empty() && damaged < kDamagedReadsMax;) {
+      Part part = parts.top();
+      parts.pop();
+      const Status copied = CopyUntilDamage(part.next, part.last);
+      if (copied) continue;
+      if (copied.error().code != Code::kDataLoss) return copied;
+      is_whole_ = false;
+      ++damaged;
+      if (part.next >= part.last) continue;
+      const std::int64_t middle = part.next + (part.last - part.next) / 2;
+      parts.push({part.next, middle});
+      parts.push({middle + 1, part.last});
+    }
+    return {};
   }
   [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
   [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
 
  private:
+  /// Numbers of rows, both inclusive.
+  struct Part {
+    std::int64_t next;
+    std::int64_t last;
+  };
   /// `next` becomes the number after the last one that was copied.
   Status CopyUntilDamage(std::int64_t& next, std::int64_t last) {
     Cursor row = read_.Query(next, last);

@@ -1,6 +1,6 @@
 #include "base/text/suggestion.h"
 
-#include <cstddef>
+#include <algorithm>
 
 #include "base/ascii.h"
 
@@ -43,17 +43,24 @@ double Likeness(std::string_view a, std::string_view b) {
 }
 
 std::string_view Suggest(std::string_view word, std::span<const std::string_view> choices) {
+  if (word.size() > kSuggestBytesMax) return {};
   const std::string lower = ToLower(word);
   std::string_view best;
   double best_likeness = 0;
   for (std::string_view choice : choices) {
-    double likeness = Likeness(choice, lower);
+    double likeness = Likeness(ToLower(choice), lower);
     if (likeness < kLikenessMin || likeness < best_likeness) continue;
     if (likeness == best_likeness && choice < best) continue;
     best = choice;
     best_likeness = likeness;
   }
   return best;
+}
+
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> choices) {
+  if (std::ranges::find(choices, word) != choices.end()) return {};
+  const std::string_view meant = Suggest(word, choices);
+  return meant.empty() ? "" : "Did you mean '" + std::string(meant) + "'?";
 }
 
 }  // namespace trainyard::text

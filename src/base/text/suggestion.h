@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,8 +11,15 @@ namespace trainyard::text {
 /// characters of both (Ratcliff and Obershelp).
 [[nodiscard]] double Likeness(std::string_view a, std::string_view b);
 
-/// The choice that is most similar to a mistyped word; empty if no similarity reaches 0.6. Pure: any thread.
-/// Source: gcloud (Python's difflib.get_close_matches).
+/// The longest word that is compared: the time grows with its cube.
+inline constexpr std::size_t kSuggestBytesMax = 100;
+
+/// The choice that is most similar to a mistyped word, whatever the case of both; empty if no similarity
+/// reaches 0.6, or if the word is longer than kSuggestBytesMax. Pure: any thread. Source: gcloud (Python's
+/// difflib.get_close_matches).
 [[nodiscard]] std::string_view Suggest(std::string_view word, std::span<const std::string_view> choices);
+
+/// "Did you mean 'CHOICE'?"; empty if no choice is similar, or the word is one of them. Pure: any thread.
+[[nodiscard]] std::string DidYouMean(std::string_view word, std::span<const std::string_view> choices);
 
 }  // namespace trainyard::text

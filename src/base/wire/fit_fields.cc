@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace trainyard::wire {
@@ -18,9 +19,40 @@ bool IsScalar(const Json& value) {
   return value.kind != Json::Kind::kObject && value.kind != Json::Kind::kArray;
 }
 
+std::string_view KindOf(const Json& value) {
+  switch (value.kind) {
+    case Json::Kind::kArray: return "a list";
+    case Json::Kind::kObject: return "a mapping";
+    case Json::Kind::kNumber: return "a number";
+    default: return "a text";
+  }
+}
+
+std::unexpected<Error> Not(std::string_view wanted, const Json& value, const std::string& path) {
+  return std::unexpected(
+      InvalidArgument(path, "It must be " + std::string(wanted) + ", and is " + std::string(KindOf(value))));
+}
+
+/// YAML 1.1 reads 010 as 8, which nobody means who writes a count.
+bool IsOctal(const Json& value) {
+  return value.written.size() > 1 && value.written.front() == '0' &&
+         value.written.find_first_not_of("01234567") == std::string::npos;
+}
+
 Result<Json> FitValue(const Json& value, const FieldDescriptor& field, const std::string& path) {
+  if (field.message_type() == nullptr && !IsScalar(value)) return Not("a single value", value, path);
+  if (field.cpp_type() != FieldDescriptor::CPPTYPE_STRING && IsOctal(value))
+    return std::unexpected(InvalidArgument(path, "YAML reads " + value.written + " as the octal number " +
+                                                     value.text +
+                                                     "; write it without the 0 at its beginning"));
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_STRING:
+      if (value.kind == Json::Kind::kNumber && field.type() == FieldDescriptor::TYPE_STRING) {
+        Json text = value;
+        text.kind = Json::Kind::kString;
+        if (!text.written.empty()) text.text = std::exchange(text.written, {});
+        return text;
+      }
       if (value.kind == Json::Kind::kNumber || value.kind == Json::Kind::kBool)
         return std::unexpected(InvalidArgument(
             path, "Expected type string for field " + std::string(field.json_name()) + ", found " +
@@ -36,6 +68,8 @@ Result<Json> FitValue(const Json& value, const FieldDescriptor& field, const std
       return value;
     case FieldDescriptor::CPPTYPE_MESSAGE:
       if (value.kind == Json::Kind::kObject) return FitMessage(value, *field.message_type(), path);
+      if (!field.message_type()->full_name().starts_with("google.protobuf."))
+        return Not("a mapping of field names to values", value, path);
       // Durations and times are text in JSON; YAML may have read a number.
       if (IsScalar(value) && value.kind == Json::Kind::kNumber &&
           field.message_type()->full_name().starts_with("google.protobuf."))
@@ -48,8 +82,7 @@ Result<Json> FitValue(const Json& value, const FieldDescriptor& field, const std
 }
 
 Result<Json> FitMap(const Json& value, const FieldDescriptor& field, const std::string& path) {
-  Json fitted{.kind = Json::Kind::kObject};
-  fitted.name = value.name;
+  Json fitted{.kind = Json::Kind::kObject, .name = value.name, .line = value.line};
   const FieldDescriptor& element = *field.message_type()->map_value();
   for (const Json& member : value.children) {
     TY_TRY(Json one, FitValue(member, element, path + "." + member.name));
@@ -59,8 +92,8 @@ Result<Json> FitMap(const Json& value, const FieldDescriptor& field, const std::
 }
 
 Result<Json> FitField(const Json& value, const FieldDescriptor& field, const std::string& path) {
-  if (field.is_map())
-    return value.kind == Json::Kind::kObject ? FitMap(value, field, path) : Result<Json>(value);
+  if (field.is_map() && value.kind != Json::Kind::kObject) return Not("a mapping", value, path);
+  if (field.is_map()) return FitMap(value, field, path);
   if (!field.is_repeated()) return FitValue(value, field, path);
   Json list{.kind = Json::Kind::kArray, .name = value.name};
   if (value.kind != Json::Kind::kArray) {
@@ -84,8 +117,7 @@ const FieldDescriptor* FindField(const Descriptor& type, const std::string& json
 }
 
 Result<Json> FitMessage(const Json& value, const Descriptor& type, const std::string& path) {
-  Json fitted{.kind = Json::Kind::kObject};
-  fitted.name = value.name;
+  Json fitted{.kind = Json::Kind::kObject, .name = value.name, .line = value.line};
   for (const Json& member : value.children) {
     const FieldDescriptor* field = FindField(type, member.name);
     if (field == nullptr) {

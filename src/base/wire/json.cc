@@ -152,11 +152,12 @@ std::string Print(const Message& message, bool proto_names) {
 Status ParseJson(std::string_view text, Message& out, std::string_view root) {
   out.Clear();
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
-  const auto tree = ParseJsonTree(text, kJsonValuesMax);
+  auto tree = ParseJsonTree(text, kJsonValuesMax);
+  std::string fitted;
   if (tree) {
-    if (auto violations = ShapeViolations(*tree, *out.GetDescriptor(), root); !violations.empty()) {
-      return std::unexpected(Refused(std::move(violations)));
-    }
+    Shape shape = FitShape(*tree, *out.GetDescriptor(), root);
+    if (!shape.violations.empty()) return std::unexpected(Refused(std::move(shape.violations)));
+    if (shape.changed) text = fitted = PrintJsonTree(*tree);
   }
   if (!tree && tree.error().code == Code::kResourceExhausted)
     return std::unexpected(TooManyValues(tree.error(), root));

@@ -14,11 +14,12 @@ namespace trainyard::wire {
 
 /// Reads a request's body into `out` (cleared first; unspecified after an error).
 ///
-/// Accepts camelCase and snake_case names, 64-bit integers as text or number, null as absent, enums by name
-/// or known number. Empty text is an empty message, as in Google's service. Refuses, with all violations in
-/// document order (at most kViolationsMax): unknown names, values of the wrong kind or out of range, unknown
-/// enum values, a field given twice, nesting beyond kJsonDepthMax, more than kJsonValuesMax values, malformed
-/// UTF-8. Linear time.
+/// Accepts camelCase and snake_case names, 64-bit integers as text or number, a number where the field is
+/// text (2.10 is "2.10"), null as absent, enums by known number or by
+/// name, in any case and with '-' for '_' as Google's converter did. Empty text is an empty message, as
+/// in Google's service. Refuses, with all violations in document order (at most kViolationsMax): unknown
+/// names, values of the wrong kind or out of range, unknown enum values, a field given twice, nesting beyond
+/// kJsonDepthMax, more than kJsonValuesMax values, malformed UTF-8. Linear time.
 ///
 /// @param root  the message's path in the request, as Google's service writes paths: "job" for
 ///     jobs.create; empty for the whole request.

@@ -7,6 +7,7 @@
 #include <google/protobuf/util/time_util.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/text/suggestion.h"
 #include "base/wire/json_scalar.h"
 #include "base/wire/json_tree.h"
 
@@ -30,19 +32,72 @@ constexpr double kTimestampSecondsMin = -62'135'596'800;       // year 1
 constexpr double kTimestampSecondsMax = 253'402'300'799;       // year 9999
 constexpr std::size_t kFractionDigitsMax = 9;
 
+const FieldDescriptor* FindField(const Descriptor& type, const std::string& name) {
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor* field = type.field(i);
+    if (field->json_name() == name || field->name() == name) return field;
+  }
+  return nullptr;
+}
+
+/// Suggests a field in place of one that does not exist: a field of the same name in a message within this
+/// one, or a field of this message with a similar name. The result is a sentence after a blank, or empty.
+std::string FieldHint(const Descriptor& type, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    names.push_back(field.json_name());
+    if (field.message_type() == nullptr || field.is_repeated()) continue;
+    if (const FieldDescriptor* inner = FindField(*field.message_type(), name))
+      return " Did you mean '" + field.json_name() + "." + inner->json_name() + "'?";
+  }
+  const std::string hint = text::DidYouMean(name, names);
+  return hint.empty() ? "" : " " + hint;
+}
+
+/// Makes "basic-gpu" BASIC_GPU. False: the value is none of that kind, or already spelled so.
+bool SpellEnumValue(JsonValue& value, const FieldDescriptor& field) {
+  const auto* type = field.enum_type();
+  if (type == nullptr || value.kind != Kind::kString || type->FindValueByName(value.text) != nullptr)
+    return false;
+  std::string name = value.text;
+  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (type->FindValueByName(name) == nullptr) return false;
+  value.text = std::move(name);
+  return true;
+}
+
+/// Suggests the nearest value of the enum, or lists all values if there are few.
+std::string ValueHint(const JsonValue& value, const FieldDescriptor& field) {
+  constexpr int kListedMax = 12;
+  if (field.enum_type() == nullptr) return {};
+  const google::protobuf::EnumDescriptor& type = *field.enum_type();
+  std::vector<std::string_view> names;
+  for (int i = 0; i < type.value_count(); ++i)
+    if (!type.value(i)->name().ends_with("_UNSPECIFIED")) names.push_back(type.value(i)->name());
+  std::string hint = value.kind == Kind::kString ? text::DidYouMean(value.text, names) : std::string();
+  if (hint.empty() && type.value_count() <= kListedMax) {
+    for (std::string_view name : names) hint += (hint.empty() ? "Valid values: " : ", ") + std::string(name);
+    hint += ".";
+  }
+  return hint.empty() ? "" : ". " + hint;
+}
+
 /// Compares a document with a message type and records what does not fit. Texts and their odd punctuation are
 /// those of protobuf's converter, wrapped by Google's front end.
 class ShapeWalk {
  public:
   explicit ShapeWalk(std::string_view root) : path_(root) {}
 
-  void Message(const JsonValue& value, const Descriptor& type) {
+  void Message(JsonValue& value, const Descriptor& type) {
     std::vector<bool> seen(static_cast<std::size_t>(type.field_count()));
-    for (const JsonValue& member : value.children) {
-      if (violations_.size() >= kViolationsMax) return;
+    for (JsonValue& member : value.children) {
+      if (shape_.violations.size() >= kViolationsMax) return;
       const FieldDescriptor* field = FindField(type, member.name);
       if (field == nullptr) {
-        UnknownName(IsVariable(&type) ? "***" : member.name, "Cannot find field.");
+        const bool is_variable = IsVariable(&type);
+        UnknownName(is_variable ? "***" : member.name,
+                    "Cannot find field." + (is_variable ? "" : FieldHint(type, member.name)));
       } else if (seen[static_cast<std::size_t>(field->index())]) {
         UnknownName(member.name, "Field '" + field->name() + "' is already set.");
       } else {
@@ -54,17 +109,9 @@ class ShapeWalk {
 
   void RootNotMessage() { UnknownName("", "Root element must be a message."); }
 
-  [[nodiscard]] std::vector<FieldViolation> Take() { return std::move(violations_); }
+  [[nodiscard]] Shape Take() { return std::move(shape_); }
 
  private:
-  static const FieldDescriptor* FindField(const Descriptor& type, const std::string& name) {
-    for (int i = 0; i < type.field_count(); ++i) {
-      const FieldDescriptor* field = type.field(i);
-      if (field->json_name() == name || field->name() == name) return field;
-    }
-    return nullptr;
-  }
-
   static bool IsWellKnown(const FieldDescriptor& field, std::string_view name) {
     return field.message_type() != nullptr && field.message_type()->full_name() == name;
   }
@@ -81,7 +128,7 @@ class ShapeWalk {
     return IsWellKnown(field, "google.protobuf.Value");
   }
 
-  void Field(const JsonValue& value, const FieldDescriptor& field) {
+  void Field(JsonValue& value, const FieldDescriptor& field) {
     if (field.is_map()) {
       Map(value, field);
     } else if (value.kind != Kind::kArray) {
@@ -96,9 +143,9 @@ class ShapeWalk {
     }
   }
 
-  void Elements(const JsonValue& list, const FieldDescriptor& field) {
-    for (std::size_t i = 0; i < list.children.size() && violations_.size() < kViolationsMax; ++i) {
-      const JsonValue& element = list.children[i];
+  void Elements(JsonValue& list, const FieldDescriptor& field) {
+    for (std::size_t i = 0; i < list.children.size() && shape_.violations.size() < kViolationsMax; ++i) {
+      JsonValue& element = list.children[i];
       if (element.kind == Kind::kNull) continue;
       const Step step(*this, field.name() + "[" + std::to_string(i) + "]");
       if (element.kind == Kind::kArray && !IsValueMessage(field)) {
@@ -109,7 +156,7 @@ class ShapeWalk {
     }
   }
 
-  void Map(const JsonValue& value, const FieldDescriptor& field) {
+  void Map(JsonValue& value, const FieldDescriptor& field) {
     if (value.kind == Kind::kArray) {
       InvalidValue(path_, "Map", "Cannot bind a list to map for field '" + field.name() + "'.");
       return;
@@ -121,8 +168,8 @@ class ShapeWalk {
     }
     const FieldDescriptor& map_value = *field.message_type()->map_value();
     std::unordered_set<std::string_view> keys;
-    for (std::size_t i = 0; i < value.children.size() && violations_.size() < kViolationsMax; ++i) {
-      const JsonValue& member = value.children[i];
+    for (std::size_t i = 0; i < value.children.size() && shape_.violations.size() < kViolationsMax; ++i) {
+      JsonValue& member = value.children[i];
       const Step step(*this, "[" + std::to_string(i) + "]", "");
       if (!keys.insert(member.name).second) {
         UnknownName(member.name, "Repeated map key: '" + member.name + "' is already set.");
@@ -139,12 +186,17 @@ class ShapeWalk {
   }
 
   /// One value that is not a list; path_ already names it, `parent` is what it is in.
-  void Single(const JsonValue& value, const FieldDescriptor& field, std::string_view parent) {
+  void Single(JsonValue& value, const FieldDescriptor& field, std::string_view parent) {
     if (field.message_type() == nullptr) {
-      if (value.kind == Kind::kObject) {
+      if (value.kind == Kind::kNumber && field.type() == FieldDescriptor::TYPE_STRING) {
+        value.kind = Kind::kString;
+        shape_.changed = true;
+      } else if (SpellEnumValue(value, field)) {
+        shape_.changed = true;
+      } else if (value.kind == Kind::kObject) {
         InvalidValue(parent, field.name(), "Starting an object on a scalar field");
       } else if (!FitsScalar(value, field)) {
-        InvalidValue(path_, ScalarTypeName(field), Echo(value, field));
+        InvalidValue(path_, ScalarTypeName(field), Echo(value, field) + ValueHint(value, field));
       }
       return;
     }
@@ -161,10 +213,10 @@ class ShapeWalk {
 
   /// {"seconds": 1, "nanos": 0}: not a documented form, but Google's converter and protobuf's accept it, and
   /// clients of the studies API send it.
-  void TimeParts(const JsonValue& value, const Descriptor& type) {
-    const std::size_t before = violations_.size();
+  void TimeParts(JsonValue& value, const Descriptor& type) {
+    const std::size_t before = shape_.violations.size();
     Message(value, type);
-    if (violations_.size() != before) return;
+    if (shape_.violations.size() != before) return;
     double seconds = 0;
     double nanos = 0;
     for (const JsonValue& part : value.children)
@@ -180,7 +232,7 @@ class ShapeWalk {
         "Field '" + value.name + "', " + (is_duration ? "Duration" : "Timestamp") + " value exceeds limits");
   }
 
-  void Time(const JsonValue& value, const Descriptor& type) {
+  void Time(JsonValue& value, const Descriptor& type) {
     const bool is_duration = type.name() == "Duration";
     const std::string at = "Field '" + value.name + "', ";
     if (value.kind == Kind::kObject) return TimeParts(value, type);
@@ -231,17 +283,18 @@ class ShapeWalk {
   void UnknownName(const std::string& name, const std::string& reason) {
     std::string text = "Invalid JSON payload received. Unknown name \"" + name + "\"";
     if (!path_.empty()) text += " at '" + path_ + "'";
-    violations_.push_back({.field = path_, .description = text + ": " + reason});
+    shape_.violations.push_back({.field = path_, .description = text + ": " + reason});
   }
 
   void InvalidValue(std::string_view path, const std::string& type, const std::string& reason) {
     std::string text = "Invalid value";
     if (!path.empty()) text += " at '" + std::string(path) + "'";
-    violations_.push_back({.field = std::string(path), .description = text + " (" + type + "), " + reason});
+    shape_.violations.push_back(
+        {.field = std::string(path), .description = text + " (" + type + "), " + reason});
   }
 
   std::string path_;
-  std::vector<FieldViolation> violations_;
+  Shape shape_;
 };
 
 }  // namespace
@@ -254,8 +307,7 @@ bool MayHoldSecret(std::string_view text) noexcept {
   return has("env") || has("token") || has("secret") || has("password") || text.contains("\\u00");
 }
 
-std::vector<FieldViolation> ShapeViolations(const JsonValue& value, const Descriptor& type,
-                                            std::string_view root) {
+Shape FitShape(JsonValue& value, const Descriptor& type, std::string_view root) {
   ShapeWalk walk(root);
   if (type.file() == google::protobuf::Struct::descriptor()->file())
     return {};  // any JSON; protobuf checks its kind

@@ -21,10 +21,15 @@ inline constexpr std::size_t kViolationsMax = 50;
 /// quote it.
 [[nodiscard]] bool MayHoldSecret(std::string_view text) noexcept;
 
-/// Why `value` is not a message of this type, in document order; empty if it is one. See
-/// ParseJson. Pure: any thread.
-[[nodiscard]] std::vector<FieldViolation> ShapeViolations(const JsonValue& value,
-                                                          const google::protobuf::Descriptor& type,
-                                                          std::string_view root);
+struct Shape {
+  std::vector<FieldViolation> violations;  ///< why the value is no message of the type, in document order
+  bool changed = false;                    ///< a number became text, or a value of an enum its name
+};
+
+/// Compares `value` with a message type; see ParseJson. A number where the type has text becomes that text,
+/// and a value of an enum its name in capitals.
+/// Pure: any thread.
+[[nodiscard]] Shape FitShape(JsonValue& value, const google::protobuf::Descriptor& type,
+                             std::string_view root);
 
 }  // namespace trainyard::wire

@@ -42,25 +42,34 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refusal{
             "unknown_name_seen_in_the_wild", R"({"parameter_server_type": "x"})", "job",
-            R"(Invalid JSON payload received. Unknown name "parameter_server_type" at 'job': Cannot find field.)"},
+            R"(Invalid JSON payload received. Unknown name "parameter_server_type" at 'job': Cannot find field. Did you mean 'trainingInput.parameterServerType'?)"},
+        Refusal{
+            "similar_name", R"({"trainingInput": {"runtime_verson": "2.1"}})", "job.training_input",
+            R"(Invalid JSON payload received. Unknown name "runtime_verson" at 'job.training_input': Cannot find field. Did you mean 'runtimeVersion'?)"},
         Refusal{
             "unknown_name_below", R"({"trainingInput": {"bogusField": {"a": [1]}}})", "job.training_input",
             R"(Invalid JSON payload received. Unknown name "bogusField" at 'job.training_input': Cannot find field.)"},
         Refusal{"unknown_enum_value", R"({"trainingInput": {"hyperparameters": {"goal": "NOPE"}}})",
                 "job.training_input.hyperparameters.goal",
                 "Invalid value at 'job.training_input.hyperparameters.goal' "
-                "(type.googleapis.com/google.cloud.ml.v1.HyperparameterSpec.GoalType), \"NOPE\""},
-        Refusal{"enum_in_lower_case", R"({"trainingInput": {"scaleTier": "basic"}})",
+                "(type.googleapis.com/google.cloud.ml.v1.HyperparameterSpec.GoalType), \"NOPE\". Valid "
+                "values: MAXIMIZE, MINIMIZE."},
+        Refusal{"enum_misspelt", R"({"trainingInput": {"scaleTier": "basic_gpus"}})",
                 "job.training_input.scale_tier",
                 "Invalid value at 'job.training_input.scale_tier' "
-                "(type.googleapis.com/google.cloud.ml.v1.TrainingInput.ScaleTier), \"basic\""},
+                "(type.googleapis.com/google.cloud.ml.v1.TrainingInput.ScaleTier), \"basic_gpus\". Did you "
+                "mean 'BASIC_GPU'?"},
         Refusal{"unknown_enum_number", R"({"state": 55})", "job.state",
-                "Invalid value at 'job.state' (type.googleapis.com/google.cloud.ml.v1.Job.State), 55"},
+                "Invalid value at 'job.state' (type.googleapis.com/google.cloud.ml.v1.Job.State), 55. Valid "
+                "values: QUEUED, "
+                "PREPARING, RUNNING, SUCCEEDED, FAILED, CANCELLING, CANCELLED."},
         Refusal{"element_of_a_list",
                 R"({"trainingInput": {"hyperparameters": {"params": [{}, {"type": true}]}}})",
                 "job.training_input.hyperparameters.params[1].type",
                 "Invalid value at 'job.training_input.hyperparameters.params[1].type' "
-                "(type.googleapis.com/google.cloud.ml.v1.ParameterSpec.ParameterType), true"},
+                "(type.googleapis.com/google.cloud.ml.v1.ParameterSpec.ParameterType), true. Valid values: "
+                "DOUBLE, "
+                "INTEGER, CATEGORICAL, DISCRETE."},
         Refusal{"word_for_an_integer", R"({"trainingInput": {"workerCount": "abc"}})",
                 "job.training_input.worker_count",
                 R"(Invalid value at 'job.training_input.worker_count' (TYPE_INT64), "abc")"},
@@ -73,12 +82,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"int32_too_large", R"({"trainingInput": {"scheduling": {"priority": "2147483648"}}})",
                 "job.training_input.scheduling.priority",
                 R"(Invalid value at 'job.training_input.scheduling.priority' (TYPE_INT32), "2147483648")"},
-        Refusal{"number_for_a_string", R"({"trainingInput": {"runtimeVersion": 2.2}})",
+        Refusal{"bool_for_a_string", R"({"trainingInput": {"runtimeVersion": true}})",
                 "job.training_input.runtime_version",
-                "Invalid value at 'job.training_input.runtime_version' (TYPE_STRING), 2.2"},
-        Refusal{"number_in_a_list_of_strings", R"({"trainingInput": {"args": ["a", 5]}})",
+                "Invalid value at 'job.training_input.runtime_version' (TYPE_STRING), true"},
+        Refusal{"bool_in_a_list_of_strings", R"({"trainingInput": {"args": ["a", false]}})",
                 "job.training_input.args[1]",
-                "Invalid value at 'job.training_input.args[1]' (TYPE_STRING), 5"},
+                "Invalid value at 'job.training_input.args[1]' (TYPE_STRING), false"},
         Refusal{"number_for_a_bool", R"({"trainingInput": {"enableWebAccess": 1}})",
                 "job.training_input.enable_web_access",
                 "Invalid value at 'job.training_input.enable_web_access' (TYPE_BOOL), 1"},
@@ -125,8 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"time_without_offset", R"({"createTime": "2020-01-01T00:00:00"})", "job.create_time",
                 "Invalid value at 'job.create_time' (type.googleapis.com/google.protobuf.Timestamp), "
                 "Field 'createTime', Invalid time format: 2020-01-01T00:00:00"},
-        Refusal{"map_value", R"({"labels": {"a": "b", "c": 1}})", "job.labels[1].value",
-                "Invalid value at 'job.labels[1].value' (TYPE_STRING), 1"},
+        Refusal{"map_value", R"({"labels": {"a": "b", "c": true}})", "job.labels[1].value",
+                "Invalid value at 'job.labels[1].value' (TYPE_STRING), true"},
         Refusal{"map_value_object", R"({"labels": {"a": {}}})", "job.labels[0]",
                 "Invalid value at 'job.labels[0]' (value), Starting an object on a scalar field"},
         Refusal{"list_for_a_map", R"({"labels": []})", "job",
@@ -165,11 +174,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ParseJson, ARefusalRepeatsNoSecret) {
   for (const char* text :
-       {R"({"trainingInput": {"env": [{"name": "A", "secret": true, "value": 4711}]}})",
-        R"({"trainingInput": {"env": [{"name": "A", "secret": "4711", "value": "x"}]}})",
-        R"({"trainingInput": {"env": [{"name": 4711}]}})", R"({"trainingInput": {"env": ["A=4711"]}})",
-        R"({"trainingInput": {"env": "A=4711"}})", R"({"trainingInput": {"env": {"A": "4711"}}})",
-        R"({"trainingInput": {"env": [["4711"]]}})",
+       {R"({"trainingInput": {"env": [{"name": "A", "secret": "4711", "value": "x"}]}})",
+        R"({"trainingInput": {"env": ["A=4711"]}})", R"({"trainingInput": {"env": "A=4711"}})",
+        R"({"trainingInput": {"env": {"A": "4711"}}})", R"({"trainingInput": {"env": [["4711"]]}})",
         R"({"trainingInput": {"env": [{"name": "A", "value": ["4711"]}]}})",
         R"({"trainingInput": "{'env': [{'name': 'A', 'value': '4711'}]}"})",
         R"({"trainingInput": {"env": [{"name": "A", "value": "4711" "secret": true}]}})",
@@ -322,6 +329,9 @@ INSTANTIATE_TEST_SUITE_P(
         Reading{"null_is_absent",
                 R"({"jobId": null, "trainingInput": {"args": null, "hyperparameters": null}})",
                 R"({"trainingInput":{}})"},
+        Reading{"number_as_text", R"({"trainingInput": {"runtimeVersion": 2.10, "args": ["\"", -1e3]}})",
+                R"({"trainingInput":{"args":["\"","-1e3"],"runtimeVersion":"2.10"}})"},
+        Reading{"number_as_text_of_a_map", R"({"labels": {"a": 1}})", R"({"labels":{"a":"1"}})"},
         Reading{"int64_as_text", R"({"trainingInput": {"workerCount": "9"}})",
                 R"({"trainingInput":{"workerCount":"9"}})"},
         Reading{"int64_as_number", R"({"trainingInput": {"workerCount": 9}})",
@@ -332,6 +342,9 @@ INSTANTIATE_TEST_SUITE_P(
                 R"({"trainingInput":{"workerCount":"1000"}})"},
         Reading{"int32_as_text", R"({"trainingInput": {"scheduling": {"priority": "7"}}})",
                 R"({"trainingInput":{"scheduling":{"priority":7}}})"},
+        Reading{"enum_in_any_case",
+                R"({"trainingInput": {"scaleTier": "basic-gpu", "hyperparameters": {"goal": "Maximize"}}})",
+                R"({"trainingInput":{"hyperparameters":{"goal":"MAXIMIZE"},"scaleTier":"BASIC_GPU"}})"},
         Reading{"enum_by_number", R"({"state": 5})", R"({"state":"FAILED"})"},
         Reading{"first_enum_value_stays", R"({"trainingInput": {"scaleTier": "BASIC"}})",
                 R"({"trainingInput":{"scaleTier":"BASIC"}})"},

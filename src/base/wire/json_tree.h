@@ -24,6 +24,8 @@ struct JsonValue {
   Kind kind = Kind::kNull;
   std::string name;                 ///< as a member of an object
   std::string text;                 ///< text of a string (decoded), number or bool
+  std::string written;              ///< a number as YAML has it, if that is not `text`: "+2.10", "1:30"
+  int line = 0;                     ///< of a YAML document, from 1; 0: not known
   std::vector<JsonValue> children;  ///< elements or members
 };
 

@@ -5,10 +5,13 @@
 
 #include "base/result.h"
 
-/// The bucket in which `trainyard run` keeps a project's programs and their output. Pure: any thread.
+/// What `trainyard run` names: the bucket of a project's programs and their output, and the module that a
+/// program is run as. Pure: any thread.
 namespace trainyard::wire {
 
 inline constexpr std::string_view kRunsSuffix = "-runs";
+/// pythonModule of a job that `trainyard run` sent.
+inline constexpr std::string_view kProgramModule = "trainyard_program";
 /// With this field a request names the project that must own the bucket; it fails if another one does.
 inline constexpr std::string_view kBucketProjectField = "X-Trainyard-Bucket-Project";
 

@@ -18,7 +18,10 @@ namespace {
 using Json = JsonValue;
 
 Json JsonString(std::string text) { return {.kind = Json::Kind::kString, .text = std::move(text)}; }
-Json JsonNumber(std::string text) { return {.kind = Json::Kind::kNumber, .text = std::move(text)}; }
+Json JsonNumber(std::string number, const std::string& written) {
+  const bool is_same = number == written;
+  return {.kind = Json::Kind::kNumber, .text = std::move(number), .written = is_same ? "" : written};
+}
 Json JsonBool(bool value) { return {.kind = Json::Kind::kBool, .text = value ? "true" : "false"}; }
 Json JsonObject() { return {.kind = Json::Kind::kObject}; }
 
@@ -71,6 +74,13 @@ std::string Plain(std::string_view number) {
 class Reader {
  public:
   Result<Json> Read(const YAML::Node& node) {
+    Result<Json> value = ReadValue(node);
+    if (value) value->line = node.Mark().line + 1;
+    return value;
+  }
+
+ private:
+  Result<Json> ReadValue(const YAML::Node& node) {
     // Each use of an alias is read again: a short text may expand to gigabytes.
     if (node.IsScalar()) bytes_ += node.Scalar().size();
     if (bytes_ > kYamlTextMax)
@@ -87,7 +97,6 @@ class Reader {
     return Json{};
   }
 
- private:
   using Names = std::unordered_set<std::string>;
 
   static Json Tagged(const YAML::Node& node) {
@@ -167,11 +176,11 @@ JsonValue ResolvePlainScalar(const std::string& text) {
   if (IsOneOf(text, {"no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}))
     return JsonBool(false);
   if (RE2::FullMatch(text, decimal) || RE2::FullMatch(text, fraction) || RE2::FullMatch(text, power))
-    return JsonNumber(Plain(text));
-  if (RE2::FullMatch(text, octal)) return JsonNumber(InDecimal(text, 1, 8));
-  if (RE2::FullMatch(text, hexadecimal)) return JsonNumber(InDecimal(text, 2, 16));
-  if (RE2::FullMatch(text, binary)) return JsonNumber(InDecimal(text, 2, 2));
-  if (RE2::FullMatch(text, base60)) return JsonNumber(FromBase60(text));
+    return JsonNumber(Plain(text), text);
+  if (RE2::FullMatch(text, octal)) return JsonNumber(InDecimal(text, 1, 8), text);
+  if (RE2::FullMatch(text, hexadecimal)) return JsonNumber(InDecimal(text, 2, 16), text);
+  if (RE2::FullMatch(text, binary)) return JsonNumber(InDecimal(text, 2, 2), text);
+  if (RE2::FullMatch(text, base60)) return JsonNumber(FromBase60(text), text);
   return JsonString(text);
 }
 

@@ -92,22 +92,18 @@ constexpr auto kAuditFlags = WithCommonFlags({
     {"--since", "AGE", "Show only entries that are not older than this: 90s, 30m, 12h, 7d. Default: 1d.",
      CheckAge},
 });
-constexpr auto kAdminFlags = WithCommonFlags({kDataDirFlag});
 constexpr auto kBackupFlags = WithCommonFlags(
     {{"--copy-objects", "",
       "Copy all objects. Without this flag, objects that were stored through the API are hard-linked if the "
       "file system allows it. This needs less disk space, but a job that writes to such an object through "
       "/gcs also changes the backup; a restore lists these objects."},
-     kDataDirFlag,
      {"--with-bucket-dirs", "",
       "Also copy the buckets of serve --bucket-dir. They are restored into the data directory."}});
 constexpr auto kRetentionFlags = WithCommonFlags(
     {{"--confirm", "",
-      "Confirm that the machine's clock is correct, so that data that is too old by it is removed."},
-     kDataDirFlag});
+      "Confirm that the machine's clock is correct, so that data that is too old by it is removed."}});
 constexpr auto kDrainFlags =
-    WithCommonFlags({kDataDirFlag,
-                     {"--off", "", "Let new jobs start again."},
+    WithCommonFlags({{"--off", "", "Let new jobs start again."},
                      {"--wait", "", "Wait until no job is running, and print the jobs that it waits for."}});
 
 const Command kCommands[] = {
@@ -124,7 +120,7 @@ const Command kCommands[] = {
      .run = BackUp},
     {.spec = {.path = "admin doctor",
               .summary = "Check what this machine supports, and show how to fix what is missing.",
-              .flags = kAdminFlags,
+              .flags = kCommonFlags,
               .examples = "admin doctor\nadmin doctor --data /var/lib/trainyard --format=json"},
      .run = ExamineMachine},
     {.spec = {.path = "admin drain",
@@ -134,18 +130,18 @@ const Command kCommands[] = {
      .run = DrainServer},
     {.spec = {.path = "admin recover",
               .summary = "Recover the readable data of damaged databases.",
-              .flags = kAdminFlags,
+              .flags = kCommonFlags,
               .examples = "admin recover --data /var/lib/trainyard"},
      .run = RecoverDataDirectory},
     {.spec = {.path = "admin reload",
               .summary = "Make a running server reload its certificate and other files.",
-              .flags = kAdminFlags,
+              .flags = kCommonFlags,
               .examples = "admin reload --data /var/lib/trainyard"},
      .run = ReloadServer},
     {.spec = {.path = "admin restore",
               .summary = "Restore a data directory from a backup.",
               .positional = "DIR",
-              .flags = kAdminFlags,
+              .flags = kCommonFlags,
               .examples = "admin restore /backup/monday --data /var/lib/trainyard"},
      .run = RestoreFromBackup},
     {.spec = {.path = "admin retention",
@@ -155,7 +151,7 @@ const Command kCommands[] = {
      .run = ConfirmRetention},
     {.spec = {.path = "admin status",
               .summary = "Show the running jobs of a server and whether it can accept new ones.",
-              .flags = kAdminFlags,
+              .flags = kCommonFlags,
               .examples = "admin status\nadmin status --format=json"},
      .run = ShowAdminStatus},
 };

@@ -45,6 +45,33 @@ Result<ServerLogin> ChosenLogin(const Arguments& arguments, const ServerLogins& 
                                                        "]. To list your logins: trainyard auth list"));
 }
 
+/// The projects in which the token's principal may do something.
+Result<std::vector<std::string>> ProjectsOf(ApiClient& client) {
+  std::vector<std::string> names;
+  const ApiRequest list{.method = ApiRequest::Method::kGet, .path = "/v1/projects"};
+  TY_RETURN_IF_ERROR(ForEachPage(client, list, [&names](const Json& page) {
+    for (const Json& project : ListAt(page, "projects")) names.push_back(TextAt(project, "projectId"));
+    return true;
+  }));
+  return names;
+}
+
+/// --project, or the only one there is to choose.
+std::string ChosenProject(const Arguments& arguments, const std::vector<std::string>& projects) {
+  if (const auto named = arguments.Value("--project")) return *named;
+  return projects.size() == 1 ? projects.front() : std::string();
+}
+
+std::string SayProject(const std::string& chosen, const std::vector<std::string>& projects) {
+  if (!chosen.empty()) return "Project: " + chosen + ".\n";
+  if (projects.empty())
+    return "It has no role in any project yet: an administrator gives it one "
+           "(trainyard auth token create --help).\n";
+  std::string names;
+  for (const std::string& name : projects) names += (names.empty() ? "" : ", ") + name;
+  return "Projects: " + names + ". Choose one with --project, here or in each command.\n";
+}
+
 /// Asks the server who the token is, then keeps it.
 ExitStatus LogIn(const LocalSession& session) {
   ServerLogin login;
@@ -58,9 +85,12 @@ ExitStatus LogIn(const LocalSession& session) {
     return std::unexpected(FailedPrecondition("The server at " + login.server +
                                               " does not require a login (see serve --auth)."));
   }
+  TY_TRY(const std::vector<std::string> projects, ProjectsOf(*client));
+  login.project = ChosenProject(session.arguments, projects);
   const std::string end = TextAt(who, "expireTime");
   const std::string said = "Logged in to " + login.server + " as " + login.principal +
-                           (end.empty() ? "" : ", valid until " + end) + ".\n";
+                           (end.empty() ? "" : ", valid until " + end) + ".\n" +
+                           SayProject(login.project, projects);
   TY_RETURN_IF_ERROR(WriteLogins(session.sources, WithLogin(ReadLogins(session.sources), std::move(login))));
   session.console.Status(said);
   return 0;
@@ -191,23 +221,21 @@ constexpr FlagSpec kProjectsFlag =
 
 /// Here --project may be given several times.
 constexpr auto CreateFlags() {
-  auto flags =
-      WithCommonFlags({kDataDirFlag,
-                       {"--description", "TEXT", "Description of the token, shown in lists."},
-                       {"--life", "DURATION",
-                        "Lifetime of the token: 30m, 8h, 90d. Default: it is valid until it is revoked."},
-                       kPrincipalFlag,
-                       Repeated({"--role", "ROLE",
-                                 "Role to grant to the principal: ml.developer or roles/ml.developer. Can be "
-                                 "repeated. Without --project, it is granted for all projects."})});
+  auto flags = WithCommonFlags(
+      {{"--description", "TEXT", "Description of the token, shown in lists."},
+       {"--life", "DURATION",
+        "Lifetime of the token: 30m, 8h, 90d. Default: it is valid until it is revoked."},
+       kPrincipalFlag,
+       Repeated({"--role", "ROLE",
+                 "Role to grant to the principal: trainyard.member or roles/trainyard.member. Can be "
+                 "repeated. Without --project, it is granted for all projects."})});
   std::ranges::replace_if(
       flags, [](const FlagSpec& flag) { return flag.name == "--project"; }, kProjectsFlag);
   return flags;
 }
 constexpr auto kCreateFlags = CreateFlags();
-constexpr auto kDataFlags = WithCommonFlags({kDataDirFlag});
 constexpr auto kTokenListFlags =
-    WithCommonFlags({kDataDirFlag, {"--principal", "PRINCIPAL", "Print only this principal's tokens."}});
+    WithCommonFlags({{"--principal", "PRINCIPAL", "Print only this principal's tokens."}});
 constexpr auto kLoginFlags = WithCommonFlags(
     {{"--ca-file", "FILE",
       "CA certificate of the server. Default: the system's CA certificates, or the local server's own."},
@@ -224,7 +252,7 @@ const Command kCommands[] = {
               .flags = kLoginFlags,
               .examples =
                   "auth login --server https://yard.example:8443 --ca-file ca.pem --token-file token\n"
-                  "auth login --server https://yard.example:8443 --token-file -"},
+                  "auth login --server https://yard.example:8443 --project vision --token-file -"},
      .run = LogIn},
     {.spec = {.path = "auth logout",
               .summary = "Remove the login for a server. Its token stays valid.",
@@ -233,7 +261,7 @@ const Command kCommands[] = {
      .run = LogOut},
     {.spec = {.path = "auth print-access-token",
               .summary = "Print the token that commands send.",
-              .flags = kDataFlags,
+              .flags = kCommonFlags,
               .examples = "auth print-access-token"},
      .run = PrintAccessToken},
     {.spec = {.path = "auth revoke",
@@ -241,12 +269,13 @@ const Command kCommands[] = {
               .flags = kCommonFlags,
               .examples = "auth revoke"},
      .run = RevokeLogin},
-    {.spec = {.path = "auth token create",
-              .summary = "Create a token for a user or service account, and print it.",
-              .flags = kCreateFlags,
-              .examples =
-                  "auth token create --principal user:ann@example.com --role ml.developer --project p\n"
-                  "auth token create --principal user:root@example.com --role trainyard.admin --life 8h"},
+    {.spec =
+         {.path = "auth token create",
+          .summary = "Create a token for a user or service account, and print it.",
+          .flags = kCreateFlags,
+          .examples =
+              "auth token create --principal user:ann@example.com --role trainyard.member --project vision\n"
+              "auth token create --principal user:root@example.com --role trainyard.admin --life 8h"},
      .run = CreateToken},
     {.spec = {.path = "auth token list",
               .summary = "List your tokens; administrators see all tokens.",
@@ -257,7 +286,7 @@ const Command kCommands[] = {
               .summary = "Revoke tokens by their ids.",
               .positional = "TOKEN_ID",
               .repeats = true,
-              .flags = kDataFlags,
+              .flags = kCommonFlags,
               .examples = "auth token revoke 0123456789"},
      .run = RevokeToken},
 };

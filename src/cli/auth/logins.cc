@@ -16,7 +16,8 @@ ServerLogin ReadLogin(const Json& json) {
   return {.server = TextAt(json, "server"),
           .ca_file = TextAt(json, "ca_file"),
           .principal = TextAt(json, "principal"),
-          .token = TextAt(json, "token")};
+          .token = TextAt(json, "token"),
+          .project = TextAt(json, "project")};
 }
 
 Json PrintLogin(const ServerLogin& login) {
@@ -24,6 +25,7 @@ Json PrintLogin(const ServerLogin& login) {
   if (!login.ca_file.empty()) SetMember(json, "ca_file", JsonString(login.ca_file));
   SetMember(json, "principal", JsonString(login.principal));
   SetMember(json, "token", JsonString(login.token));
+  if (!login.project.empty()) SetMember(json, "project", JsonString(login.project));
   return json;
 }
 

@@ -17,6 +17,7 @@ struct ServerLogin {
   std::string ca_file;    ///< absolute; empty: the system's certificates
   std::string principal;  ///< as the server said it
   std::string token;
+  std::string project{};  ///< of commands that name none; empty: none was chosen
   friend bool operator==(const ServerLogin&, const ServerLogin&) = default;
 };
 

@@ -19,8 +19,11 @@ SettingSources SourcesOf(const std::string& folder) {
 
 const ServerLogin kFirst{
     .server = "https://a:1", .ca_file = "/ca.pem", .principal = "user:a@x.org", .token = "ty_1"};
-const ServerLogin kSecond{
-    .server = "https://b:2", .ca_file = "", .principal = "user:b@x.org", .token = "ty_2"};
+const ServerLogin kSecond{.server = "https://b:2",
+                          .ca_file = "",
+                          .principal = "user:b@x.org",
+                          .token = "ty_2",
+                          .project = "vision"};
 
 TEST(ServerLogins, AreReadAsTheyWereWritten) {
   const TemporaryFolder folder;

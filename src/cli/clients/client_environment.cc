@@ -100,6 +100,13 @@ bool IsSet(const SettingSources& sources, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+/// The metadata server that commands of `trainyard with` see; empty: there is none.
+std::string FrontsMetadata(const ServerNote& note) {
+  const auto& [address, tls_port, plain_port, ca_bundle] = note.workstation;
+  if (address.empty() || plain_port == 0) return {};
+  return address + ":" + std::to_string(plain_port);
+}
+
 /// The files that the variables name, and the files that they replace.
 Result<ClientEnvironment> MakeEnvironment(const RunningServer& found, const SettingSources& sources,
                                           const std::string& project, const ClientLogin& login) {
@@ -107,6 +114,7 @@ Result<ClientEnvironment> MakeEnvironment(const RunningServer& found, const Sett
   environment.token_file = login.token_file;
   environment.credentials = login.account_file;
   if (found.note) environment.data_dir = found.data_dir;
+  if (found.note && login.token_file.empty()) environment.gcloud_metadata = FrontsMetadata(*found.note);
   if (found.ca_file.empty() || (IsOnLoopback(found) && found.tls_url.empty())) return environment;
   const std::string folder = found.note ? found.ca_file.substr(0, found.ca_file.rfind('/')) : login.folder;
   if (folder.empty()) return environment;
@@ -183,9 +191,13 @@ VariableList ClientVariables(const ClientEnvironment& environment) {
   for (const auto& [api, path] : kGcloudApis)
     variables.emplace_back(std::string(kGcloudOverride).append(api), url + std::string(path));
   const bool is_on_loopback = url.starts_with("http://");
-  if (is_on_loopback)
-    for (const char* name : {"GCE_METADATA_HOST", "GCE_METADATA_IP", "GCE_METADATA_ROOT"})
-      variables.emplace_back(name, authority);
+  if (is_on_loopback) {
+    for (const char* name : {"GCE_METADATA_HOST", "GCE_METADATA_IP"}) variables.emplace_back(name, authority);
+    // gcloud reads this one only; libraries read it if GCE_METADATA_HOST is not set. In a universe other than
+    // Google's, gcloud requires more flags, and does not find the account that it keeps from `with`.
+    variables.emplace_back("GCE_METADATA_ROOT",
+                           environment.gcloud_metadata.empty() ? authority : environment.gcloud_metadata);
+  }
   if (environment.token_file.empty()) {
     variables.emplace_back("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true");
     variables.emplace_back("STORAGE_EMULATOR_HOST", url);

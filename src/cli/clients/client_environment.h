@@ -23,18 +23,21 @@ struct ClientEnvironment {
   /// The token that gcloud sends; empty: the server asks nobody who they are. With it, STORAGE_EMULATOR_HOST
   /// is left alone, whose users send no token.
   std::string token_file{};
+  /// A metadata server for gcloud that names Google's universe; empty: the server's own, at `url`.
+  std::string gcloud_metadata{};
 };
 
 /// CLOUDSDK_API_ENDPOINT_OVERRIDES_NAME: gcloud's APIs that the server has, and where it has them.
 inline constexpr std::string_view kGcloudOverride = "CLOUDSDK_API_ENDPOINT_OVERRIDES_";
-inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kGcloudApis{
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kGcloudApis{
     {{"ML", "/"},
      {"STORAGE", "/storage/v1/"},
      {"LOGGING", "/"},
      {"IAM", "/"},
      {"IAMCREDENTIALS", "/"},
      {"CLOUDRESOURCEMANAGER", "/"},
-     {"SERVICEUSAGE", "/"}}};
+     {"SERVICEUSAGE", "/"},
+     {"COMPUTE", "/compute/v1/"}}};
 
 /// Variables to set, in order; one without a value is to be removed.
 using VariableList = std::vector<std::pair<std::string, std::optional<std::string>>>;

@@ -51,6 +51,13 @@ TEST(ClientVariables, LeadPastGooglesCredentials) {
   EXPECT_EQ(ByName(environment).at("GOOGLE_APPLICATION_CREDENTIALS"), "/d/run/client-credentials.json");
 }
 
+TEST(ClientVariables, GcloudHasAMetadataServerOfItsOwn) {
+  const Map set = ByName({.url = "http://h:1", .project = "p", .gcloud_metadata = "127.64.0.1:80"});
+  EXPECT_EQ(set.at("GCE_METADATA_ROOT"), "127.64.0.1:80");
+  EXPECT_EQ(set.at("GCE_METADATA_HOST"), "h:1");
+  EXPECT_EQ(set.at("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE"), "http://h:1/compute/v1/");
+}
+
 TEST(ClientVariables, LogInWhereTheServerAsks) {
   ClientEnvironment environment{.url = "http://h:1", .project = "p"};
   EXPECT_EQ(ByName(environment).at("CLOUDSDK_AUTH_DISABLE_CREDENTIALS"), "true");

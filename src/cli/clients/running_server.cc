@@ -85,7 +85,7 @@ Result<RunningServer> FindRunningServer(const Arguments& arguments, const Settin
 ClientSetting ProjectOf(const RunningServer& found, const Arguments& arguments,
                         const SettingSources& sources) {
   ClientSetting project =
-      FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
+      FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"), found.url);
   if (project.source == "default" && !found.project.empty()) return {found.project, "the server"};
   return project;
 }

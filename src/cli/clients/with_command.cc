@@ -1,18 +1,23 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/async/system_clock.h"
 #include "base/process/variables.h"
 #include "base/wire/host_name.h"
+#include "base/wire/time.h"
 #include "cli/client_settings.h"
 #include "cli/clients/client_environment.h"
 #include "cli/clients/client_login.h"
+#include "cli/clients/gcloud_submission.h"
 #include "cli/clients/running_server.h"
 #include "cli/commands.h"
 #include "cli/gcloud/common_flags.h"
+#include "cli/jobs/job_warnings.h"
 #include "net/front/google_names.h"
 #include "programs/runtimes/google_channels.h"
 #include "programs/sandbox/namespaces/file_view.h"
@@ -54,25 +59,31 @@ v1::Manifest ManifestOf(const ServerNote& note, const std::string& project) {
   if (note.workstation.tls_port != kTlsPort) front.set_tls_port(note.workstation.tls_port);
   if (note.workstation.plain_port != kPlainPort) front.set_plain_port(note.workstation.plain_port);
   for (const std::string_view name : front::kTlsHosts) front.add_host_names(std::string(name));
+  for (const std::string_view name : front::kUsersHosts) front.add_host_names(std::string(name));
   front.add_host_names(std::string(wire::kGoogleMetadataHost));
   front.add_host_names("metadata");  // its short form, which Google's machines resolve too
   return manifest;
 }
 
 /// Variables that `trainyard env` sets, or the user, and that lead past Google's names.
-constexpr std::array<const char*, 7> kLeadingPast = {"GOOGLE_CLOUD_UNIVERSE_DOMAIN",
-                                                     "STORAGE_EMULATOR_HOST",
-                                                     "CLOUDSDK_API_ENDPOINT_OVERRIDES_ML",
-                                                     "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE",
-                                                     "CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING",
-                                                     "GOOGLE_APPLICATION_CREDENTIALS",
-                                                     "BOTO_PATH"};
+constexpr std::array<const char*, 4> kLeadingPast = {"GOOGLE_CLOUD_UNIVERSE_DOMAIN", "STORAGE_EMULATOR_HOST",
+                                                     "GOOGLE_APPLICATION_CREDENTIALS", "BOTO_PATH"};
 /// Variables that a replica needs and a user does not want: no prompts, and curl's settings file.
 constexpr std::array<const char*, 2> kReplicasOnly = {"CLOUDSDK_CORE_DISABLE_PROMPTS", "CURL_HOME"};
 
 void LogGcloudIn(const std::string& token_file, VariableChanges& variables) {
   variables["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = std::nullopt;
   variables["CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"] = token_file;
+}
+
+constexpr const char* kJavaOptions = "JAVA_TOOL_OPTIONS";
+
+/// The user's own options, and the archive with the trust store of Google's API client. The path has no
+/// quotes: the option's quotes may be single ones.
+std::string JavaOptions(const std::string& folder, const SettingSources& sources) {
+  const std::string own = sources.variable(kJavaOptions).value_or("");
+  return own + (own.empty() ? "" : " ") + "'-Xbootclasspath/a:" + folder + "/" +
+         std::string(replica::kJavaArchive) + "'";
 }
 
 /// @param note  of a server that has a front for workstations.
@@ -94,7 +105,10 @@ GoogleView MakeGoogleView(const ServerNote& note, const std::string& data_dir, c
       view.binds.push_back(std::move(bind));
   }
   VariableChanges& variables = view.variables;
+  if (!stores.empty()) variables[kJavaOptions] = JavaOptions(folder, sources);
   for (const char* name : kLeadingPast) variables[name] = std::nullopt;
+  for (const auto& [api, path] : kGcloudApis)
+    variables[std::string(kGcloudOverride).append(api)] = std::nullopt;
   for (auto& [name, value] : replica::ChannelVariables(manifest, channels)) variables[name] = value;
   for (const char* name : kReplicasOnly) variables.erase(name);
   variables["CURL_CA_BUNDLE"] = front.ca_bundle();
@@ -107,8 +121,6 @@ GoogleView MakeGoogleView(const ServerNote& note, const std::string& data_dir, c
     variables["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = "true";
   else
     LogGcloudIn(own.token_file, variables);
-  for (const std::string_view api : {"IAM", "IAMCREDENTIALS", "CLOUDRESOURCEMANAGER", "SERVICEUSAGE"})
-    variables[std::string(kGcloudOverride).append(api)] = note.url + "/";  // the front has no names for these
   variables["CLOUDSDK_ML_ENGINE_POLLING_INTERVAL"] = "1";
   variables["TRAINYARD_SERVER"] = note.url;
   variables["TRAINYARD_DATA"] = data_dir;
@@ -154,6 +166,19 @@ Result<OwnFiles> MakeOwnFiles(const RunningServer& found, const Arguments& argum
   return own;
 }
 
+/// gcloud does not show what the server says of a job that it created: this does, once it has ended.
+void WarnOfSubmission(const LocalSession& session, const GcloudSubmission& submission,
+                      const std::string& project, SysTime started) {
+  const Result<ClientSession> opened = OpenSession(session, "trainyard");
+  if (!opened) return;
+  for (const std::string& id : submission.job_ids) {
+    const JobReference name{submission.project.empty() ? project : submission.project, id};
+    const Result<Json> job = CallJson(*opened->client, {.path = name.Path()});
+    const Result<SysTime> created = wire::ParseTime(job ? TextAt(*job, "createTime") : "");
+    if (created && *created >= started) return PrintJobWarnings(*opened->client, session.console, name);
+  }
+}
+
 /// `with`: runs any program with Google's names meaning a server (docs/adr/0031-with.md).
 ExitStatus RunWith(const LocalSession& session) {
   if (!session.arguments.passthrough || session.arguments.passthrough->empty())
@@ -168,17 +193,20 @@ ExitStatus RunWith(const LocalSession& session) {
   GoogleView view = MakeGoogleView(*found.note, found.data_dir, project.value, own, session.sources);
   view.variables[kWithin] = address;
   TY_TRY(const replica::OwnView entered, replica::EnterOwnView({.binds = view.binds}, view.hosts));
-  return replica::RunLedCommand({.argv = *session.arguments.passthrough,
-                                 .environment = OwnVariables(view.variables),
-                                 .doors = std::move(view.doors),
-                                 .gains_nothing = entered == replica::OwnView::kUserNamespace});
+  const SysTime started = std::chrono::floor<std::chrono::seconds>(SystemClock().Now());  // as createTime
+  const std::vector<std::string>& argv = *session.arguments.passthrough;
+  ExitStatus ended = replica::RunLedCommand({.argv = argv,
+                                             .environment = OwnVariables(view.variables),
+                                             .doors = std::move(view.doors),
+                                             .gains_nothing = entered == replica::OwnView::kUserNamespace});
+  if (const auto submission = FindGcloudSubmission(argv); submission && ended == 0)
+    WarnOfSubmission(session, *submission, project.value, started);
+  return ended;
 }
 
 constexpr auto kEnvFlags = WithCommonFlags(
-    {kDataDirFlag,
-     {"--shell", "SHELL", "Shell to print the settings for: sh."},
+    {{"--shell", "SHELL", "Shell to print the settings for: sh."},
      {"--unset", "", "Print commands that undo the settings and restore the previous values."}});
-constexpr auto kWithFlags = WithCommonFlags({kDataDirFlag});
 
 const Command kCommands[] = {
     {.spec = {.path = "env",
@@ -189,7 +217,7 @@ const Command kCommands[] = {
     {.spec = {.path = "with",
               .summary = "Run a command for which Google's host names lead to this server.",
               .passthrough = true,
-              .flags = kWithFlags,
+              .flags = kCommonFlags,
               .examples = "with -- gsutil ls\nwith -- python3 submit.py"},
      .run = RunWith},
 };

@@ -15,11 +15,14 @@ inline constexpr std::array kCommonFlags = [] {
       {"--account", "ACCOUNT", "Accepted for compatibility with gcloud; ignored."},
       {"--billing-project", "PROJECT", "Accepted for compatibility with gcloud; ignored."},
       {"--configuration", "NAME", "gcloud configuration to read the project and the region from."},
+      {"--data", "DIR",
+       "Data directory of the server on this machine. Default: the account's own, or else that of the "
+       "installed service."},
       {"--format", "FORMAT", "Output format: json, yaml or value(FIELD,...)."},
       {"--help", "", "Print the arguments and flags of the command."},
       {"--impersonate-service-account", "ACCOUNT", "Accepted for compatibility with gcloud; ignored."},
       {"--project", "PROJECT", "Project to use. Default: gcloud's project."},
-      {"--quiet", "", "Has no effect: the command never prompts."},
+      {"--quiet", "", "Do not ask for confirmation, which jobs delete does on a terminal."},
       {"--server", "URL", "Address of the server: http://HOST:PORT, https://HOST:PORT or unix:/PATH."},
       {"--trace-token", "TOKEN", "Accepted for compatibility with gcloud; ignored."},
       {"--user-output-enabled", "", "Print output to stdout and stderr. Default: on."},
@@ -37,8 +40,5 @@ template <std::size_t N>
   std::ranges::copy(kCommonFlags, std::ranges::copy(own, all.begin()).out);
   return all;
 }
-
-/// For commands that work on the server's files.
-inline constexpr FlagSpec kDataDirFlag{"--data", "DIR", "Data directory of the server."};
 
 }  // namespace trainyard::cli

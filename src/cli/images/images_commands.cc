@@ -84,13 +84,11 @@ void SayRemoved(const Console& console, const CollectResult& collected) {
 constexpr FlagSpec kInsecureRegistryFlag =
     Repeated({"--insecure-registry", "HOST[:PORT]",
               "Registry to contact without TLS. Registries on this machine never need TLS."});
-constexpr auto kImagesFlags = WithCommonFlags({kDataDirFlag});
-constexpr auto kPullFlags = WithCommonFlags({kDataDirFlag, kInsecureRegistryFlag});
-constexpr auto kRemoveImagesFlags = WithCommonFlags(
-    {kDataDirFlag, {"--unused", "", "Remove all images that no job is using, including loaded images."}});
+constexpr auto kPullFlags = WithCommonFlags({kInsecureRegistryFlag});
+constexpr auto kRemoveImagesFlags =
+    WithCommonFlags({{"--unused", "", "Remove all images that no job is using, including loaded images."}});
 constexpr auto kLoginFlags = WithCommonFlags(
-    {kDataDirFlag,
-     kInsecureRegistryFlag,
+    {kInsecureRegistryFlag,
      {"--username", "USER",
       "User name for the registry. The command prompts for the password, or reads it from stdin."}});
 
@@ -98,19 +96,19 @@ const Command kCommands[] = {
     {.spec = {.path = "images inspect",
               .summary = "Describe a container image on this machine.",
               .positional = "IMAGE",
-              .flags = kImagesFlags,
+              .flags = kCommonFlags,
               .examples = "images inspect registry.local/census:1"},
      .run = InspectImage},
     {.spec = {.path = "images list",
               .summary = "List the container images on this machine.",
-              .flags = kImagesFlags,
+              .flags = kCommonFlags,
               .examples = "images list\n"
                           "images list --format=json"},
      .run = ListImages},
     {.spec = {.path = "images load",
               .summary = "Load container images from an archive or directory.",
               .positional = "FILE",
-              .flags = kImagesFlags,
+              .flags = kCommonFlags,
               .examples = "images load census.tar"},
      .run = LoadImages},
     {.spec = {.path = "images pull",
@@ -137,7 +135,7 @@ const Command kCommands[] = {
      .run = RemoveImages},
     {.spec = {.path = "registries list",
               .summary = "List the registries with stored credentials.",
-              .flags = kImagesFlags,
+              .flags = kCommonFlags,
               .examples = "registries list"},
      .run = ListRegistries},
     {.spec = {.path = "registries login",
@@ -149,7 +147,7 @@ const Command kCommands[] = {
     {.spec = {.path = "registries logout",
               .summary = "Remove the credentials of a registry.",
               .positional = "REGISTRY",
-              .flags = kImagesFlags,
+              .flags = kCommonFlags,
               .examples = "registries logout registry.local"},
      .run = LogOutOfRegistry},
 };

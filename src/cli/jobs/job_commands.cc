@@ -1,9 +1,12 @@
 #include "cli/jobs/job_commands.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <optional>
 #include <utility>
 
+#include "base/wire/utf8.h"
 #include "cli/gcloud/flag_values.h"
 #include "cli/gcloud/list_filter.h"
 #include "cli/gcloud/output_format.h"
@@ -11,6 +14,7 @@
 #include "cli/jobs/job_request.h"
 #include "cli/jobs/job_summary.h"
 #include "cli/jobs/trial_table.h"
+#include "cli/terminal_input.h"
 
 namespace trainyard::cli {
 namespace {
@@ -29,12 +33,6 @@ Result<Json> GetStatus(const CommandSession& session, const JobReference& job) {
   return CallJson(session.client, {.path = "/trainyard" + job.Path()});
 }
 
-std::string UrlOf(const CommandSession& session, const JobReference& job) {
-  std::string url = session.server.value;
-  while (url.ends_with('/')) url.pop_back();
-  return url + job.Path();
-}
-
 /// Whether any role has an image.
 bool HasImage(const Json& answer) {
   for (const char* role : {"master", "worker", "parameterServer", "evaluator"})
@@ -46,15 +44,25 @@ bool HasImage(const Json& answer) {
 void PrintStatus(const CommandSession& session, const JobReference& job, const Json& answer) {
   const std::string state = TextAt(answer, "state");
   const bool waits = state == "QUEUED" || state == "PREPARING";
+  const bool runs = state == "RUNNING";
   const bool tunes = FindMember(answer, "trainingInput.hyperparameters") != nullptr;
-  if (!waits && !tunes && !HasImage(answer)) return;
+  if (!waits && !runs && !tunes && !HasImage(answer)) return;
   const Result<Json> status = GetStatus(session, job);
   if (!status) return;
-  for (const std::string& text : {waits ? PrintWaiting(*status) : "", PrintImages(*status)})
+  for (const std::string& text :
+       {waits ? PrintWaiting(*status) : "", PrintRemarks(*status), PrintImages(*status)})
     if (!text.empty()) session.console.Status("\n" + text);
   if (!HasTrials(*status)) return;
   session.console.Status("\nTrials:\n");
   session.console.Table(TrialRows(*status, BestTrial(answer)), Console::Stream::kErr);
+}
+
+/// Asks on a terminal, as gcloud does; otherwise, and with --quiet, whoever runs the command means it.
+Result<bool> Confirm(const CommandSession& session, const std::string& consequence) {
+  if (session.arguments.IsOn("--quiet") || ::isatty(STDIN_FILENO) == 0) return true;
+  session.console.Status(consequence + "\n\nDo you want to continue (Y/n)?  ");
+  TY_TRY(const std::string answer, ReadInput(true));
+  return answer.empty() || answer == "y" || answer == "Y" || answer == "yes";
 }
 
 Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {
@@ -132,7 +140,7 @@ ExitStatus DescribeJob(const CommandSession& session) {
   }
   if (session.arguments.Has("--format")) return 0;
   PrintStatus(session, job, answer);
-  session.console.Status("\nView job at:\n" + UrlOf(session, job) + "\n\nView logs with the command:\n" +
+  session.console.Status("\nView job at:\n" + PageOf(session, job) + "\n\nView logs with the command:\n" +
                          session.CommandLine("jobs stream-logs " + job.job_id) + "\n");
   return 0;
 }
@@ -164,6 +172,11 @@ ExitStatus CancelJob(const CommandSession& session) {
 
 ExitStatus DeleteJob(const CommandSession& session) {
   const JobReference job = ParseJobReference(session, session.arguments.positionals.front());
+  TY_TRY(const bool is_meant,
+         Confirm(session, "The job [" + job.job_id +
+                              "] will be deleted with its log, metrics and trials. Its files in buckets will "
+                              "not be deleted."));
+  if (!is_meant) return std::unexpected(FailedPrecondition("Aborted by user."));
   TY_RETURN_IF_ERROR(
       CallJson(session.client, {.method = ApiRequest::Method::kDelete, .path = "/trainyard" + job.Path()}));
   session.console.Status("Deleted the job [" + job.job_id + "]. Its files in buckets were not deleted.\n");
@@ -211,12 +224,24 @@ ExitStatus MaintainJob(const CommandSession& session) {
   return 0;
 }
 
+ExitStatus ShowPreparation(const CommandSession& session) {
+  const JobReference job = ParseJobReference(session, session.arguments.positionals.front());
+  TY_TRY(const ApiResponse response,
+         session.client.Send({.path = "/trainyard" + job.Path() + "/preparation"}));
+  if (response.status >= 400)
+    return std::unexpected(Error{.code = Code::kUnknown, .message = ErrorText(response)});
+  session.console.Out(wire::VisibleText(response.body));
+  return 0;
+}
+
 ExitStatus ListJobs(const CommandSession& session) {
   TY_TRY(JobQuery query, ReadQuery(session.arguments));
   TY_TRY(std::vector<Json> jobs, FetchJobs(session, query));
   if (session.arguments.IsOn("--uri")) {
-    for (const Json& job : jobs)
-      session.console.Out(UrlOf(session, {session.project.value, TextAt(job, "jobId")}) + "\n");
+    for (const Json& job : jobs) {
+      const JobReference reference{session.project.value, TextAt(job, "jobId")};
+      session.console.Out(UrlOf(session, reference.Path()) + "\n");
+    }
   } else if (session.format.kind == OutputFormat::Kind::kDefault) {
     PrintJobs(session.console, jobs, Count(session.arguments.Value("--page-size")));
   } else {

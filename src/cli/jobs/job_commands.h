@@ -14,12 +14,17 @@ namespace trainyard::cli {
 [[nodiscard]] ExitStatus CancelJob(const CommandSession& session);
 [[nodiscard]] ExitStatus UpdateJob(const CommandSession& session);
 
-/// `jobs delete JOB`: removes a job that has ended. What its program wrote to buckets stays.
+/// `jobs delete JOB`: removes a job that has ended; on a terminal it asks first. What its program wrote to
+/// buckets stays.
 [[nodiscard]] ExitStatus DeleteJob(const CommandSession& session);
 
 /// `jobs maintain JOB REPLICA`: has one replica stopped and started again, as the maintenance of its machine
 /// would.
 [[nodiscard]] ExitStatus MaintainJob(const CommandSession& session);
+
+/// `jobs preparation JOB`: prints what the tools printed that installed the job's packages, on the server's
+/// machine.
+[[nodiscard]] ExitStatus ShowPreparation(const CommandSession& session);
 
 /// `jobs shell JOB [REPLICA]`: connects this terminal to a replica of a running job, by its webAccessUri. The
 /// replica is the master if none is named; "3/REPLICA" is one of trial 3 of a tuning job. Exit status: the

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/wire/fit_fields.h"
-#include "trainyard/ml/v1/ml.pb.h"
-
 namespace trainyard::cli {
 namespace {
 
@@ -44,10 +41,7 @@ Status CheckCustomServer(const JobFlags& flags, const Json& config) {
 }
 
 Result<Json> BuildJob(const Json& config, const JobFlags& flags) {
-  if (config.kind != Json::Kind::kNull && config.kind != Json::Kind::kObject)
-    return std::unexpected(
-        InvalidArgument("", "the configuration file must contain a Job: a mapping of field names to values"));
-  TY_TRY(Json job, wire::FitFields(config, *ml::v1::Job::descriptor()));
+  Json job = config.kind == Json::Kind::kNull ? JsonObject() : config;
   SetMember(job, "jobId", JsonString(flags.job_id));
   if (flags.labels) {
     Json labels = JsonObject();

@@ -55,8 +55,8 @@ struct JobFlags {
 
 /// The Job that is sent: the configuration file's document, overridden by the given flags. Some fields always
 /// come from the command line: jobId, region, packageUris (empty without packages) and enableWebAccess.
-/// kInvalidArgument: "Non-custom jobs must have packages." (gcloud's words), or the errors of
-/// wire::FitFields. Pure: any thread. Source: gcloud's BuildTrainingJob, docs/spec "precedence".
+/// `config`: of FitConfig, or null. kInvalidArgument: "Non-custom jobs must have packages."
+/// (gcloud's words). Pure: any thread. Source: gcloud's BuildTrainingJob, docs/spec "precedence".
 [[nodiscard]] Result<Json> BuildJob(const Json& config, const JobFlags& flags);
 
 using Labels = std::map<std::string, std::string>;

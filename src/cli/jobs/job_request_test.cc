@@ -6,6 +6,7 @@
 
 #include "base/wire/fit_fields.h"
 #include "cli/gcloud/yaml.h"
+#include "cli/jobs/config_file.h"
 #include "trainyard/ml/v1/ml.pb.h"
 
 namespace trainyard::cli {
@@ -23,7 +24,7 @@ class Build : public testing::TestWithParam<Row> {};
 TEST_P(Build, MergesFileAndFlags) {
   JobFlags flags{.job_id = "j", .region = "r", .package_uris = {"gs://p"}};
   GetParam().change(flags);
-  Result<Json> job = BuildJob(*ParseYaml(GetParam().config), flags);
+  Result<Json> job = BuildJob(*FitConfig(*ParseYaml(GetParam().config), "c.yaml"), flags);
   EXPECT_EQ(job ? PrintCompact(*job) : job.error().message, GetParam().job);
 }
 
@@ -59,10 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"bogus":[1,{"x":null}],"jobId":"j","trainingInput":{"enableWebAccess":false,"goal":"NOPE","packageUris":["gs://p"],"region":"r","scaleTier":"HUGE"}})"},
         Row{"training_input_is_null", "trainingInput:", Nothing,
             R"({"jobId":"j","trainingInput":{"enableWebAccess":false,"packageUris":["gs://p"],"region":"r"}})"},
-        Row{"not_a_job", "[1]", Nothing,
-            "the configuration file must contain a Job: a mapping of field names to values"},
         Row{"unquoted_version", "trainingInput: {runtimeVersion: 2.10}", Nothing,
-            "Expected type string for field runtimeVersion, found 2.10; put it in quotes: \"2.10\""}),
+            R"({"jobId":"j","trainingInput":{"enableWebAccess":false,"packageUris":["gs://p"],"region":"r","runtimeVersion":"2.10"}})"}),
     [](const auto& row) { return row.param.name; });
 
 struct FitRow {
@@ -86,14 +85,15 @@ INSTANTIATE_TEST_SUITE_P(
         FitRow{"int32", "trainingInput: {hyperparameters: {maxTrials: 3}}",
                R"({"trainingInput":{"hyperparameters":{"maxTrials":3}}})"},
         FitRow{"single_of_list", "trainingInput: {args: a}", R"({"trainingInput":{"args":["a"]}})"},
-        FitRow{"number_in_list", "trainingInput: {args: [a, 2]}", "trainingInput.args[1]"},
-        FitRow{"number_in_map", "labels: {a: 1}", "labels.a"},
+        FitRow{"number_in_list", "trainingInput: {args: [a, 2, +.50, 0o7, 010, 1:30, 1_0]}",
+               R"({"trainingInput":{"args":["a","2","+.50","0o7","010","1:30","1_0"]}})"},
+        FitRow{"number_in_map", "labels: {a: 1}", R"({"labels":{"a":"1"}})"},
         FitRow{"bool_for_text", "trainingInput: {region: no}", "trainingInput.region"},
         FitRow{"duration_number", "trainingInput: {scheduling: {maxWaitTime: 3600}}",
                "trainingInput.scheduling.maxWaitTime"},
         FitRow{"duration", "trainingInput: {scheduling: {maxWaitTime: 3600s}}",
                R"({"trainingInput":{"scheduling":{"maxWaitTime":"3600s"}}})"},
-        FitRow{"message_as_text", "trainingInput: hello", R"({"trainingInput":"hello"})"},
+        FitRow{"message_as_text", "trainingInput: hello", "trainingInput"},
         FitRow{"snake_case_is_the_servers", "training_input: {worker_count: 9}",
                R"({"training_input":{"worker_count":9}})"}),
     [](const auto& row) { return row.param.name; });

@@ -24,6 +24,14 @@ TEST(PrintWaiting, SaysWhereWhyAndWhatWouldEndIt) {
   EXPECT_EQ(PrintWaiting(Waiting("1", "", "")), "") << "another server's answer";
 }
 
+TEST(PrintRemarks, AreALineForEachReplicaThatHasOne) {
+  const auto status = wire::ParseJsonTree(
+      R"({"replicas": [{"taskName": "master-replica-0", "remark": "No output for 34 minutes."},
+                       {"taskName": "worker-replica-0"}]})");
+  EXPECT_EQ(PrintRemarks(*status), "Remarks:\n  master-replica-0: No output for 34 minutes.\n");
+  EXPECT_EQ(PrintRemarks(JsonObject()), "");
+}
+
 TEST(PrintImages, SaysWhatRuns) {
   const Result<Json> status = wire::ParseJsonTree(
       R"({"images": [{"image": "t:1", "reference": "docker.io/library/t@sha256:0", "digest": "sha256:0"},

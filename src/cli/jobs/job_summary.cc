@@ -157,6 +157,15 @@ std::string PrintWaiting(const Json& status) {
   return text;
 }
 
+std::string PrintRemarks(const Json& status) {
+  std::string text;
+  for (const Json& replica : ListAt(status, "replicas")) {
+    const std::string remark = TextAt(replica, "remark");
+    if (!remark.empty()) text += "  " + TextAt(replica, "taskName") + ": " + remark + "\n";
+  }
+  return text.empty() ? text : "Remarks:\n" + text;
+}
+
 std::string PrintImages(const Json& status) {
   const std::vector<Json>& images = ListAt(status, "images");
   if (images.empty()) return "";

@@ -28,4 +28,10 @@ namespace trainyard::cli {
 ///       registry.local/trainer:v1 is registry.local/trainer@sha256:...
 [[nodiscard]] std::string PrintImages(const Json& status);
 
+/// The remarks about unusual replicas, one line for each; empty if there are none.
+///
+///     Remarks:
+///       master-replica-0: No output for 34 minutes; it uses 100 % of its CPUs.
+[[nodiscard]] std::string PrintRemarks(const Json& status);
+
 }  // namespace trainyard::cli

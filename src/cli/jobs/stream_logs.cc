@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "cli/command_session.h"
+#include "cli/gcloud/log_view.h"
 #include "cli/interrupt.h"
 #include "cli/jobs/log_stream.h"
 
@@ -26,7 +27,12 @@ bool PrintEntries(const Json& entries, const StreamOptions& options, LogPosition
   for (const Json& entry : entries.children) {
     if (!position.Advance(TextAt(entry, "timestamp"), TextAt(entry, "insertId"))) continue;
     any = true;
-    for (const std::string& line : LogLines(entry, options.multiline)) lines += line + "\n";
+    const bool is_redraw = TextAt(entry, "labels.redraw") == "true";
+    for (const std::string& line : LogLines(entry, options.multiline)) {
+      lines += line;
+      if (is_redraw) lines += kRedrawMark;
+      lines += "\n";
+    }
   }
   options.print(lines);
   return any;

@@ -16,7 +16,7 @@ struct StreamOptions {
   JobLogQuery query;
   std::chrono::milliseconds polling_interval{500};
   bool multiline = false;
-  std::function<void(const std::string& lines)> print;  ///< complete lines
+  std::function<void(const std::string& lines)> print;  ///< complete lines, as Console::LogLines takes them
 };
 
 /// Prints the job's log until the job has ended and its log is read to the end, or until Ctrl-C. Follows it

@@ -8,7 +8,9 @@
 #include "cli/gcloud/flag_values.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/yaml.h"
+#include "cli/jobs/config_file.h"
 #include "cli/jobs/job_request.h"
+#include "cli/jobs/job_warnings.h"
 #include "cli/jobs/package_builder.h"
 #include "cli/jobs/staging.h"
 #include "cli/jobs/stream_logs.h"
@@ -90,7 +92,7 @@ Result<Json> ReadConfig(const std::optional<std::string>& path) {
   if (!config)
     return std::unexpected(
         InvalidArgument("", "Failed to parse YAML from [" + *path + "]: " + config.error().message));
-  return config;
+  return FitConfig(*config, *path);
 }
 
 Result<std::string> FindRegion(const CommandSession& session) {
@@ -199,11 +201,16 @@ ExitStatus SubmitTraining(const CommandSession& session) {
   TY_TRY(flags.region, FindRegion(session));
   TY_TRY(flags.package_uris, StagePackages(session));
   TY_TRY(Json job, BuildJob(config, flags));
-  TY_TRY(Json created, CreateJob(session, job));
+  Result<Json> answer = CreateJob(session, job);
+  if (!answer && arguments.Has("--config"))
+    answer.error().message =
+        WithConfigLine(std::move(answer).error().message, config, *arguments.Value("--config"));
+  TY_TRY(const Json created, std::move(answer));
   std::string job_id = TextAt(created, "jobId");
   if (job_id.empty()) job_id = flags.job_id;
   session.console.Status("Job [" + job_id + "] submitted successfully.\n");
   if (arguments.IsOn("--stream-logs")) return FollowJob(session, job_id);
+  PrintJobWarnings(session.client, session.console, {session.project.value, job_id});
   session.console.Status(FollowUp(session, job_id));
   PrintJob(session, created);
   return 0;

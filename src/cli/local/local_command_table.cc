@@ -8,10 +8,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr auto kRuntimesFlags = WithCommonFlags({kDataDirFlag});
 constexpr auto kInstallRuntimeFlags =
-    WithCommonFlags({kDataDirFlag,
-                     {"--from-image", "IMAGE",
+    WithCommonFlags({{"--from-image", "IMAGE",
                       "Container image to copy Python from if this machine has no matching Python: "
                       "python:3.7-slim. Use an image that you trust: its Python runs as this account."}});
 constexpr auto kLocalTrainFlags = WithCommonFlags(
@@ -36,7 +34,7 @@ const Command kCommands[] = {
     {.spec = {.path = "runtimes describe",
               .summary = "Describe a runtime version and its packages.",
               .positional = "VERSION",
-              .flags = kRuntimesFlags,
+              .flags = kCommonFlags,
               .examples = "runtimes describe 2.11"},
      .run = DescribeRuntime},
     {.spec = {.path = "runtimes install",
@@ -47,14 +45,14 @@ const Command kCommands[] = {
      .run = InstallRuntime},
     {.spec = {.path = "runtimes list",
               .summary = "List the runtime versions and whether they are built.",
-              .flags = kRuntimesFlags,
+              .flags = kCommonFlags,
               .examples = "runtimes list"},
      .run = ListRuntimes},
     {.spec = {.path = "runtimes remove",
-              .summary = "Remove the environment of a runtime version.",
+              .summary = "Remove the environment of a runtime version, or the cache of downloads.",
               .positional = "VERSION",
-              .flags = kRuntimesFlags,
-              .examples = "runtimes remove 2.11"},
+              .flags = kCommonFlags,
+              .examples = "runtimes remove 2.11\nruntimes remove cache"},
      .run = RemoveRuntime},
 };
 

@@ -37,6 +37,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// In the place of a version: the downloads that builds share.
+constexpr std::string_view kCache = "cache";
+
 /// --data or the default, absolute.
 fs::path FindDataDir(const Arguments& arguments, const SettingSources& sources) {
   return fs::absolute(arguments.Value("--data").value_or(DefaultDataDir(sources))).lexically_normal();
@@ -111,15 +114,38 @@ std::string Joined(const Json* words) {
   return joined;
 }
 
+std::string BytesText(const std::string& number) {
+  return image::PrintBytes(std::strtoll(number.c_str(), nullptr, 10));
+}
+
+/// The warm interpreters of the server; null: it has none.
+std::string WarmText(const Json* warm) {
+  if (warm == nullptr) return {};
+  constexpr std::size_t kShownMax = 4;
+  std::string names;
+  std::size_t count = 0;
+  if (const Json* packages = FindMember(*warm, "packages"); packages != nullptr) {
+    count = packages->children.size();
+    for (std::size_t i = 0; i < std::min(count, kShownMax); ++i)
+      names += (names.empty() ? "" : ",") + packages->children[i].text;
+  }
+  if (count > kShownMax) names += " and " + std::to_string(count - kShownMax) + " more";
+  if (names.empty()) names = "Python";
+  const std::string served = TextAt(*warm, "served");
+  return ", warm: " + names + " in " + BytesText(TextAt(*warm, "bytes")) + " since " +
+         LocalTime(TextAt(*warm, "since"), kDateFormat) + " for " + (served.empty() ? "0" : served) +
+         " programs";
+}
+
 std::vector<std::string> RowOf(const Json& runtime) {
   const std::string python = TextAt(runtime, "python");
   const std::string size = TextAt(runtime, "sizeBytes");
   const std::string used = TextAt(runtime, "lastUse");
   const bool is_default = TextAt(runtime, "isDefault") == "true";
-  return {TextAt(runtime, "version"), python.empty() ? Joined(FindMember(runtime, "pythons")) : python,
-          size.empty() ? "" : image::PrintBytes(std::strtoll(size.c_str(), nullptr, 10)),
-          used.empty() ? "" : LocalTime(used, kDateFormat),
-          TextAt(runtime, "state") + (is_default ? " (default)" : "")};
+  return {
+      TextAt(runtime, "version"), python.empty() ? Joined(FindMember(runtime, "pythons")) : python,
+      size.empty() ? "" : BytesText(size), used.empty() ? "" : LocalTime(used, kDateFormat),
+      TextAt(runtime, "state") + (is_default ? " (default)" : "") + WarmText(FindMember(runtime, "warm"))};
 }
 
 using environment::AvailablePythons;
@@ -208,6 +234,11 @@ ExitStatus ListRuntimes(const LocalSession& session) {
   const std::vector<Json>& runtimes = ListAt(listing.list, "runtimes");
   Rows rows{{"VERSION", "PYTHON", "SIZE", "LAST_USE", "STATE"}};
   for (const Json& runtime : runtimes) rows.push_back(RowOf(runtime));
+  if (const std::string used = TextAt(listing.list, "cacheLastUse"); !used.empty())
+    rows.push_back({std::string(kCache), "", BytesText(TextAt(listing.list, "cacheBytes")),
+                    LocalTime(used, kDateFormat), "downloads, for the next build"});
+  if (const std::string bytes = TextAt(listing.list, "pythonsBytes"); !bytes.empty())
+    rows.push_back({"pythons", "", BytesText(bytes), "", "downloaded, for the versions above"});
   session.PrintList(format, rows, runtimes);
   if (!listing.lacking.empty() && format.kind == OutputFormat::Kind::kDefault)
     session.console.Warn(listing.lacking + ".");
@@ -252,10 +283,21 @@ ExitStatus InstallRuntime(const LocalSession& session) {
 
 ExitStatus RemoveRuntime(const LocalSession& session) {
   const fs::path environments = FindEnvironmentsDir(session.arguments, session.sources);
+  if (session.arguments.positionals.front() == kCache) {
+    TY_TRY(const std::uint64_t bytes, environment::RemoveDownloadCache(environments));
+    session.console.Status("Removed the cache of downloads (" +
+                           image::PrintBytes(static_cast<std::int64_t>(bytes)) + ").\n");
+    return 0;
+  }
   TY_TRY(const RuntimeVersion runtime, Load(environments, session.arguments.positionals.front()));
   TY_TRY(const std::uint64_t bytes, environment::RemoveBuilt(environments, runtime));
   session.console.Status("Removed " + runtime.version + " (" +
                          image::PrintBytes(static_cast<std::int64_t>(bytes)) + ").\n");
+  if (environment::DownloadCacheUse(environments))
+    session.console.Status(
+        "Its downloads are still among those that builds share (" +
+        image::PrintBytes(static_cast<std::int64_t>(environment::DownloadCacheBytes(environments))) +
+        "). To remove them: trainyard runtimes remove cache\n");
   return 0;
 }
 

@@ -8,9 +8,10 @@
 #include <thread>
 #include <utility>
 
-#include "base/text/percent.h"
 #include "cli/gcloud/common_flags.h"
+#include "cli/gcloud/flag_values.h"
 #include "cli/interrupt.h"
+#include "cli/jobs/trial_table.h"
 #include "cli/run/follow_job.h"
 #include "cli/storage/storage_commands.h"
 #include "cli/storage/storage_objects.h"
@@ -37,40 +38,46 @@ bool IsPackage(const Json& job, const std::string& uri) {
          std::ranges::any_of(uris->children, [&](const Json& package) { return package.text == uri; });
 }
 
-constexpr auto kWaitFlags = WithCommonFlags({kDataDirFlag});
+constexpr auto kDownloadFlags =
+    WithCommonFlags({{"--best", "", "Download the files of the best trial only."},
+                     {"--trial", "NUMBER", "Download the files of this trial only.", CheckPositiveInteger}});
+constexpr std::string_view kOneTrial[] = {"--best", "--trial"};
+constexpr FlagGroup kDownloadGroups[] = {{FlagGroup::Rule::kExclusive, kOneTrial}};
 
 const Command kCommands[] = {
     {.spec = {.path = "jobs download",
               .summary = "Download the files from a job's output folder.",
               .positional = "JOB",
               .second = "[FOLDER]",
-              .flags = kWaitFlags,
-              .examples = "jobs download census_1\njobs download census_1 results"},
+              .flags = kDownloadFlags,
+              .groups = kDownloadGroups,
+              .examples = "jobs download census_1\njobs download census_1 results\n"
+                          "jobs download census_1 --best"},
      .run = DownloadJob},
     {.spec = {.path = "jobs open",
               .summary = "Print the URL of a job.",
               .positional = "JOB",
-              .flags = kWaitFlags,
+              .flags = kCommonFlags,
               .examples = "jobs open census_1"},
      .run = OpenJob},
     {.spec = {.path = "jobs tensorboard",
               .summary = "Start TensorBoard on a job's output folder.",
               .positional = "JOB",
               .passthrough = true,
-              .flags = kWaitFlags,
+              .flags = kCommonFlags,
               .examples = "jobs tensorboard census_1\njobs tensorboard census_1 -- --port=6007"},
      .run = StartTensorBoard},
     {.spec = {.path = "jobs wait",
               .summary = "Wait until a job has finished. The exit status is 0 if it succeeded.",
               .positional = "JOB",
-              .flags = kWaitFlags,
+              .flags = kCommonFlags,
               .examples = "jobs wait census_1"},
      .run = WaitForJob},
     {.spec = {.path = "tensorboard",
               .summary = "Start TensorBoard on a job's output folder, the same as jobs tensorboard.",
               .positional = "JOB",
               .passthrough = true,
-              .flags = kWaitFlags,
+              .flags = kCommonFlags,
               .examples = "tensorboard census_1"},
      .run = StartTensorBoard},
 };
@@ -79,10 +86,6 @@ const Command kCommands[] = {
 
 Result<std::string> JobFolder(const Json& job) {
   std::string folder = TextAt(job, "trainingInput.jobDir");
-  if (const Json* variables = FindMember(job, "trainingInput.env"); folder.empty() && variables != nullptr) {
-    for (const Json& variable : variables->children)
-      if (TextAt(variable, "name") == "TRAINYARD_JOB_DIR") folder = TextAt(variable, "value");
-  }
   while (folder.ends_with('/')) folder.pop_back();
   if (folder.starts_with("gs://")) return folder;
   return std::unexpected(FailedPrecondition("The job [" + TextAt(job, "jobId") +
@@ -105,22 +108,36 @@ ExitStatus WaitForJob(const CommandSession& session) {
 ExitStatus OpenJob(const CommandSession& session) {
   const JobReference name = NamedJob(session);
   TY_TRY([[maybe_unused]] const Json job, GetJob(session, name, false));
-  std::string url = session.server.value;
-  while (url.ends_with('/')) url.pop_back();
-  session.console.Out(url + "/ui/p/" + text::PercentEncode(name.project) + "/jobs/" +
-                      text::PercentEncode(name.job_id) + "\n");
+  session.console.Out(PageOf(session, name) + "\n");
   return 0;
+}
+
+Result<std::string> TrialFolder(const Json& job, const std::string& trial) {
+  const std::string id = TextAt(job, "jobId");
+  if (FindMember(job, "trainingInput.hyperparameters") == nullptr)
+    return std::unexpected(FailedPrecondition("The job [" + id + "] has no trials."));
+  if (trial.empty())
+    return std::unexpected(FailedPrecondition("No trial of the job [" + id + "] has a metric yet."));
+  if (TextAt(job, "trainingInput.jobDir").empty())
+    return std::unexpected(
+        FailedPrecondition("The trials of the job [" + id +
+                           "] have no folders of their own: it was submitted without --job-dir."));
+  TY_TRY(const std::string folder, JobFolder(job));
+  return folder + "/" + trial;
 }
 
 ExitStatus DownloadJob(const CommandSession& session) {
   const JobReference name = NamedJob(session);
   TY_TRY(const Json job, GetJob(session, name, false));
-  TY_TRY(const std::string folder, JobFolder(job));
+  const bool is_best = session.arguments.IsOn("--best");
+  const std::string trial = is_best ? BestTrial(job) : session.arguments.Value("--trial").value_or("");
+  const bool is_one = is_best || !trial.empty();
+  TY_TRY(const std::string folder, is_one ? TrialFolder(job, trial) : JobFolder(job));
   TY_TRY(const wire::ObjectUri uri, ParseStorageUrl(folder));
   const std::string prefix = uri.object.empty() ? "" : uri.object + "/";
   TY_TRY(const Listing listing, ListObjects(session, uri.bucket, prefix, false));
   const std::vector<std::string>& words = session.arguments.positionals;
-  const fs::path target = words.size() > 1 ? words[1] : name.job_id;
+  const fs::path target = words.size() > 1 ? words[1] : name.job_id + (is_one ? "_" + trial : "");
   int files = 0;
   for (const Json& listed : listing.objects) {
     wire::ObjectUri object = uri;

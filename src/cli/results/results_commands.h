@@ -17,8 +17,9 @@ namespace trainyard::cli {
 /// `jobs open JOB`: prints the job's address.
 [[nodiscard]] ExitStatus OpenJob(const CommandSession& session);
 
-/// `jobs download JOB [FOLDER]`: copies the files of the job's folder, but for the package that it was run
-/// from, below FOLDER; without it, below a folder of the job's name.
+/// `jobs download JOB [FOLDER]`: copies the files of the job's folder, or with --trial or --best of one
+/// trial, but for the package that it was run from, below FOLDER; without it, below a folder of the job's
+/// name.
 [[nodiscard]] ExitStatus DownloadJob(const CommandSession& session);
 
 /// `jobs tensorboard JOB [-- FLAGS]`: becomes TensorBoard (tensorboard.cc) on the job's folder, which
@@ -27,8 +28,12 @@ namespace trainyard::cli {
 /// is no TensorBoard.
 [[nodiscard]] ExitStatus StartTensorBoard(const CommandSession& session);
 
-/// The folder that a job writes to, "gs://bucket/folder" without a slash at its end: its jobDir, else what
-/// TRAINYARD_JOB_DIR names (`trainyard run`). kFailedPrecondition: it has none. Pure: any thread.
+/// The folder that a job writes to, "gs://bucket/folder" without a slash at its end: its jobDir.
+/// kFailedPrecondition: it has none. Pure: any thread.
 [[nodiscard]] Result<std::string> JobFolder(const Json& job);
+
+/// The folder that one trial of a tuning job writes to: below that of the job. kFailedPrecondition: the job
+/// has no trials, or they have no folders; or `trial` is empty, since none is the best yet. Pure: any thread.
+[[nodiscard]] Result<std::string> TrialFolder(const Json& job, const std::string& trial);
 
 }  // namespace trainyard::cli

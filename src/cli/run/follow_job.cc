@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/wire/resource_name.h"
+#include "cli/jobs/job_warnings.h"
 #include "cli/jobs/stream_logs.h"
 
 namespace trainyard::cli {
@@ -28,6 +30,22 @@ Result<Json> CreateAgain(const CommandSession& session, const std::string& id,
   return PostJson(session.client, JobsPath(session.project.value), make(id));
 }
 
+/// Says where the files of the job's working directory are, if any were kept.
+void SayKeptFiles(const CommandSession& session, const Json& job) {
+  const Json* as_variable = FindMember(job, "trainingInput.jobDirAsVariable");
+  if (as_variable == nullptr) return;
+  auto folder = wire::ObjectUri::Parse(TextAt(job, "trainingInput.jobDir") + "/workdir/");
+  if (!folder) return;
+  const Result<Json> found =
+      CallJson(session.client, {.method = ApiRequest::Method::kGet,
+                                .path = "/storage/v1/b/" + folder->bucket + "/o",
+                                .query = {{"prefix", folder->object}, {"maxResults", "1"}},
+                                .patient = true});
+  if (!found || FindMember(*found, "items") == nullptr) return;
+  session.console.Status("Files of its working directory: " + folder->ToString() + "\nDownload them:  " +
+                         session.CommandLine("jobs download " + TextAt(job, "jobId")) + "\n");
+}
+
 }  // namespace
 
 Result<Json> CreateNamedJob(const CommandSession& session, const std::string& job_id, bool exact,
@@ -47,10 +65,23 @@ Result<Json> CreateNamedJob(const CommandSession& session, const std::string& jo
   }
 }
 
-int SayEnd(const CommandSession& session, const Json& job) {
+std::string WithoutTracebacks(std::string message) {
+  constexpr std::string_view kBegin = "\nTraceback (most recent call last):\n";
+  constexpr std::string_view kEnd = "\n\nDiagnosis: ";
+  for (std::size_t begin = message.find(kBegin); begin != std::string::npos;
+       begin = message.find(kBegin, begin)) {
+    const std::size_t end = message.find(kEnd, begin);
+    if (end == std::string::npos) break;
+    message.erase(begin, end - begin);
+  }
+  return message;
+}
+
+int SayEnd(const CommandSession& session, const Json& job, Shown shown) {
   const std::string state = TextAt(job, "state");
   const std::string job_id = TextAt(job, "jobId");
-  const std::string reason = TextAt(job, "errorMessage");
+  std::string reason = TextAt(job, "errorMessage");
+  if (shown == Shown::kLog) reason = WithoutTracebacks(std::move(reason));
   if (state == "SUCCEEDED") {  // it may say that lines of the log are lost
     session.console.Status("Job [" + job_id + "] succeeded." + (reason.empty() ? "" : " " + reason) + "\n");
     return 0;
@@ -79,11 +110,14 @@ ExitStatus FollowJobToItsEnd(const CommandSession& session, const std::string& j
   }
   TY_TRY(const Json job, CallJson(session.client, {.path = JobReference{session.project.value, job_id}.Path(),
                                                    .patient = true}));
-  return SayEnd(session, job);
+  const int status = SayEnd(session, job, Shown::kLog);
+  SayKeptFiles(session, job);
+  return status;
 }
 
 ExitStatus FollowUnlessAsync(const CommandSession& session, const std::string& job_id) {
   if (!session.arguments.IsOn("--async")) return FollowJobToItsEnd(session, job_id);
+  PrintJobWarnings(session.client, session.console, {session.project.value, job_id});
   session.console.Status("Follow it:  " + session.CommandLine("jobs stream-logs " + job_id) + "\n");
   return 0;
 }

@@ -29,6 +29,10 @@ inline constexpr int kInterruptedStatus = 130;
 [[nodiscard]] std::tm LocalNow();
 
 /// Says how a job ended: "Job [x] succeeded.", or failed, with its reason. Returns the exit status.
-[[nodiscard]] int SayEnd(const CommandSession& session, const Json& job);
+enum class Shown { kNothing, kLog };  ///< what the user has seen of the job: its log has the tracebacks
+[[nodiscard]] int SayEnd(const CommandSession& session, const Json& job, Shown shown = Shown::kNothing);
+
+/// An errorMessage without the tracebacks before its diagnoses. Pure.
+[[nodiscard]] std::string WithoutTracebacks(std::string message);
 
 }  // namespace trainyard::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/gcloud/json_value.h"
+#include "cli/notebook_files.h"
 #include "cli/run/requirements.h"
 
 namespace trainyard::cli {
@@ -23,6 +24,11 @@ constexpr std::array<std::string_view, 6> kShownCells = {"html",  "HTML",       
 constexpr std::array<std::string_view, 5> kPipSwitches = {"-q", "--quiet", "-U", "--upgrade", "--user"};
 
 constexpr std::string_view kFutureImport = "from __future__ import";
+
+/// What Python is started with, and the script. No module is looked up by the notebook's own name: one
+/// called pandas.ipynb imports pandas.
+constexpr std::string_view kScriptFile = "trainyard_cells.py";
+constexpr std::string_view kCellMark = "# cell ";
 
 constexpr std::string_view kPrelude =
     "try:\n    display\nexcept NameError:\n    def display(*things):\n        print(*things)\n";
@@ -52,6 +58,12 @@ std::string SourceOf(const Json& cell) {
   return text;
 }
 
+/// Whether it looks like the line that begins a cell in the script.
+bool IsCellMark(std::string_view line) {
+  return line.starts_with(kCellMark) &&
+         line.find_first_not_of("0123456789", kCellMark.size()) == std::string_view::npos;
+}
+
 class Cell {
  public:
   /// `future` gets the imports from __future__, which have to be a program's first statements.
@@ -59,7 +71,7 @@ class Cell {
       : number_(number), script_(script), future_(future) {}
 
   Status Read(std::string_view source) {
-    script_.source += "# cell " + std::to_string(number_) + "\n";
+    script_.source += std::string(kCellMark) + std::to_string(number_) + "\n";
     bool first = true;
     while (!source.empty()) {
       const std::size_t end = std::min(source.find('\n'), source.size());
@@ -71,6 +83,8 @@ class Cell {
         const std::string_view name = words.empty() ? std::string_view() : words.front();
         if (IsOneOf(kShownCells, name)) return {};
         if (!IsOneOf(kPlainCells, name)) return Refuse(line);
+        script_.source += '\n';  // so that lines are numbered as on the page
+        first = false;
         continue;
       }
       if (!line.empty()) first = false;
@@ -94,7 +108,8 @@ class Cell {
     const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
     const std::string_view text = line.substr(indent);
     const auto keep = [&](std::string_view code) {
-      script_.source.append(line.substr(0, indent)).append(code).append("\n");
+      script_.source.append(line.substr(0, indent)).append(code);
+      script_.source.append(IsCellMark(line) ? " \n" : "\n");
     };
     const bool is_magic = text.size() > 1 && text[0] == '%' && text[1] >= 'a' && text[1] <= 'z';
     if (text.starts_with('!')) return Pip(text.substr(1), text, keep);
@@ -164,7 +179,10 @@ class Cell {
 
 Result<NotebookScript> ReadNotebook(std::string_view json) {
   Result<Json> notebook = wire::ParseJsonTree(json);
-  const Json* cells = notebook ? FindMember(*notebook, "cells") : nullptr;
+  if (!notebook)
+    return std::unexpected(
+        InvalidArgument("", "this is not a notebook: it is not JSON: " + notebook.error().message));
+  const Json* cells = FindMember(*notebook, "cells");
   if (cells == nullptr || cells->kind != Json::Kind::kArray)
     return std::unexpected(
         InvalidArgument("", "this is not a notebook of format 4: it has no list of cells"));
@@ -181,6 +199,15 @@ Result<NotebookScript> ReadNotebook(std::string_view json) {
   script.source.insert(0, future);
   if (number == 0) return std::unexpected(InvalidArgument("", "the notebook has no code"));
   return script;
+}
+
+std::vector<ProgramFile> NotebookFiles(const std::string& file, std::string_view json,
+                                       const NotebookScript& script) {
+  return {{.path = std::string(kScriptFile), .bytes = script.source},
+          {.path = file, .bytes = std::string(json)},
+          {.path = std::string(kNotebookProgram),
+           .bytes = std::string(notebook::Files()[0].bytes) + "\n\nif __name__ == \"__main__\":\n    run(" +
+                    PrintCompact(JsonString(file)) + ")\n"}};
 }
 
 }  // namespace trainyard::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/run/wheel.h"
 
 namespace trainyard::cli {
 
@@ -20,5 +21,13 @@ struct NotebookScript {
 /// else that only a notebook can do (`!ls`, `%cd`, `%%bash`), with the number of the cell as the page counts
 /// code cells, and for what is no notebook of Python. Pure: any thread.
 [[nodiscard]] Result<NotebookScript> ReadNotebook(std::string_view json);
+
+/// What Python is started with for a notebook.
+inline constexpr std::string_view kNotebookProgram = "trainyard_notebook.py";
+
+/// The script, the notebook `file`, and kNotebookProgram, which runs the cells of the script one after the
+/// other and writes their outputs into the notebook (notebook_runner.py). Pure: any thread.
+[[nodiscard]] std::vector<ProgramFile> NotebookFiles(const std::string& file, std::string_view json,
+                                                     const NotebookScript& script);
 
 }  // namespace trainyard::cli

@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Row{"matplotlib", "%matplotlib inline\nx = 7 % 3", "pass\nx = 7 % 3\n", {}},
                     Row{"indented", "if True:\n    %autoreload 2", "if True:\n    pass\n", {}},
                     Row{"time_of_a_line", "%time train()", "train()\n", {}},
-                    Row{"time_of_a_cell", "%%time\ntrain()", "train()\n", {}},
+                    Row{"time_of_a_cell", "%%time\ntrain()", "\ntrain()\n", {}},
                     Row{"html", "%%html\n<b>x</b>", "", {}}, Row{"help", "train?", "pass\n", {}},
                     Row{"pip", "!pip install -q 'pandas>=2' numpy", "pass\n", {"pandas>=2", "numpy"}},
                     Row{"pip_of_an_address",
@@ -69,6 +69,25 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"pip_magic", "%pip install scipy\nimport scipy", "pass\nimport scipy\n", {"scipy"}},
                     Row{"no_magic", "a = (b\n  % c)", "a = (b\n  % c)\n", {}}),
     [](const auto& row) { return row.param.name; });
+
+TEST(Notebook, ALineThatLooksLikeTheBeginOfACellIsNone) {
+  EXPECT_EQ(ReadNotebook(Notebook({"# cell 2\n# cell two"}))->source,
+            kPrelude + "# cell 1\n# cell 2 \n# cell two\n");
+}
+
+TEST(Notebook, TheScriptHasItsCellsRunAndTheNotebookComesAlong) {
+  const std::string json = Notebook({"x = 1"});
+  const std::vector<ProgramFile> files = NotebookFiles("look \"me\".ipynb", json, *ReadNotebook(json));
+  ASSERT_EQ(files.size(), 3U);
+  EXPECT_EQ(files[0].path, "trainyard_cells.py");
+  EXPECT_EQ(files[0].bytes, kPrelude + "# cell 1\nx = 1\n");
+  EXPECT_EQ(files[1].path, "look \"me\".ipynb");
+  EXPECT_EQ(files[1].bytes, json);
+  EXPECT_EQ(files[2].path, kNotebookProgram);
+  EXPECT_TRUE(
+      files[2].bytes.ends_with("\n\nif __name__ == \"__main__\":\n    run(\"look \\\"me\\\".ipynb\")\n"));
+  EXPECT_NE(files[2].bytes.find("def run(notebook):"), std::string::npos);
+}
 
 struct Bad {
   const char* name;
@@ -92,8 +111,8 @@ INSTANTIATE_TEST_SUITE_P(Notebook, CellRefused,
 TEST(Notebook, OfAnotherKindIsRefused) {
   EXPECT_EQ(ReadNotebook("{}").error().message,
             "this is not a notebook of format 4: it has no list of cells");
-  EXPECT_EQ(ReadNotebook("print(1)").error().message,
-            "this is not a notebook of format 4: it has no list of cells");
+  EXPECT_TRUE(
+      ReadNotebook("print(1)").error().message.starts_with("this is not a notebook: it is not JSON: "));
   EXPECT_EQ(
       ReadNotebook(R"({"cells": [], "metadata": {"kernelspec": {"language": "julia"}}})").error().message,
       "the notebook is written in julia, not in Python");

@@ -35,6 +35,33 @@ struct Entry {
   std::vector<CollectedFiles::SkippedFile> skipped;
 };
 
+constexpr std::string_view kUnreadable = "cannot be read";
+
+constexpr std::string_view kSecret = "a token or a private key; --secret hands one to the job";
+
+/// A file with nothing but a token of this service, or with a private key in PEM (also within JSON, as in the
+/// key file of a service account). Everybody in the project may read what is uploaded.
+bool IsSecret(std::string_view bytes) {
+  constexpr std::size_t kSecretBytesMax = std::size_t{64} << 10;
+  constexpr std::string_view kToken = "ty_";
+  constexpr std::size_t kTokenBytes = 52;
+  constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  if (bytes.size() > kSecretBytesMax) return false;
+  if (bytes.contains("-----BEGIN ") && bytes.contains("PRIVATE KEY-----")) return true;
+  const std::string_view text = bytes.substr(0, bytes.find_last_not_of(" \r\n") + 1);
+  return text.size() == kTokenBytes && text.starts_with(kToken) &&
+         text.substr(kToken.size()).find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+std::string_view KindOf(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::fifo: return "a pipe";
+    case fs::file_type::socket: return "a socket";
+    case fs::file_type::not_found: return "removed meanwhile";
+    default: return "a device";
+  }
+}
+
 class Collector {
  public:
   explicit Collector(const fs::path& folder) : folder_(folder) {}
@@ -80,15 +107,15 @@ class Collector {
     const fs::file_status status = fs::status(full, error);
     if (fs::is_directory(status)) {
       if (fs::exists(full / "pyvenv.cfg", error) || fs::exists(full / "conda-meta", error)) return;
-      if (fs::is_symlink(link)) return entry.skipped.push_back({path, true});
+      if (fs::is_symlink(link)) return entry.skipped.push_back({path, "a link to a folder"});
       const Result<std::vector<std::string>> names = NamesIn(full);
-      if (!names) return entry.skipped.push_back({path, false});
+      if (!names) return entry.skipped.push_back({path, kUnreadable});
       for (const std::string& name : *names) {
         if (!IsJunk(name)) Add(path + "/" + name, entry);
         if (entry.too_many) return;
       }
     } else if (status.type() == fs::file_type::none) {
-      entry.skipped.push_back({path, false});  // in a folder that may be listed but not entered
+      entry.skipped.push_back({path, kUnreadable});  // in a folder that may be listed but not entered
     } else if (fs::is_regular_file(status)) {
       const std::uintmax_t bytes = fs::file_size(full, error);
       if (IsModule(path)) {
@@ -97,6 +124,9 @@ class Collector {
         entry.data.push_back({path, bytes});
         entry.data_bytes += bytes;
       }
+    } else {
+      const bool leads_nowhere = fs::is_symlink(link) && status.type() == fs::file_type::not_found;
+      entry.skipped.push_back({path, leads_nowhere ? "a link to nothing" : KindOf(status.type())});
     }
   }
 
@@ -171,10 +201,13 @@ Result<CollectedFiles> CollectFiles(const CollectOptions& options) {
     for (const std::vector<SizedFile>* list : {&entry.modules, &entry.data}) {
       for (const SizedFile& found : *list) {
         const fs::path path = options.folder / found.path;
-        if (Result<std::string> bytes = ReadFile(path))
-          collected.files.push_back({found.path, *std::move(bytes), IsExecutable(path)});
+        Result<std::string> bytes = ReadFile(path);
+        if (!bytes)
+          collected.skipped.push_back({found.path, kUnreadable});
+        else if (list == &entry.data && IsSecret(*bytes))
+          collected.skipped.push_back({found.path, kSecret});
         else
-          collected.skipped.push_back({found.path, false});
+          collected.files.push_back({found.path, *std::move(bytes), IsExecutable(path)});
       }
     }
   }

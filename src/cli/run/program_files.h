@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -30,10 +31,10 @@ struct CollectedFiles {
     bool too_many = false;  ///< more entries than are looked at: `bytes` counts those that were
   };
   std::vector<LargeData> left_behind;
-  /// What cannot come along, by path: a link to a folder, or what this account may not read.
+  /// The files that are not uploaded, by path, each with the reason ("a link to a folder").
   struct SkippedFile {
     std::string path;
-    bool is_link = false;
+    std::string_view why{};
     friend bool operator==(const SkippedFile&, const SkippedFile&) = default;
   };
   std::vector<SkippedFile> skipped;

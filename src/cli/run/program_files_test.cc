@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 
 #include "base/async/file.h"
 #include "base/async/testing/temporary_folder.h"
@@ -50,7 +52,7 @@ TEST_F(ProgramFiles, ModulesAndDataComeAlongAndJunkDoesNot) {
             (Paths{"config.yaml", "data/train.csv", "model/net.py", "same.yaml", "train.py"}));
   EXPECT_EQ(collected->files.front().bytes, "config.yaml");
   EXPECT_TRUE(collected->left_behind.empty());
-  EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::SkippedFile>{{"linked", true}}));
+  EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::SkippedFile>{{"linked", "a link to a folder"}}));
 }
 
 /// While it lives, this thread may read only what the modes of files allow, as an ordinary account.
@@ -71,7 +73,24 @@ class WithoutRightsOfRoot {
   std::array<__user_cap_data_struct, 2> before_{};
 };
 
+TEST_F(ProgramFiles, TokensAndPrivateKeysStayBehindAndAreNamed) {
+  constexpr std::string_view kWhy = "a token or a private key; --secret hands one to the job";
+  Write("train.py");
+  const std::string token = "ty_" + std::string(49, 'a');
+  std::ofstream(root_ / "ann.token") << token << "\n";
+  std::ofstream(root_ / "key.json")
+      << R"({"private_key": "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n"})";
+  std::ofstream(root_ / "notes.txt") << "the token is " << token;
+  std::ofstream(root_ / "cert.pem") << "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+  const auto collected = CollectFiles({.folder = root_, .only_data_of = {}});
+  ASSERT_TRUE(collected) << collected.error().message;
+  EXPECT_EQ(PathsOf(*collected), (Paths{"cert.pem", "notes.txt", "train.py"}));
+  EXPECT_EQ(collected->skipped,
+            (std::vector<CollectedFiles::SkippedFile>{{"ann.token", kWhy}, {"key.json", kWhy}}));
+}
+
 TEST_F(ProgramFiles, WhatCannotBeReadIsNamed) {
+  constexpr std::string_view kUnreadable = "cannot be read";
   for (const char* path : {"train.py", "hidden/a.txt", "listed/a.txt", "secret.txt"}) Write(path);
   fs::permissions(root_ / "hidden", fs::perms::none);
   fs::permissions(root_ / "listed", fs::perms::owner_read);
@@ -81,10 +100,22 @@ TEST_F(ProgramFiles, WhatCannotBeReadIsNamed) {
     const auto collected = CollectFiles({.folder = root_, .only_data_of = {}});
     ASSERT_TRUE(collected) << collected.error().message;
     EXPECT_EQ(PathsOf(*collected), Paths{"train.py"});
-    EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::SkippedFile>{
-                                      {"hidden", false}, {"listed/a.txt", false}, {"secret.txt", false}}));
+    EXPECT_EQ(collected->skipped,
+              (std::vector<CollectedFiles::SkippedFile>{
+                  {"hidden", kUnreadable}, {"listed/a.txt", kUnreadable}, {"secret.txt", kUnreadable}}));
   }
   for (const char* folder : {"hidden", "listed"}) fs::permissions(root_ / folder, fs::perms::owner_all);
+}
+
+TEST_F(ProgramFiles, WhatIsNoFileIsNamed) {
+  Write("train.py");
+  fs::create_symlink("/nonexistent", root_ / "weights.bin");
+  ASSERT_EQ(::mkfifo((root_ / "progress").c_str(), 0600), 0);
+  const auto collected = CollectFiles({.folder = root_, .only_data_of = {}});
+  ASSERT_TRUE(collected);
+  EXPECT_EQ(PathsOf(*collected), Paths{"train.py"});
+  EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::SkippedFile>{
+                                    {"progress", "a pipe"}, {"weights.bin", "a link to nothing"}}));
 }
 
 TEST_F(ProgramFiles, ProgramsStayExecutable) {

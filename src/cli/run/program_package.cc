@@ -15,7 +15,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr std::string_view kPyTorch = "pytorch";
+constexpr std::string_view kPyTorch = "pytorch-2.15";
 constexpr std::string_view kTensorFlow = "2.15";
 
 /// Names that come with the runtime version, or are of no use without its framework.
@@ -92,6 +92,25 @@ std::vector<PythonSource> SourcesOf(const std::vector<ProgramFile>& files, const
   return sources;
 }
 
+std::string_view FolderOf(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return path.substr(0, slash == std::string_view::npos ? 0 : slash + 1);
+}
+
+/// Whether one of the source's imports may be of that file: of a module or package of that name, in the
+/// program's folder or beside the source; a relative import, of any file beside it.
+bool MayImport(const PythonSource& source, const std::vector<std::string>& names, std::string_view path) {
+  const std::string_view folder = FolderOf(source.path);
+  const bool is_relative = source.text.find("from .") != std::string::npos;
+  if (is_relative && path.starts_with(folder)) return true;
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    const auto is_of_name = [&name](std::string_view place) {
+      return place == name + ".py" || place.starts_with(name + "/");
+    };
+    return is_of_name(path) || (path.starts_with(folder) && is_of_name(path.substr(folder.size())));
+  });
+}
+
 /// Everything but the command.
 Result<LocalProgram> Read(const CollectOptions& options, std::string name, const std::string& main) {
   LocalProgram program{
@@ -121,16 +140,15 @@ Result<LocalProgram> ReadNotebookFile(const fs::path& path) {
   Result<NotebookScript> script = ReadNotebook(json);
   if (!script) return Refuse(path.filename().string() + ": " + script.error().message);
   TY_TRY(LocalProgram program, Read({.folder = path.parent_path(), .only_data_of = {}}, path.stem(), ""));
-  const std::string name = path.stem().string() + ".py";
   std::vector<ProgramFile>& files = program.package.files;
-  if (std::ranges::find(files, name, &ProgramFile::path) != files.end())
-    return Refuse("beside " + path.filename().string() + " there is a " + name +
-                  ", which is the name of the script that is made from its cells: rename one of them");
-  files.push_back({name, script->source});
+  for (ProgramFile& file : NotebookFiles(path.filename(), json, *script)) {
+    std::erase_if(files, [&file](const ProgramFile& other) { return other.path == file.path; });
+    files.push_back(std::move(file));
+  }
   program.sources.insert(program.sources.begin(), {path.filename(), script->source});
   for (std::string& requirement : script->requirements)
     program.package.requirements.push_back(std::move(requirement));
-  program.package.command = {name};
+  program.package.command = {std::string(kNotebookProgram)};
   return program;
 }
 
@@ -197,11 +215,19 @@ std::vector<std::string> ImportedModules(std::string_view source) {
 }
 
 RuntimeGuess GuessRuntime(const std::vector<PythonSource>& sources) {
-  for (const PythonSource& source : sources) {
-    for (const std::string& name : ImportedModules(source.text)) {
+  std::vector<std::size_t> reached;
+  if (!sources.empty()) reached.push_back(0);
+  for (std::size_t at = 0; at < reached.size(); ++at) {
+    const PythonSource& source = sources[reached[at]];
+    const std::vector<std::string> names = ImportedModules(source.text);
+    for (const std::string& name : names) {
       const auto known =
           std::ranges::find(kFrameworks, name, &std::pair<std::string_view, std::string_view>::first);
       if (known != kFrameworks.end()) return {std::string(known->second), source.path + " imports " + name};
+    }
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (std::ranges::find(reached, i) == reached.end() && MayImport(source, names, sources[i].path))
+        reached.push_back(i);
     }
   }
   return {"", "the program imports neither PyTorch nor TensorFlow"};

@@ -28,7 +28,8 @@ struct PythonSource {
   std::string text;
 };
 
-/// The first import of a framework decides; the program's own file is the first of the sources.
+/// The first import of a framework decides: in the program's own file, which is the first of the sources,
+/// then in the files that it may import, and so on. Other files do not count.
 [[nodiscard]] RuntimeGuess GuessRuntime(const std::vector<PythonSource>& sources);
 
 /// A program of the user's, ready to be packaged.

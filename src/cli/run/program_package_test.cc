@@ -52,19 +52,21 @@ TEST_F(ProgramPackage, AScriptIsRunFromItsFolder) {
   EXPECT_EQ(args, Words{"--x"});
 }
 
-TEST_F(ProgramPackage, ANotebookIsAScriptOfItsName) {
+TEST_F(ProgramPackage, ANotebookIsDataOfTheProgramThatRunsIt) {
   Write("n/look.ipynb", R"({"cells": [{"cell_type": "code", "source": "!pip install scipy\nx = 1"}]})");
   Write("n/pyproject.toml", "[project]\ndependencies = ['numpy']\n");
   Words args;
   const auto program = ReadProgram("n/look.ipynb", args);
   ASSERT_TRUE(program);
   EXPECT_EQ(program->name, "look");
-  EXPECT_EQ(program->package.command, Words{"look.py"});
+  EXPECT_EQ(program->package.command, Words{"trainyard_notebook.py"});
   EXPECT_EQ(program->package.requirements, (Words{"numpy", "scipy"}));
+  Words paths;
+  for (const ProgramFile& file : program->package.files) paths.push_back(file.path);
+  EXPECT_THAT(paths, testing::UnorderedElementsAre("pyproject.toml", "trainyard_cells.py", "look.ipynb",
+                                                   "trainyard_notebook.py"));
   Write("n/look.py");
-  EXPECT_EQ(RefusalOf("n/look.ipynb"),
-            "beside look.ipynb there is a look.py, which is the name of the script that is made from its "
-            "cells: rename one of them");
+  EXPECT_EQ(RefusalOf("n/look.ipynb"), "");
 }
 
 TEST_F(ProgramPackage, APackageIsRunByItsName) {

@@ -16,25 +16,24 @@ std::tm Morning() {
 
 TEST(RerunJob, HasTheFormersInputAndAFolderOfItsOwn) {
   const Json former = Parse(R"({"jobId": "a", "labels": {"k": "v"}, "state": "FAILED", "trainingInput": {
-      "args": ["1"], "region": "r", "env": [
-        {"name": "TRAINYARD_JOB_DIR", "value": "gs://p-runs/a"}, {"name": "AIP_MODEL_DIR", "value": "gs://p-runs/a/model/"},
+      "args": ["1"], "region": "r", "jobDir": "gs://p-runs/a", "jobDirAsVariable": true, "env": [
         {"name": "LEVEL", "value": "1"}, {"name": "TOKEN", "secret": true}]},
       "trainingOutput": {"consumedMLUnits": 1}})");
   EXPECT_EQ(PrintCompact(RerunJob(
                 former,
                 {.job_id = "b", .args = {{"2"}}, .variables = {{"LEVEL", "2"}, {"TOKEN", "hunter2", true}}})),
             R"({"jobId":"b","labels":{"k":"v"},"trainingInput":{"args":["2"],"env":[)"
-            R"({"name":"TRAINYARD_JOB_DIR","value":"gs://p-runs/b"},)"
-            R"({"name":"AIP_MODEL_DIR","value":"gs://p-runs/b/model/"},{"name":"LEVEL","value":"2"},)"
-            R"({"name":"TOKEN","secret":true,"value":"hunter2"}],"region":"r"}})");
+            R"({"name":"LEVEL","value":"2"},{"name":"TOKEN","secret":true,"value":"hunter2"}],)"
+            R"("jobDir":"gs://p-runs/b","jobDirAsVariable":true,"region":"r"}})");
 }
 
 TEST(RerunJob, KeepsAFolderThatWasNamed) {
-  const Json former = Parse(R"({"jobId": "a", "trainingInput": {"jobDir": "gs://b/d/",
-      "env": [{"name": "TRAINYARD_JOB_DIR", "value": "gs://b/d"}]}})");
-  EXPECT_EQ(PrintCompact(RerunJob(former, {.job_id = "b", .args = {}, .variables = {}})),
-            R"({"jobId":"b","trainingInput":{"env":[{"name":"TRAINYARD_JOB_DIR","value":"gs://b/d"}],)"
-            R"("jobDir":"gs://b/d/"}})");
+  for (const char* input :
+       {R"({"jobDir":"gs://b/a"})", R"({"jobDir":"gs://b/d/","jobDirAsVariable":true})"}) {
+    const Json former = Parse((R"({"jobId": "a", "trainingInput": )" + std::string(input) + "}").c_str());
+    EXPECT_EQ(PrintCompact(RerunJob(former, {.job_id = "b", .args = {}, .variables = {}})),
+              R"({"jobId":"b","trainingInput":)" + std::string(input) + "}");
+  }
 }
 
 TEST(MissingSecrets, AreThoseThatNoChangeGives) {

@@ -17,6 +17,7 @@
 #include "cli/gcloud/flag_values.h"
 #include "cli/jobs/staging.h"
 #include "cli/run/follow_job.h"
+#include "cli/run/machine_choice.h"
 #include "cli/run/program_package.h"
 #include "cli/run/run_request.h"
 #include "cli/scratch_directory.h"
@@ -72,9 +73,26 @@ Result<RunRequest> ReadRequest(const CommandSession& session) {
   RunRequest request;
   request.region = session.Property("compute", "region").value_or(kRegionDefault);
   request.runtime_version = arguments.Value("--runtime-version").value_or("");
-  if (const auto job_dir = arguments.Value("--job-dir")) request.job_dir = NormalJobDir(*job_dir);
+  if (const auto job_dir = arguments.Value("--job-dir")) {
+    request.folder = NormalJobDir(*job_dir);
+    request.passes_job_dir = true;
+  }
+  request.notify = arguments.Value("--notify").value_or("");
   request.gpus = NumberOf(arguments, "--gpus");
   request.workers = NumberOf(arguments, "--workers");
+  const MachineNeeds needs{.cpus = NumberOf(arguments, "--cpus"),
+                           .memory_bytes = ParseBytes(arguments.Value("--memory").value_or("")).value_or(0),
+                           .gpus = request.gpus};
+  const bool is_usual =
+      needs.cpus == 0 && needs.memory_bytes == 0 && request.gpus == 0 && request.workers == 0;
+  if (!is_usual) {
+    TY_TRY(request.machine_type, ChooseMachine(needs));
+  }
+  if (const auto limit = ParseDuration(arguments.Value("--max-time").value_or("")))
+    request.max_time = std::to_string(limit->count()) + "s";
+  // Without authentication only the server's own account and root reach a shell: that of one's own run.
+  request.web_access =
+      arguments.Has("--enable-web-access") ? arguments.IsOn("--enable-web-access") : session.token.empty();
   TY_TRY(request.variables, ReadRunVariables(session));
   return request;
 }
@@ -82,8 +100,8 @@ Result<RunRequest> ReadRequest(const CommandSession& session) {
 /// The job's folder: --job-dir, or one of its own in the bucket of the project's runs.
 StagingLocation FolderOf(const CommandSession& session, const RunRequest& request,
                          const std::string& job_id) {
-  if (request.job_dir.empty()) return {RunsBucket(session.project.value), job_id};
-  StagingLocation folder = *FindStaging(std::nullopt, request.job_dir, job_id);
+  if (!request.passes_job_dir) return {RunsBucket(session.project.value), job_id};
+  StagingLocation folder = *FindStaging(std::nullopt, request.folder, job_id);
   folder.prefix.resize(folder.prefix.size() - std::string_view("packages").size());
   while (folder.prefix.ends_with('/')) folder.prefix.pop_back();
   return folder;
@@ -106,8 +124,7 @@ void SayWhatIsSkipped(const Console& console, const std::vector<CollectedFiles::
   if (skipped.empty()) return;
   std::string names;
   for (std::size_t i = 0; i < std::min(skipped.size(), kNamedMax); ++i)
-    names += (i == 0 ? "" : ", ") + skipped[i].path +
-             (skipped[i].is_link ? " (a link to a folder)" : " (cannot be read)");
+    names += (i == 0 ? "" : ", ") + skipped[i].path + " (" + std::string(skipped[i].why) + ")";
   if (skipped.size() > kNamedMax) names += " and " + std::to_string(skipped.size() - kNamedMax) + " more";
   console.Warn("These files next to the program are not uploaded: " + names + ".");
 }
@@ -126,9 +143,10 @@ Status CheckRunsBucketIsOwn(const CommandSession& session, const std::string& bu
   if (answer.status < kBadRequest || answer.status == kNotFound) return {};
   std::string message = ErrorText(answer);
   if (answer.status == kBadRequest)
-    message += ". Someone who may create buckets has to create it once: gcloud storage buckets create gs://" +
-               bucket + " --project " + project +
-               ". If it belongs to another project, use a bucket of your own: --job-dir gs://BUCKET/FOLDER";
+    message +=
+        ". Someone who may create buckets has to create it once: trainyard storage buckets create gs://" +
+        bucket + " --project " + project +
+        ". If it belongs to another project, use a bucket of your own: --job-dir gs://BUCKET/FOLDER";
   return std::unexpected(Error{Code::kUnknown, std::move(message), ""});
 }
 
@@ -148,7 +166,7 @@ Status Package(const CommandSession& session, const LocalProgram& program, const
   // A server that asks who its users are makes a bucket at its first use only for those who may.
   if (uris.error().code == Code::kNotFound)
     uris.error().message +=
-        " Someone who may create buckets has to create it once: gcloud storage buckets create gs://" +
+        " Someone who may create buckets has to create it once: trainyard storage buckets create gs://" +
         folder.bucket + " --project " + session.project.value;
   return std::unexpected(std::move(uris).error());
 }
@@ -200,18 +218,19 @@ ExitStatus RunProgram(const CommandSession& session) {
   const std::optional<std::string> name = arguments.Value("--name");
   const std::string job_id =
       name ? *name : RunJobId(program ? program->name : ImageName(request.image), LocalNow());
-  if (request.job_dir.empty())
+  if (!request.passes_job_dir)
     TY_RETURN_IF_ERROR(CheckRunsBucketIsOwn(session, RunsBucket(session.project.value)));
   if (program) TY_RETURN_IF_ERROR(Package(session, *program, FolderOf(session, request, job_id), request));
   const auto make = [&](const std::string& id) {
-    const StagingLocation folder = FolderOf(session, request, id);
     request.job_id = id;
-    request.folder = "gs://" + folder.bucket + (folder.prefix.empty() ? "" : "/" + folder.prefix);
+    if (!request.passes_job_dir) request.folder = "gs://" + RunsBucket(session.project.value) + "/" + id;
     return RunJob(request);
   };
   TY_TRY(const Json created, CreateNamedJob(session, job_id, name.has_value(), make));
   const std::string created_id = TextAt(created, "jobId");
-  session.console.Status("Job [" + created_id + "] submitted. Its folder: " + request.folder + "\n");
+  const StagingLocation folder = FolderOf(session, request, created_id);
+  session.console.Status("Job [" + created_id + "] submitted. Its folder: gs://" + folder.bucket +
+                         (folder.prefix.empty() ? "" : "/" + folder.prefix) + "\n");
   return FollowUnlessAsync(session, created_id);
 }
 
@@ -239,13 +258,22 @@ ExitStatus RerunFormerJob(const CommandSession& session) {
   return FollowUnlessAsync(session, created_id);
 }
 
+Status CheckMaxTime(std::string_view text) {
+  if (ParseDuration(text)) return {};
+  return std::unexpected(
+      InvalidArgument("", "'" + std::string(text) + "' is not a time, such as 90s, 30m, 12h or 7d"));
+}
+
 constexpr FlagSpec kAsyncFlag{"--async", "", "Return after submitting the job, without showing its log."};
 constexpr FlagSpec kEnvFlag =
     Repeated({"--env", "NAME=VALUE", "Environment variable for the program. Can be repeated."});
 constexpr FlagSpec kNameFlag{"--name", "JOB", "Name of the job. Default: the program's name and the time."};
 constexpr auto kRunFlags = WithCommonFlags(
     {kAsyncFlag,
-     kDataDirFlag,
+     {"--cpus", "COUNT", "CPUs that each replica needs. The machine type is chosen by it.",
+      CheckPositiveInteger},
+     {"--enable-web-access", "",
+      "Allow interactive shells in the replicas. Default: on, if the server requires no login."},
      kEnvFlag,
      {"--gpus", "COUNT", "GPUs of each replica: 1, 2, 4 or 8.", CheckGpuCount},
      {"--image", "IMAGE", "Container image to run; the words after -- are its arguments."},
@@ -253,7 +281,15 @@ constexpr auto kRunFlags = WithCommonFlags(
       "gs:// path for the job's output, passed to the program as --job-dir. Default: a new folder for each "
       "job, whose path is in TRAINYARD_JOB_DIR.",
       CheckJobDir},
+     {"--max-time", "TIME", "Cancel the job when it has run this long: 90s, 30m, 12h, 7d.", CheckMaxTime},
+     {"--memory", "SIZE",
+      "Memory that each replica needs: 16G. The machine type is chosen by it; a server with --capacity "
+      "strict "
+      "limits the replica to that of the type.",
+      CheckBytes},
      kNameFlag,
+     {"--notify", "NAME",
+      "Destination, set up by the server's operator, that is told when the job ends or waits long."},
      {"--runtime-version", "VERSION",
       "Runtime version that the program needs. Default: chosen by the program's imports."},
      Repeated({"--secret", "NAME",
@@ -265,7 +301,7 @@ constexpr auto kRunFlags = WithCommonFlags(
       CheckWorkerCount}});
 
 constexpr auto kRerunFlags = WithCommonFlags(
-    {kAsyncFlag, kDataDirFlag, kEnvFlag, kNameFlag,
+    {kAsyncFlag, kEnvFlag, kNameFlag,
      Repeated({"--secret", "NAME",
                "Additional secret. The secrets of the original job are read again automatically."})});
 

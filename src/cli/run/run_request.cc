@@ -8,32 +8,20 @@
 #include "base/wire/runs_bucket.h"
 #include "cli/gcloud/arguments.h"
 #include "cli/gcloud/flag_values.h"
+#include "cli/run/machine_choice.h"
 #include "cli/run/wheel.h"
+#include "rules/notices/destination.h"
 
 namespace trainyard::cli {
 namespace {
 
-/// Machines of a job that asks for more than the default tier has. GPUs of this type come by 1, 2, 4 and 8;
-/// what the server has instead is its business.
-constexpr const char* kMachineType = "n1-standard-4";
-constexpr const char* kGpuMachineType = "n1-standard-8";
-constexpr const char* kGpuType = "NVIDIA_TESLA_V100";
 constexpr std::size_t kNameLettersMax = 60;
 
 void SetMachine(Json& input, const std::string& role, const RunRequest& request) {
-  SetMember(input, role + "Type", JsonString(request.gpus > 0 ? kGpuMachineType : kMachineType));
+  SetMember(input, role + "Type", JsonString(request.machine_type));
   if (request.gpus == 0) return;
-  SetMember(input, role + "Config.acceleratorConfig.type", JsonString(kGpuType));
+  SetMember(input, role + "Config.acceleratorConfig.type", JsonString(std::string(kRunGpuType)));
   SetMember(input, role + "Config.acceleratorConfig.count", JsonString(std::to_string(request.gpus)));
-}
-
-/// The names of Vertex AI for the places of a job's folder, and the folder itself.
-std::vector<RunVariable> FolderVariables(const std::string& folder) {
-  if (folder.empty()) return {};
-  return {{"TRAINYARD_JOB_DIR", folder},
-          {"AIP_MODEL_DIR", folder + "/model/"},
-          {"AIP_CHECKPOINT_DIR", folder + "/checkpoints/"},
-          {"AIP_TENSORBOARD_LOG_DIR", folder + "/logs/"}};
 }
 
 const RunVariable* Find(const std::vector<RunVariable>& variables, const std::string& name) {
@@ -41,27 +29,10 @@ const RunVariable* Find(const std::vector<RunVariable>& variables, const std::st
   return found == variables.end() ? nullptr : &*found;
 }
 
-std::string ValueOf(const Json& variables, std::string_view name) {
-  for (const Json& variable : variables.children)
-    if (TextAt(variable, "name") == name) return TextAt(variable, "value");
-  return {};
-}
-
-Json Variables(const Json& former, const std::string& former_id, const RerunChanges& changes) {
-  const std::string former_folder = ValueOf(former, "TRAINYARD_JOB_DIR");
-  const bool is_own = former_folder.ends_with("/" + former_id);
-  const std::string folder =
-      is_own ? former_folder.substr(0, former_folder.size() - former_id.size()) + changes.job_id
-             : former_folder;
+Json Variables(const Json& former, const RerunChanges& changes) {
   Json variables = JsonArray({});
-  for (const Json& variable : former.children) {
-    if (Find(changes.variables, TextAt(variable, "name")) != nullptr) continue;
-    Json kept = variable;
-    const std::string value = TextAt(variable, "value");
-    if (is_own && (value == former_folder || value.starts_with(former_folder + "/")))
-      SetMember(kept, "value", JsonString(folder + value.substr(former_folder.size())));
-    variables.children.push_back(std::move(kept));
-  }
+  for (const Json& variable : former.children)
+    if (Find(changes.variables, TextAt(variable, "name")) == nullptr) variables.children.push_back(variable);
   for (const RunVariable& variable : changes.variables) variables.children.push_back(VariableJson(variable));
   return variables;
 }
@@ -92,15 +63,18 @@ Json RunJob(const RunRequest& request) {
   Json input = JsonObject({{"region", JsonString(request.region)}});
   if (request.image.empty()) {
     SetMember(input, "packageUris", JsonArray({request.package_uri}));
-    SetMember(input, "pythonModule", JsonString(std::string(kProgramModule)));
+    SetMember(input, "pythonModule", JsonString(std::string(wire::kProgramModule)));
   } else {
     SetMember(input, "masterConfig.imageUri", JsonString(request.image));
   }
   if (!request.runtime_version.empty())
     SetMember(input, "runtimeVersion", JsonString(request.runtime_version));
   if (!request.args.empty()) SetMember(input, "args", JsonArray(request.args));
-  if (!request.job_dir.empty()) SetMember(input, "jobDir", JsonString(request.job_dir));
-  if (request.gpus > 0 || request.workers > 0) {
+  SetMember(input, "jobDir", JsonString(request.folder));
+  if (!request.passes_job_dir) SetMember(input, "jobDirAsVariable", JsonBool(true));
+  if (request.web_access) SetMember(input, "enableWebAccess", JsonBool(true));
+  if (!request.max_time.empty()) SetMember(input, "scheduling.maxRunningTime", JsonString(request.max_time));
+  if (!request.machine_type.empty()) {
     SetMember(input, "scaleTier", JsonString("CUSTOM"));
     SetMachine(input, "master", request);
     if (request.workers > 0) {
@@ -109,14 +83,12 @@ Json RunJob(const RunRequest& request) {
     }
   }
   Json variables = JsonArray({});
-  for (const RunVariable& variable : FolderVariables(request.folder)) {
-    const bool is_given =
-        std::ranges::find(request.variables, variable.name, &RunVariable::name) != request.variables.end();
-    if (!is_given) variables.children.push_back(VariableJson(variable));
-  }
   for (const RunVariable& variable : request.variables) variables.children.push_back(VariableJson(variable));
   if (!variables.children.empty()) SetMember(input, "env", std::move(variables));
-  return JsonObject({{"jobId", JsonString(request.job_id)}, {"trainingInput", std::move(input)}});
+  Json job = JsonObject({{"jobId", JsonString(request.job_id)}, {"trainingInput", std::move(input)}});
+  if (!request.notify.empty())
+    SetMember(job, "labels." + std::string(notices::kLabel), JsonString(request.notify));
+  return job;
 }
 
 std::string RunJobId(std::string_view program, const std::tm& local_time) {
@@ -153,9 +125,15 @@ Json RerunJob(const Json& former, const RerunChanges& changes) {
     SetMember(job, of_image ? "trainingInput.masterConfig.containerArgs" : "trainingInput.args",
               JsonArray(*changes.args));
   }
+  const std::string folder = TextAt(former, "trainingInput.jobDir");
+  const std::string former_id = TextAt(former, "jobId");
+  const bool is_runs = TextAt(former, "trainingInput.jobDirAsVariable") == "true";
+  if (is_runs && folder.ends_with("/" + former_id))
+    SetMember(job, "trainingInput.jobDir",
+              JsonString(folder.substr(0, folder.size() - former_id.size()) + changes.job_id));
   const Json none = JsonArray({});
   const Json* variables = FindMember(former, "trainingInput.env");
-  Json wanted = Variables(variables != nullptr ? *variables : none, TextAt(former, "jobId"), changes);
+  Json wanted = Variables(variables != nullptr ? *variables : none, changes);
   if (!wanted.children.empty()) SetMember(job, "trainingInput.env", std::move(wanted));
   return job;
 }

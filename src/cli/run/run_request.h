@@ -25,8 +25,12 @@ struct RunRequest {
   std::string package_uri;      ///< empty: an image
   std::string image;            ///< empty: a package
   std::string runtime_version;  ///< empty: the server's default
-  std::string job_dir;          ///< gs://...; empty: the program gets no --job-dir
-  std::string folder;           ///< gs://..., where the program may write: its variables say so
+  std::string folder;           ///< gs://...: the job-dir
+  bool passes_job_dir = false;  ///< as --job-dir; otherwise the program finds it in TRAINYARD_JOB_DIR
+  std::string machine_type;  ///< of each replica; empty: the default tier's, unless there are GPUs or workers
+  std::string max_time;      ///< "3600s"; empty: the server's
+  std::string notify;        ///< a destination of notices (docs/notifications.md); empty: none
+  bool web_access = false;
   int gpus = 0;
   int workers = 0;
   std::vector<std::string> args;

@@ -5,28 +5,34 @@
 namespace trainyard::cli {
 namespace {
 
-TEST(RunJob, HasTheFoldersVariablesAndNoJobDir) {
-  EXPECT_EQ(PrintCompact(RunJob({.job_id = "train_1",
-                                 .region = "us-central1",
-                                 .package_uri = "gs://p-runs/a.whl",
-                                 .folder = "gs://p-runs/train_1",
-                                 .args = {"--epochs", "3"},
-                                 .variables = {{"LEVEL", "2"}, {"TOKEN", "hunter2", true}}})),
-            R"({"jobId":"train_1","trainingInput":{"args":["--epochs","3"],"env":[)"
-            R"({"name":"TRAINYARD_JOB_DIR","value":"gs://p-runs/train_1"},)"
-            R"({"name":"AIP_MODEL_DIR","value":"gs://p-runs/train_1/model/"},)"
-            R"({"name":"AIP_CHECKPOINT_DIR","value":"gs://p-runs/train_1/checkpoints/"},)"
-            R"({"name":"AIP_TENSORBOARD_LOG_DIR","value":"gs://p-runs/train_1/logs/"},)"
-            R"({"name":"LEVEL","value":"2"},{"name":"TOKEN","secret":true,"value":"hunter2"}],)"
-            R"("packageUris":["gs://p-runs/a.whl"],"pythonModule":"trainyard_program",)"
-            R"("region":"us-central1"}})");
+TEST(RunJob, FindsItsJobDirInAVariable) {
+  EXPECT_EQ(
+      PrintCompact(RunJob({.job_id = "train_1",
+                           .region = "us-central1",
+                           .package_uri = "gs://p-runs/a.whl",
+                           .folder = "gs://p-runs/train_1",
+                           .args = {"--epochs", "3"},
+                           .variables = {{"LEVEL", "2"}, {"TOKEN", "hunter2", true}}})),
+      R"({"jobId":"train_1","trainingInput":{"args":["--epochs","3"],"env":[)"
+      R"({"name":"LEVEL","value":"2"},{"name":"TOKEN","secret":true,"value":"hunter2"}],)"
+      R"("jobDir":"gs://p-runs/train_1","jobDirAsVariable":true,"packageUris":["gs://p-runs/a.whl"],"pythonModule":"trainyard_program",)"
+      R"("region":"us-central1"}})");
+}
+
+TEST(RunJob, NamesADestinationOfNoticesByALabel) {
+  EXPECT_EQ(PrintCompact(
+                RunJob({.job_id = "j", .region = "r", .image = "i", .folder = "gs://b/d", .notify = "ops"})),
+            R"({"jobId":"j","labels":{"trainyard-notify":"ops"},"trainingInput":{"jobDir":"gs://b/d",)"
+            R"("jobDirAsVariable":true,"masterConfig":{"imageUri":"i"},"region":"r"}})");
 }
 
 TEST(RunJob, OfAnImageOnGpusHasWorkersAlike) {
   EXPECT_EQ(PrintCompact(RunJob({.job_id = "j",
                                  .region = "r",
                                  .image = "python:3.11",
-                                 .job_dir = "gs://b/d",
+                                 .folder = "gs://b/d",
+                                 .passes_job_dir = true,
+                                 .machine_type = "n1-standard-8",
                                  .gpus = 2,
                                  .workers = 1,
                                  .args = {"python"},
@@ -38,10 +44,21 @@ TEST(RunJob, OfAnImageOnGpusHasWorkersAlike) {
             R"("workerCount":"1","workerType":"n1-standard-8"}})");
 }
 
-TEST(RunJob, TheUsersOwnVariableWins) {
-  const Json job = RunJob({.job_id = "j", .folder = "gs://b/j", .variables = {{"AIP_MODEL_DIR", "/tmp"}}});
-  const std::string text = PrintCompact(job);
-  EXPECT_EQ(text.find("gs://b/j/model/"), std::string::npos) << text;
+TEST(RunJob, HasTheMachineTheTimeLimitAndTheShellThatWereChosen) {
+  EXPECT_EQ(
+      PrintCompact(RunJob({.job_id = "j",
+                           .region = "r",
+                           .image = "i",
+                           .folder = "gs://b/d",
+                           .passes_job_dir = true,
+                           .machine_type = "n1-highmem-4",
+                           .max_time = "3600s",
+                           .web_access = true,
+                           .args = {},
+                           .variables = {}})),
+      R"({"jobId":"j","trainingInput":{"enableWebAccess":true,"jobDir":"gs://b/d","masterConfig":{"imageUri":"i"},)"
+      R"("masterType":"n1-highmem-4","region":"r","scaleTier":"CUSTOM",)"
+      R"("scheduling":{"maxRunningTime":"3600s"}}})");
 }
 
 TEST(RunJobId, IsTheProgramAndTheTime) {

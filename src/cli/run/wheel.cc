@@ -10,38 +10,14 @@
 #include "base/check.h"
 #include "base/packing/archive_writer.h"
 #include "base/text/base64.h"
+#include "base/wire/runs_bucket.h"
 #include "cli/gcloud/json_value.h"
+#include "cli/program_main_files.h"
 
 namespace trainyard::cli {
 namespace {
 
 constexpr std::string_view kInfo = "trainyard_program-0.dist-info/";
-
-/// It becomes the program, instead of running it: sys.argv, __main__, spawned processes and tracebacks are
-/// those of `python train.py`.
-constexpr std::string_view kMain =
-    R"("""Puts the program's files into the working directory and becomes the program."""
-
-import json
-import os
-import shutil
-import sys
-
-here = os.path.dirname(os.path.abspath(__file__))
-files = os.path.join(here, "files")
-for folder, _, names in os.walk(files):
-    target = os.path.join(os.getcwd(), os.path.relpath(folder, files))
-    os.makedirs(target, exist_ok=True)
-    for name in names:
-        source, copy = os.path.join(folder, name), os.path.join(target, name)
-        shutil.copyfile(source, copy)
-        if os.stat(source).st_mode & 0o100:
-            mode = os.stat(copy).st_mode
-            os.chmod(copy, mode | (mode & 0o444) >> 2)
-with open(os.path.join(here, "command.json")) as file:
-    command = json.load(file)
-os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
-)";
 
 /// All files have the first time that a zip archive can have.
 void Pack(const ProgramFile& file, packing::ArchiveWriter& zip, std::string& archive) {
@@ -76,10 +52,10 @@ std::string Metadata(const PackagedProgram& program) {
 }  // namespace
 
 std::string MakeWheel(const PackagedProgram& program) {
-  const std::string package = std::string(kProgramModule) + "/";
+  const std::string package = std::string(wire::kProgramModule) + "/";
   std::vector<ProgramFile> files = {
       {package + "__init__.py", ""},
-      {package + "__main__.py", std::string(kMain)},
+      {package + "__main__.py", std::string(program_main::Files()[0].bytes)},
       {package + "command.json", PrintCompact(JsonArray(program.command)) + "\n"}};
   for (const ProgramFile& file : program.files)
     files.push_back({package + "files/" + file.path, file.bytes, file.executable});

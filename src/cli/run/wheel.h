@@ -6,8 +6,6 @@
 
 namespace trainyard::cli {
 
-/// The module that a packaged program is run as.
-inline constexpr std::string_view kProgramModule = "trainyard_program";
 /// Name of the built file, as wheels are named.
 inline constexpr std::string_view kWheelName = "trainyard_program-0-py3-none-any.whl";
 
@@ -24,9 +22,9 @@ struct PackagedProgram {
   std::vector<std::string> requirements;
 };
 
-/// A wheel whose module kProgramModule puts the files into the working directory and becomes `python COMMAND
-/// ARGS`: the program sees its files, its modules and its own name as where it was written. The same program
-/// gives the same bytes, so that the server installs it once. Pure: any thread. Source: the binary
+/// A wheel whose module wire::kProgramModule puts the files into the working directory and becomes `python
+/// COMMAND ARGS`: the program sees its files, its modules and its own name as where it was written. The same
+/// program gives the same bytes, so that the server installs it once. Pure: any thread. Source: the binary
 /// distribution format (PEP 427), docs/adr/0035.
 [[nodiscard]] std::string MakeWheel(const PackagedProgram& program);
 

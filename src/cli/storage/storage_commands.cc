@@ -129,6 +129,15 @@ Status PrintListing(const CommandSession& session, const std::string& url) {
   return {};
 }
 
+/// Returns "vision-runs" for "gs://vision-runs" and "gs://vision-runs/"; empty if the URL names no bucket.
+std::string BucketName(std::string_view url) {
+  constexpr std::string_view kScheme = "gs://";
+  if (!url.starts_with(kScheme)) return {};
+  url.remove_prefix(kScheme.size());
+  if (url.ends_with('/')) url.remove_suffix(1);
+  return url.contains('/') ? std::string() : std::string(url);
+}
+
 /// On a terminal, control characters are made visible; pipes and files get the bytes unchanged.
 Status PrintObject(const CommandSession& session, const wire::ObjectUri& object) {
   if (!Console::OutIsTerminal()) return DownloadObject(session, object, STDOUT_FILENO);
@@ -142,7 +151,18 @@ constexpr auto kLsFlags = WithCommonFlags(
     {{"--long", "", "Also print sizes and times. -l is the same."},
      {"--recursive", "", "Also list all objects in subdirectories. -r and -R are the same."}});
 
+constexpr auto kBucketFlags =
+    WithCommonFlags({{"--location", "LOCATION",
+                      "Location to record for the bucket. Its files are on the server's machine."}});
+
 const Command kCommands[] = {
+    {.spec = {.path = "storage buckets create",
+              .summary = "Create buckets in the project.",
+              .positional = "URL",
+              .repeats = true,
+              .flags = kBucketFlags,
+              .examples = "storage buckets create gs://vision-runs --project vision"},
+     .run = CreateBuckets},
     {.spec = {.path = "storage cat",
               .summary = "Print objects.",
               .positional = "URL",
@@ -179,6 +199,23 @@ const Command kCommands[] = {
 }  // namespace
 
 VisiblePipe::~VisiblePipe() { write_end_.Reset(); }
+
+ExitStatus CreateBuckets(const CommandSession& session) {
+  for (const std::string& url : session.arguments.positionals) {
+    const std::string name = BucketName(url);
+    if (name.empty())
+      return std::unexpected(UsageError("URL", "Must be gs:// and the name of a bucket; received: " + url));
+    Json body = JsonObject({{"name", JsonString(name)}});
+    if (const auto location = session.arguments.Value("--location"))
+      SetMember(body, "location", JsonString(*location));
+    TY_TRY(const Json made, CallJson(session.client, {.method = ApiRequest::Method::kPost,
+                                                      .path = "/storage/v1/b",
+                                                      .query = {{"project", session.project.value}},
+                                                      .body = PrintCompact(body)}));
+    session.console.Status("Created gs://" + name + "/ in project " + session.project.value + ".\n");
+  }
+  return 0;
+}
 
 ExitStatus ListStorage(const CommandSession& session) {
   if (session.arguments.positionals.empty()) {

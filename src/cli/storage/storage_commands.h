@@ -7,8 +7,8 @@
 #include "base/wire/resource_name.h"
 #include "cli/command_session.h"
 
-/// `storage cp|ls|cat|rm`: files and gs:// objects, named as in gsutil and gcloud storage. Errors: the
-/// server's refusals, and those of the local file system.
+/// `storage buckets create` and `storage cp|ls|cat|rm`: files and gs:// objects, named as in gsutil and
+/// gcloud storage. Errors: the server's refusals, and those of the local file system.
 namespace trainyard::cli {
 
 [[nodiscard]] ExitStatus CopyFiles(const CommandSession& session);
@@ -16,6 +16,7 @@ namespace trainyard::cli {
 [[nodiscard]] Status DownloadBelow(const CommandSession& session, const wire::ObjectUri& object,
                                    const std::string& relative, const std::filesystem::path& folder);
 
+[[nodiscard]] ExitStatus CreateBuckets(const CommandSession& session);
 [[nodiscard]] ExitStatus ListStorage(const CommandSession& session);
 [[nodiscard]] ExitStatus PrintObjects(const CommandSession& session);
 [[nodiscard]] ExitStatus RemoveObjects(const CommandSession& session);

@@ -39,9 +39,8 @@ JobPlace PlaceOf(const JobRecord& job) {
 std::string NoteOf(const JobPlace& place, const std::string& job_dir, const std::string& refused,
                    const KeptJobs::CurveState& seen) {
   if (job_dir.empty())
-    return "The job has no job-dir, so its program's event files are not found: give it --job-dir "
-           "gs://BUCKET/FOLDER "
-           "and write them below that folder.";
+    return "The job has no job-dir, so the server does not know where its program writes event files. Submit "
+           "it with a jobDir, or start the program with trainyard run, which gives each job a folder.";
   if (!refused.empty())
     return "The job's account " + refused + " may not read the job-dir " + job_dir +
            ": give it roles/storage.objectViewer on the bucket.";

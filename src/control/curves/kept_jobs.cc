@@ -10,7 +10,7 @@
 #include "base/async/on_pool.h"
 #include "base/async/turns.h"
 #include "base/wire/time.h"
-#include "rules/measurement/summaries.h"
+#include "rules/measurement/metric_files.h"
 
 namespace trainyard::curves {
 
@@ -109,7 +109,8 @@ boost::asio::awaitable<Status> KeptJobs::Ask(JobPlace place, ReportedCurves repo
 }
 
 void KeptJobs::NoteListed(Job& job, const JobPlace& place, const storage::v1::Object& object) const {
-  if (!measurement::IsEventFile(object.name())) return;
+  const std::string_view path = std::string_view(object.name()).substr(place.folder.object.size());
+  if (measurement::KindOfMetricFile(path) == measurement::MetricFile::kNone) return;
   if (wire::FromProto(object.updated()) < place.created - kFileTimeSlack) {
     ++job.older;
     return;
@@ -126,7 +127,7 @@ void KeptJobs::NoteListed(Job& job, const JobPlace& place, const storage::v1::Ob
 boost::asio::awaitable<void> KeptJobs::List(JobPtr job, const JobPlace& place, TimePoint deadline) {
   storage::NameQuery query;
   query.prefix = place.folder.object;
-  query.match_glob = "**.tfevents.*";
+  query.match_glob = measurement::kMetricFilesGlob;
   query.results_max = kPageObjects;
   query.page_token = job->list_token;
   if (query.page_token.empty()) job->older = 0;

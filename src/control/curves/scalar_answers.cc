@@ -13,6 +13,7 @@
 #include "base/text/percent.h"
 #include "base/wire/time.h"
 #include "base/wire/utf8.h"
+#include "rules/measurement/histogram.h"
 
 namespace trainyard::curves {
 namespace {
@@ -68,6 +69,10 @@ std::string UriOf(const wire::JobName& job, const SeriesName& name, std::int64_t
          "&step=" + std::to_string(step);
 }
 
+bool IsHistogram(const SummaryValue& value) {
+  return value.kind == SummaryValue::Kind::kHistogram || value.kind == SummaryValue::Kind::kHistogramTensor;
+}
+
 v1::SummaryList::Item ItemOf(const wire::JobName& job, const SeriesName& name, const SummaryValue& value) {
   v1::SummaryList::Item item;
   item.set_trial_id(name.trial_id);
@@ -76,6 +81,7 @@ v1::SummaryList::Item ItemOf(const wire::JobName& job, const SeriesName& name, c
   item.set_step(static_cast<double>(value.step));
   *item.mutable_time() = TimeOf(value.time_s);
   item.set_image(value.kind == SummaryValue::Kind::kImage);
+  item.set_histogram(IsHistogram(value));
   item.set_uri(UriOf(job, name, value.step));
   if (item.image()) {
     item.set_width(value.width);
@@ -121,6 +127,13 @@ constexpr std::array kSignatures{
     Signature{"GIF87a"sv, "image/gif"},
     Signature{"GIF89a"sv, "image/gif"},
 };
+
+Result<SummaryBytes> BinsAsJson(std::string_view message, SummaryValue::Kind kind) {
+  const auto bins = kind == SummaryValue::Kind::kHistogram ? measurement::BinsOfProto(message)
+                                                           : measurement::BinsOfTensor(message);
+  if (!bins) return std::unexpected(FailedPrecondition("This is not a histogram, so it is not shown."));
+  return SummaryBytes{.content_type = "application/json", .bytes = measurement::PrintBins(*bins)};
+}
 
 }  // namespace
 
@@ -210,6 +223,7 @@ Result<SummaryBytes> ReadSummary(const storage::ReadableObject& object,
     summary.bytes = wire::ReplaceMalformed(summary.bytes);
     return summary;
   }
+  if (IsHistogram(value)) return BinsAsJson(summary.bytes, value.kind);
   summary.content_type = ImageType(summary.bytes);
   if (summary.content_type.empty())
     return std::unexpected(

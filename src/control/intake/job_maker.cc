@@ -5,6 +5,7 @@
 
 #include "base/async/on_pool.h"
 #include "base/wire/resource_name.h"
+#include "control/intake/account_rights.h"
 #include "control/intake/image_choice.h"
 #include "control/run/manifest.h"
 #include "rules/cluster/machine_type.h"
@@ -18,27 +19,54 @@
 
 namespace trainyard::control {
 
+namespace {
+
+bool HasGpus(const placement::DevicePool& devices) {
+  return std::ranges::any_of(devices.devices(), [](const placement::Device& device) {
+    return device.kind == placement::Device::Kind::kGpu;
+  });
+}
+
+}  // namespace
+
 JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
                    Policy policy)
     : buckets_(buckets),
       catalogue_(catalogue),
       clock_(clock),
       policy_(std::move(policy)),
-      job_dirs_(buckets, policy_.bucket_owners),
+      job_dirs_({.buckets = buckets,
+                 .owners = policy_.bucket_owners,
+                 .accounts = policy_.accounts,
+                 .number_of = policy_.number_of}),
       kept_look_ups_(std::make_shared<KeptLookUps>(clock)) {
   policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
   for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
-  const bool waits =
-      policy_.capacity.mode != placement::Capacity::Mode::kStrict || policy_.engine_of != nullptr;
+  LookAtDevices();
   UseContainers(std::move(policy_.containers));
   context_.tuning = true;
   context_.mapped_images = policy_.mapped_images;
   context_.runtime_default = policy_.runtime_default;
+  const auto& versions = catalogue_.versions();
+  for (const environment::RuntimeVersion& version : versions) {
+    const bool is_variant = std::ranges::find(versions, version.version,
+                                              &environment::RuntimeVersion::gpu_variant) != versions.end();
+    context_.runtimes.push_back({.version = version.version,
+                                 .python_versions = catalogue_.PythonsOf(version),
+                                 .is_variant = is_variant});
+  }
+}
+
+void JobMaker::LookAtDevices() {
+  const bool waits =
+      policy_.capacity.mode != placement::Capacity::Mode::kStrict || policy_.engine_of != nullptr;
   context_.gpus = waits || policy_.devices.Serves(placement::Device::Kind::kGpu);
   context_.tpus = waits || policy_.devices.Serves(placement::Device::Kind::kTpu);
-  for (const environment::RuntimeVersion& version : catalogue_.versions()) {
-    context_.runtimes.push_back({.version = version.version, .python_versions = version.pythons});
-  }
+}
+
+void JobMaker::AddDevice(placement::Device device) {
+  policy_.devices.Add(std::move(device));
+  LookAtDevices();
 }
 
 void JobMaker::UseContainers(Containers containers) {
@@ -91,6 +119,7 @@ boost::asio::awaitable<Status> JobMaker::LookUp(std::string project, const ml::v
     TY_CO_RETURN_IF_ERROR(way.found(std::unexpected(runtime.error())));
     runtime = environment::Resolution{};
   }
+  TY_CO_RETURN_IF_ERROR(way.found(notices::CheckLabel(policy_.destinations, project, job)));
   v1::JobRecord& record = made.record;
   record = RecordOf(std::move(project), job, start, *runtime);
   record.set_creator(creator.principal);
@@ -109,6 +138,7 @@ boost::asio::awaitable<Status> JobMaker::LookUp(std::string project, const ml::v
     if (may) TY_CO_RETURN_IF_ERROR(way.found(co_await LookUpImages(*way.registries, record)));
   }
   TY_CO_RETURN_IF_ERROR(way.found(co_await job_dirs_.Ensure(record, creator, way.absent)));
+  co_await job_dirs_.WarnOfUploaded(record);
   if (job.training_input().has_hyperparameters()) jobs::MakeTuning(record);
   co_return Status{};
 }
@@ -121,7 +151,7 @@ v1::JobRecord JobMaker::RecordOf(std::string project, const ml::v1::Job& job, co
     UseAlgorithm(*start.algorithm, record);
   else if (!runtime.note.empty())
     record.add_notes(runtime.note);
-  if (HasGpus() && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
+  if (HasGpus(policy_.devices) && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
       !catalogue_.RunsOnGpus(runtime.version))
     record.add_notes("runtime version " + runtime.version +
                      " has no CUDA libraries that can be installed: TensorFlow will use the CPU of replicas "
@@ -154,14 +184,6 @@ std::string JobMaker::RuntimeFor(const v1::JobRecord& job, const engine::Grant& 
   std::string variant = catalogue_.ForGpus(now, policy_.pythons).version;
   return variant == now.version ? std::string() : variant;
 }
-
-bool JobMaker::HasGpus() const {
-  return std::ranges::any_of(policy_.devices.devices(), [](const placement::Device& device) {
-    return device.kind == placement::Device::Kind::kGpu;
-  });
-}
-
-Status JobMaker::CheckLabels(const ml::v1::Job& job) const { return jobs::ValidateLabels(job); }
 
 /// A job that names no runtime version gets the server's default: Google's service refused it since 2020, but
 /// the commands of its documentation name none. If the master runs a container, all replicas do, and no
@@ -205,7 +227,9 @@ boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& reco
                      " is kept and shown, but gives no rights on this server.");
   record.set_service_account_id(policy_.accounts.IdOf(iam::ServiceAccountPrincipal(account)));
   iam::Resource resource = iam::Resource::ServiceAccount("-", account);
-  co_return co_await creator.Require("iam.serviceAccounts.actAs", std::move(resource), "service_account");
+  TY_CO_RETURN_IF_ERROR(
+      co_await creator.Require("iam.serviceAccounts.actAs", std::move(resource), "service_account"));
+  co_return creator.require ? CheckAccountExists(policy_.accounts, account) : Status();
 }
 
 /// The permission needed for an image: one on this machine is a file of the server's, or was built in its
@@ -243,6 +267,9 @@ boost::asio::awaitable<Status> JobMaker::LookUpPackage(v1::JobRecord& record, st
   TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
   iam::Resource bucket = iam::Resource::Bucket(name.bucket);
   TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
+  const std::string& account = record.job().training_input().service_account();
+  if (creator.require && !account.empty())
+    TY_CO_RETURN_IF_ERROR(CheckAccountReads(policy_.accounts, account, uri, name.bucket));
   auto object = co_await storage::Sha256Of(buckets_, name.bucket, name.object);
   if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
   if (!object) {

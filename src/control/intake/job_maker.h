@@ -19,6 +19,7 @@
 #include "programs/environment/catalogue.h"
 #include "rules/cluster/project_number.h"
 #include "rules/jobs/prepare.h"
+#include "rules/notices/destination.h"
 #include "rules/placement/plan.h"
 #include "rules/validation/validate.h"
 #include "stores/storage/buckets.h"
@@ -41,12 +42,10 @@ class JobMaker {
   struct Policy {
     std::string runtime_default;  ///< for a job that names neither runtime version nor image
     environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
-    std::vector<ImageRuntime> images{};  ///< the operator's
-    std::vector<std::string>
-        mapped_images{};  ///< patterns (jobs::MatchesImage) of images that are replaced by others
-    environment::AvailablePythons pythons;  ///< what this machine has, as last seen
-    /// Looks at what it has now; blocks. Called if a job would not get the version that it names. Null:
-    /// nothing changes.
+    std::vector<ImageRuntime> images{};        ///< the operator's
+    std::vector<std::string> mapped_images{};  ///< patterns (jobs::MatchesImage) of replaced images
+    environment::AvailablePythons pythons;     ///< what this machine has, as last seen
+    /// Looks at what it has now; blocks. Called if a job would not get its version. Null: nothing changes.
     std::function<environment::AvailablePythons()> look_at_pythons{};
     placement::Capacity capacity;
     placement::DevicePool devices;  ///< all devices of the machine
@@ -59,6 +58,7 @@ class JobMaker {
     BucketOwners bucket_owners{};
     cluster::NumberOf number_of = cluster::HashedNumber;
     Accounts accounts{};
+    std::vector<notices::Destination> destinations{};  ///< of notices: a job's label may name them
   };
 
   /// All outlive it, `policy.registries` too.
@@ -89,6 +89,12 @@ class JobMaker {
   };
   boost::asio::awaitable<Checked> Check(std::string project, ml::v1::Job job, Creator creator);
 
+  /// To call once a job that Make made is stored (JobDirs::Confirm).
+  boost::asio::awaitable<Status> ConfirmBuckets(const ml::v1::TrainingInput& input) {
+    return job_dirs_.Confirm(input);
+  }
+  [[nodiscard]] const std::vector<notices::Destination>& Destinations() const { return policy_.destinations; }
+
   /// The interpreters that this machine has now.
   boost::asio::awaitable<environment::AvailablePythons> LookAtPythons();
 
@@ -96,8 +102,8 @@ class JobMaker {
   /// if there is one that can be built. Empty: keep the present one. Pure.
   [[nodiscard]] std::string RuntimeFor(const v1::JobRecord& job, const engine::Grant& grant) const;
 
-  /// Checks only the rules for labels: what jobs.patch may change.
-  [[nodiscard]] Status CheckLabels(const ml::v1::Job& job) const;
+  /// The machine has another accelerator.
+  void AddDevice(placement::Device device);
 
  private:
   boost::asio::awaitable<Result<environment::Resolution>> ResolveRuntime(const ml::v1::TrainingInput& input,
@@ -105,8 +111,8 @@ class JobMaker {
   [[nodiscard]] Result<environment::Resolution> ChooseFor(const ml::v1::TrainingInput& input) const;
   boost::asio::awaitable<void> LookForContainers();
   void UseContainers(Containers containers);
+  void LookAtDevices();
   [[nodiscard]] Status CheckFits(const v1::JobRecord& record, const placement::Gang& gang) const;
-  [[nodiscard]] bool HasGpus() const;
   struct Start {
     const algorithms::v1::Algorithm* algorithm = nullptr;  ///< null: it runs the user's program
     jobs::RoleImages containers;

@@ -52,9 +52,40 @@ TEST_F(JobMakerTest, TheJobDirsBucketIsMadeAndTheJobsLogSaysSo) {
   const Result<v1::JobRecord> mistyped = Make(job);
   ASSERT_TRUE(mistyped);
   EXPECT_THAT(mistyped->remarks(), ElementsAre());
-  EXPECT_THAT(mistyped->notes(),
+  EXPECT_THAT(mistyped->warnings(),
               ElementsAre("The bucket gs://modles of the job's jobDir did not exist and was "
                           "made; did you mean gs://models?"));
+}
+
+TEST_F(JobMakerTest, ABucketThatOnlyAnUploadMadeIsNamedOnceWithTheOneThatWasMeant) {
+  storage::v1::Bucket meant;
+  meant.set_name("my-models");
+  ASSERT_TRUE(Await(buckets_->InsertBucket(meant)));
+  ASSERT_TRUE(Await(buckets_->EnsureBucket("my-modles")));  // what an upload does
+  ASSERT_TRUE(Await(buckets_->EnsureBucket("another")));
+  Job job = MakeJob("j");
+  job.mutable_training_input()->set_job_dir("gs://my-modles/out");
+  job.mutable_training_input()->add_args("--data=gs://another/x");
+  const std::string warning =
+      "The bucket gs://my-modles of the job's jobDir did not exist until a file was uploaded to it; did you "
+      "mean gs://my-models? If the name is right, ignore this: it is said once.";
+  EXPECT_THAT(Make(job)->warnings(), ElementsAre(warning));
+  EXPECT_THAT(Make(job)->warnings(), ElementsAre(warning)) << "none of these was stored";
+  ASSERT_TRUE(Await(service_->Create("p", job)));
+  EXPECT_THAT(Make(job)->warnings(), ElementsAre());
+
+  job.mutable_training_input()->set_job_dir("gs://my-model/out");
+  EXPECT_THAT(Make(job)->warnings(),
+              ElementsAre("The bucket gs://my-model of the job's jobDir did not exist and was made; did you "
+                          "mean gs://my-models?"));
+}
+
+TEST_F(JobMakerTest, AnotherBucketOfAnUploadIsNoSuggestion) {
+  ASSERT_TRUE(Await(buckets_->EnsureBucket("my-models")));
+  ASSERT_TRUE(Await(buckets_->EnsureBucket("my-modles")));
+  Job job = MakeJob("j");
+  job.mutable_training_input()->set_job_dir("gs://my-modles/out");
+  EXPECT_THAT(Make(job)->warnings(), ElementsAre());
 }
 
 /// Software that is installed while the server runs.
@@ -182,9 +213,9 @@ TEST_F(StrictTest, WhatTheMachineLacksIsNamed) {
        "standard_gpu."},
       {"none", "nvidia-tesla-k80=none", ml::v1::TrainingInput::BASIC_GPU, 0, ""},
       {"none", "", ml::v1::TrainingInput::STANDARD_1, 0,
-       "scale_tier: The job can never run on this machine: it asks for 52 vCPUs and 81 GB in all, the "
+       "scale_tier: The job can never run on this machine: it asks for 52 vCPUs and 81 GiB in all, the "
        "machine "
-       "has 8 CPUs and 64 GB."},
+       "has 8 CPUs and 64 GiB."},
       {"none", "nvidia-tesla-k80=none", ml::v1::TrainingInput::CUSTOM, 2,
        "master_config.accelerator_config: The job can never run on this machine. The job asks for 2 "
        "NVIDIA_TESLA_T4; this machine has no accelerators."},

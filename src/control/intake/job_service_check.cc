@@ -28,7 +28,7 @@ void Show(const JobMaker::Checked& checked, v1::JobCheck& check) {
   *check.mutable_job() = record.job();
   check.mutable_job()->clear_create_time();
   check.mutable_job()->clear_state();
-  for (const auto* texts : {&record.notes(), &record.remarks()})
+  for (const auto* texts : {&record.warnings(), &record.notes(), &record.remarks()})
     for (const std::string& text : *texts) check.add_notes(text);
   // The same failing store may have been read twice.
   const std::set<std::string> not_asked(checked.not_asked.begin(), checked.not_asked.end());
@@ -65,7 +65,7 @@ boost::asio::awaitable<Result<v1::JobCheck>> JobService::Check(std::string proje
     if (Status space = outside_.bounds.check_space(); !space) violations.push_back(space.error());
   const auto taken = co_await outside_.journal.Read(
       [&](store::JobStore& jobs) { return jobs.Get(project, record.job().job_id()); });
-  if (taken) violations.push_back(store::JobExists());
+  if (taken) violations.push_back(store::JobExists(taken));
   if (!taken && taken.error().code != Code::kNotFound) Note(taken.error(), checked);
   v1::JobCheck check;
   for (const Error& violation : violations) {

@@ -28,6 +28,11 @@ Status CheckOthers(const RuntimeChoice& choice, const TrainingInput& input, cons
   return {};
 }
 
+bool ComesWith(const environment::RuntimeVersion* runtime, const std::string& python) {
+  return python.empty() ||
+         (runtime != nullptr && std::ranges::find(runtime->pythons, python) != runtime->pythons.end());
+}
+
 }  // namespace
 
 bool AsksForGpus(const TrainingInput& input) {
@@ -62,9 +67,10 @@ Result<Resolution> ChooseRuntime(const RuntimeChoice& choice, const TrainingInpu
   const std::string& image = input.master_config().image_uri();
   std::string asked = image.empty() ? input.runtime_version() : RuntimeFor(choice.images, image);
   if (!image.empty()) TY_RETURN_IF_ERROR(CheckOthers(choice, input, asked));
-  if (asked.empty()) asked = choice.version_default;
   // An image includes its Python version.
   const std::string python = image.empty() ? input.python_version() : std::string();
+  if (asked.empty() && ComesWith(choice.catalogue.Find(choice.version_default), python))
+    asked = choice.version_default;  // else Resolve finds the newest version that comes with the Python
   TY_TRY(Resolution resolution, choice.catalogue.Resolve(asked, python, choice.fallback, choice.pythons));
   if (!image.empty() && resolution.note.empty())
     resolution.note = "the image " + image + " is not pulled; running with runtime version " +

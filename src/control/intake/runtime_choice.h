@@ -36,11 +36,12 @@ struct RuntimeChoice {
 /// Whether any of its replicas asks for GPUs. Pure.
 [[nodiscard]] bool AsksForGpus(const ml::v1::TrainingInput& input);
 
-/// For a job whose master is a Python package in a runtime version. If the job does not get what it names,
-/// the resolution's note says so: always for an image. Whether it gets the version's GPU variant is decided
-/// when resources are granted (JobMaker::RuntimeFor). Errors: those of Catalogue::Resolve; kInvalidArgument
-/// with the field of an image that maps to another version than the master's: all replicas of a job share
-/// one. Images without a runtime version run in containers (image_choice.h).
+/// For a job whose master is a Python package in a runtime version. A job that names only a Python gets the
+/// default version, or, if that does not come with it, the newest one that does. If the job does not get what
+/// it names, the resolution's note says so: always for an image. Whether it gets the version's GPU variant is
+/// decided when resources are granted (JobMaker::RuntimeFor). Errors: those of Catalogue::Resolve;
+/// kInvalidArgument with the field of an image that maps to another version than the master's: all replicas
+/// of a job share one. Images without a runtime version run in containers (image_choice.h).
 [[nodiscard]] Result<environment::Resolution> ChooseRuntime(const RuntimeChoice& choice,
                                                             const ml::v1::TrainingInput& input);
 

@@ -37,6 +37,27 @@ TEST_F(ChooseRuntimeTest, NamesNothingOrAVersion) {
   EXPECT_EQ(Choose(input), (Resolution{"2.15", "3.11", ""}));
 }
 
+TEST_F(ChooseRuntimeTest, APythonAloneMeansTheNewestVersionThatComesWithIt) {
+  default_ = "2.15";
+  TrainingInput input;
+  input.set_python_version("3.11");
+  EXPECT_EQ(Choose(input), (Resolution{"2.15", "3.11", ""})) << "the default has it";
+  const std::string instead = "; running with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead";
+  for (const auto& [python, version] :
+       {std::pair{"2.7", "1.15"}, std::pair{"3.5", "1.14"}, std::pair{"3.7", "2.11"}}) {
+    input.set_python_version(python);
+    const Result<Resolution> choice = Choose(input);
+    ASSERT_TRUE(choice) << choice.error().message;
+    EXPECT_EQ(choice->version, "2.15");
+    EXPECT_TRUE(choice->note.starts_with("runtime version " + std::string(version) + " asks for Python " +
+                                         python + ", "))
+        << choice->note;
+    EXPECT_NE(choice->note.find(instead), std::string::npos) << choice->note;
+  }
+  input.set_python_version("3.6");
+  EXPECT_EQ(Choose(input).error().code, Code::kInvalidArgument);
+}
+
 TEST_F(ChooseRuntimeTest, AnImageOfTheOriginals) {
   TrainingInput input;
   input.mutable_master_config()->set_image_uri(kImage);

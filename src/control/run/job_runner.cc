@@ -1,5 +1,8 @@
 #include "control/run/job_runner.h"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "base/async/diagnostics.h"
 #include "base/check.h"
 #include "control/intake/instance.h"
@@ -21,14 +24,6 @@ using ml::v1::Job;
 /// How long an end waits for lines about the job's waiting.
 constexpr std::chrono::milliseconds kFlushWaitMax{200};
 
-/// The grant as its engine made it.
-engine::Grant GrantOf(const v1::JobRecord& job) {
-  engine::Grant grant;
-  grant.set_try_number(job.try_number());
-  for (const v1::ReplicaRecord& replica : job.replicas()) *grant.add_slots() = replica.slot();
-  return grant;
-}
-
 /// A lost supervisor has not diagnosed the exit.
 void DiagnoseLost(replica::v1::ExitRecord& exit) {
   if (auto known = diagnosis::Classify({.cause = exit.cause(), .message = exit.message()}))
@@ -42,15 +37,9 @@ std::string EndText(const v1::JobRecord& job) {
          (job.job().error_message().empty() ? "" : ": " + job.job().error_message());
 }
 
-/// Releases the resources of an earlier try, which were revoked, once its replicas have ended.
-void GiveUp(engine::Admissions& admissions, engine::ReservationKey former, int next_try) {
-  if (former.try_number == 0 || former.try_number == next_try) return;
-  admissions.Release(former);
-  admissions.Prove(former);
-}
-
 boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log, const v1::JobRecord& job) {
   co_await wait_log.Flush(kFlushWaitMax);
+  if (outside.kept.usage != nullptr) co_await outside.kept.usage->KeepReports(LogUid(job));
   co_await ForgetSecrets(outside, job);
 }
 
@@ -116,6 +105,7 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
       records_(outside, std::move(job), service_lines, [this](const v1::Event& event) { AfterEvent(event); }),
       links_(static_cast<std::size_t>(job_.replicas_size())),
       wait_log_(outside.loop, outside.logs, outside.settings.retry_pause),
+      room_(outside, job_, seen_, wake_),
       attempts_(outside, job_, *this),
       look_up_(outside, seen_.images, wake_),
       tasks_(outside.loop) {
@@ -129,7 +119,12 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
   });
 }
 
-JobRunner::~JobRunner() { outside_.admissions.Detach(Reservation(seen_.asked_try)); }
+boost::asio::awaitable<jobs::Steps> JobRunner::Begin(v1::Event created) {
+  seen_.disk_full = WhyNothingBegins(outside_);
+  // A plan that gives it room is made in a turn of the loop before the one posted here.
+  if (room_.AskEarly()) co_await boost::asio::post(outside_.loop, boost::asio::use_awaitable);
+  co_return records_.FirstSteps(std::move(created), seen_);
+}
 
 void JobRunner::TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done) {
   for (int replica = 0; replica < job_.replicas_size(); ++replica) {
@@ -140,41 +135,22 @@ void JobRunner::TakeOver(const std::vector<engine::AttemptRef>& attempts, std::f
   Start(std::move(on_done));
 }
 
-/// The resources in the job's record are requested immediately: before others can get them.
+void JobRunner::Warn(std::string text) {
+  wait_log_.Say(job_, jobs::WarningLine(std::move(text)), outside_.clock.Now());
+}
+
 void JobRunner::Start(std::function<void()> on_done) {
-  if (job_.reserved()) Reserve(job_.try_number(), GrantOf(job_));
+  room_.Keep();
   tasks_.Spawn(records_.WriteLines());
   tasks_.Spawn(wait_log_.Run());
   if (trial_) tasks_.Spawn(trial_->Run());
   tasks_.Spawn(Run(std::move(on_done)));
 }
 
-engine::ReservationKey JobRunner::Reservation(int try_number) const {
-  return {.job_uid = job_.uid(), .try_number = try_number};
-}
-
-void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
-  GiveUp(outside_.admissions, Reservation(std::exchange(seen_.asked_try, try_number)), try_number);
-  auto on_grant = [this](engine::Grant grant) {
-    if (outside_.hooks.runtime_for) seen_.runtime_version = outside_.hooks.runtime_for(job_, grant);
-    seen_.grant = std::move(grant);
-    wake_.Set();
-  };
-  auto on_revoked = [this, try_number](engine::Revocation revocation) {
-    seen_.taken_back = {
-        .try_number = try_number, .kind = revocation.kind, .reason = std::move(revocation.reason)};
-    wake_.Set();
-  };
-  auto answer = outside_.admissions.Reserve(
-      {.key = Reservation(try_number), .gang = GangOf(job_), .granted = std::move(granted)},
-      {.on_grant = on_grant, .on_wait = [this] { wake_.Set(); }, .on_revoked = on_revoked});
-  if (auto* grant = std::get_if<engine::Grant>(&answer)) on_grant(std::move(*grant));
-}
-
 boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
   co_await records_.Run([this] { return IsTerminal(job_) && attempts_.empty(); },
                         [this](const v1::JobRecord& job, SysTime now) { return TakeTurn(job, now); });
-  outside_.admissions.Prove(Reservation(seen_.asked_try));  // this proves that no attempt is left
+  room_.Prove();  // this proves that no attempt is left
   on_done();
 }
 
@@ -234,8 +210,11 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::AppendEvent action) {
-  if (action.event.has_ended()) co_await BeforeEnd(outside_, wait_log_, job_);
-  const Status recorded = co_await records_.Record(std::move(action.event));
+  Result<jobs::Steps> steps = records_.StepsFrom(std::move(action.event), seen_);
+  // Secrets are deleted before the end, and only once it is durable that nothing starts again.
+  if (steps && steps->back().event.has_ended() && steps->size() > 1 && HasSecrets(job_)) steps->pop_back();
+  if (steps && steps->back().event.has_ended()) co_await BeforeEnd(outside_, wait_log_, job_);
+  const Status recorded = co_await records_.Record(std::move(steps));
   seen_.unrecorded = recorded ? "" : recorded.error().message;
   if (recorded) co_return;
   LookAtWait(outside_.clock.Now());
@@ -248,7 +227,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::ResolveImages) {
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::ReserveRoom action) {
-  Reserve(action.try_number, std::nullopt);
+  room_.Ask(action.try_number);
   co_return;
 }
 
@@ -302,19 +281,16 @@ const replica::v1::MetricReport& JobRunner::report() const {
 }
 
 void JobRunner::AfterEvent(const v1::Event& event) {
+  jobs::NoteRecorded(event, job_, seen_);
   if (event.has_launched()) {
-    for (const replica::v1::ReplicaId& id : event.launched().replicas()) {
-      int replica = FindReplica(job_, cluster::TaskName(id));
-      TY_CHECK(replica >= 0);
-      Seen(replica) = {};
-      links_[static_cast<std::size_t>(replica)] = nullptr;
-    }
+    for (const replica::v1::ReplicaId& id : event.launched().replicas())
+      links_[static_cast<std::size_t>(FindReplica(job_, cluster::TaskName(id)))] = nullptr;
   } else if (event.has_replica_ended()) {
     int replica = FindReplica(job_, cluster::TaskName(event.replica_ended().replica()));
     if (const auto& link = links_[static_cast<std::size_t>(replica)]) Dismiss(*link);
     attempts_.OnRecorded(replica, event.replica_ended().attempt());
   } else if (event.has_ended()) {
-    outside_.admissions.Release(Reservation(seen_.asked_try));
+    room_.Release();
     Diagnose(job_.has_trial() ? DiagnosticLevel::kDebug : DiagnosticLevel::kInfo, EndText(job_));
   }
   if (on_change_) on_change_(*this);
@@ -328,6 +304,7 @@ void JobRunner::OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, 
   seen.started = true;
   seen.trouble.clear();
   seen.phase = std::max(seen.phase, phase);
+  if (!seen.last_output) seen.last_output = outside_.clock.Now();
   seen.cluster_sent = seen.stop_sent = seen.hurry_sent = seen.kill_sent = false;
   links_[index] = std::move(link);
   wake_.Set();
@@ -373,7 +350,9 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
 }
 
 v1::JobStatus JobRunner::Describe() const {
-  return MakeStatus(job_, {.seen = &seen_, .waiting = WhyWaiting(), .usage = outside_.kept.usage});
+  return MakeStatus(
+      job_,
+      {.seen = &seen_, .waiting = WhyWaiting(), .usage = outside_.kept.usage, .now = outside_.clock.Now()});
 }
 
 bool JobRunner::IsOpen(int replica, int attempt) const {

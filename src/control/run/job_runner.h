@@ -12,6 +12,7 @@
 #include "control/collaborators.h"
 #include "control/intake/image_lookups.h"
 #include "control/run/job_attempts.h"
+#include "control/run/job_room.h"
 #include "control/run/job_status.h"
 #include "control/run/manifest.h"
 #include "control/run/record_loop.h"
@@ -30,7 +31,6 @@ class JobRunner final : private JobAttempts::Observer {
  public:
   /// `service_lines` is how many lines the job's events so far have produced.
   JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t service_lines);
-  ~JobRunner() override;
   JobRunner(const JobRunner&) = delete;
   JobRunner& operator=(const JobRunner&) = delete;
 
@@ -42,6 +42,15 @@ class JobRunner final : private JobAttempts::Observer {
 
   /// Log lines of a previous server that may not be in the job's log yet; call before Start.
   void SayAgain(std::vector<jobs::ServiceLine> lines) { records_.SayAgain(std::move(lines)); }
+
+  /// Adds a line to the job's log that does not follow from its events.
+  void Warn(std::string text);
+
+  /// For a job that is not stored yet, whose first event is `created`: asks for room, if that can be undone,
+  /// and returns the steps to store: the first one and, if there is room now, those that follow from it. Then
+  /// call TakeFirst and Start; if they cannot be stored, destroy the runner, which returns the room.
+  boost::asio::awaitable<jobs::Steps> Begin(v1::Event created);
+  void TakeFirst(jobs::Steps stored) { records_.TakeFirst(std::move(stored)); }
 
   /// Starts managing a job whose first event was just recorded. `on_done` is called once the job has ended
   /// and nothing of it is left on this machine.
@@ -69,10 +78,7 @@ class JobRunner final : private JobAttempts::Observer {
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
 
-  /// Why and where it waits for resources; nothing if it does not.
-  [[nodiscard]] std::optional<placement::Wait> WaitForRoom() const {
-    return outside_.admissions.WaitOf(Reservation(seen_.asked_try));
-  }
+  [[nodiscard]] std::optional<placement::Wait> WaitForRoom() const { return room_.Wait(); }
   /// Why it is not running yet; nothing if it runs or has run.
   [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const {
     return WaitingOf(job_, seen_, WaitForRoom(), outside_.settings.stop_grace);
@@ -86,6 +92,10 @@ class JobRunner final : private JobAttempts::Observer {
   void OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt, replica::v1::Phase phase);
   /// Any frame except log lines.
   void OnFrame(engine::ReplicaLink& link, int replica, int attempt, engine::FromReplica frame);
+  /// Lines of its program or of its preparation.
+  void OnLines(int replica, int attempt) {
+    if (IsOpen(replica, attempt)) Seen(replica).last_output = outside_.clock.Now();
+  }
   void OnClosed(const engine::ReplicaLink* link, int replica);
   void OnGone(int replica, int attempt) { attempts_.OnGone(replica, attempt); }
 
@@ -105,8 +115,6 @@ class JobRunner final : private JobAttempts::Observer {
   void OnRemains(int replica, int attempt, engine::AttemptHost::Remains remains) override;
   void OnForgotten() override { wake_.Set(); }
 
-  [[nodiscard]] engine::ReservationKey Reservation(int try_number) const;
-  void Reserve(int try_number, std::optional<engine::Grant> granted);
   boost::asio::awaitable<void> Run(std::function<void()> on_done);
   boost::asio::awaitable<RecordLoop::Turn> TakeTurn(const v1::JobRecord& job, SysTime now);
   std::optional<SysTime> LookAtWait(SysTime now);
@@ -135,6 +143,7 @@ class JobRunner final : private JobAttempts::Observer {
   WaitLog wait_log_;
   std::unique_ptr<TrialWatch> trial_;  ///< null: the job is not a trial
   OnChange on_change_;
+  JobRoom room_;
   JobAttempts attempts_;
   QueuedLookUp look_up_;
   TaskGroup tasks_;

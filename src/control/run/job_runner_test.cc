@@ -21,6 +21,14 @@ Names Plus(Names lines, const Names& more) {
 
 FakeScript Runs() { return {.exit = std::nullopt}; }
 
+Job MakeSecretJob(Job job) {
+  ml::v1::EnvVar& secret = *job.mutable_training_input()->add_env();
+  secret.set_name("TOKEN");
+  secret.set_value("hunter2");
+  secret.set_secret(true);
+  return job;
+}
+
 class JobRunnerTest : public World {
  protected:
   /// Creates a job whose replicas run until told otherwise, and waits until they run.
@@ -82,24 +90,18 @@ TEST_F(JobRunnerTest, OneThatCannotPrepareFailsTheGangBeforeAnyUserCode) {
 }
 
 TEST_F(JobRunnerTest, AJobWhoseSecretIsGoneFailsAndHoldsNothing) {
-  Job job = MakeJob("j");
-  ml::v1::EnvVar& secret = *job.mutable_training_input()->add_env();
-  secret.set_name("TOKEN");
-  secret.set_value("hunter2");
-  secret.set_secret(true);
+  const Job job = MakeSecretJob(MakeJob("j"));
+  admissions_->Set(engine::Stop::kDrained, {.reason = "It is drained."});  // else it starts with its creation
   ASSERT_TRUE(Create(job));
   std::filesystem::remove_all(folder_ / "secrets");
+  admissions_->Clear(engine::Stop::kDrained);
   ASSERT_TRUE(WaitForEnd("j", Job::FAILED));
   EXPECT_THAT(Get("j").error_message(), HasSubstr("TOKEN"));
   EXPECT_TRUE(WaitUntilQuiet());
 }
 
 TEST_F(JobRunnerTest, AJobsSecretsEndWithIt) {
-  Job job = MakeJob("j");
-  ml::v1::EnvVar& secret = *job.mutable_training_input()->add_env();
-  secret.set_name("TOKEN");
-  secret.set_value("hunter2");
-  secret.set_secret(true);
+  const Job job = MakeSecretJob(MakeJob("j"));
   std::atomic<bool> has_value = false;
   replicas_->SetScript([&has_value](const Manifest& manifest) {
     const auto value = manifest.environment().find("TOKEN");
@@ -112,9 +114,22 @@ TEST_F(JobRunnerTest, AJobsSecretsEndWithIt) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "secrets"));
 }
 
+TEST_F(JobRunnerTest, SecretsAreThereUntilItIsDurableThatNothingStartsAgain) {
+  replicas_->SetScript([](const Manifest&) { return Runs(); });
+  ASSERT_TRUE(Create(MakeSecretJob(MakeJob("j"))));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  store_.full = true;
+  replicas_->End("1-master-replica-0-1", Exit(0));
+  ASSERT_TRUE(RunUntil([this] { return store_.refused > 5; }));
+  EXPECT_FALSE(std::filesystem::is_empty(folder_ / "secrets"));
+  store_.full = false;
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "secrets"));
+}
+
 TEST_F(JobRunnerTest, AWorkerIsRestartedFiveTimesThenTheJobThreeTimes) {
   replicas_->SetScript([](const Manifest& manifest) {
-    return manifest.replica().type() == replica::v1::MASTER ? Runs() : FakeScript{.exit = Exit(3)};
+    return manifest.replica().type() == replica::v1::MASTER ? Runs() : FakeScript{.exit = Exit(134)};
   });
   ASSERT_TRUE(Create(MakeJob("j", 1)));
   ASSERT_TRUE(WaitForEnd("j", Job::FAILED));

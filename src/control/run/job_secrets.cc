@@ -39,11 +39,14 @@ boost::asio::awaitable<std::optional<replica::v1::ExitRecord>> CompleteSecrets(
                        "The replica cannot be started: " + complete.error().message);
 }
 
-boost::asio::awaitable<void> ForgetSecrets(Collaborators& outside, const v1::JobRecord& job) {
-  if (outside.kept.secrets == nullptr || job.has_trial()) co_return;
+bool HasSecrets(const v1::JobRecord& job) {
   const auto& variables = job.job().training_input().env();
-  if (std::ranges::none_of(variables, [](const ml::v1::EnvVar& variable) { return variable.secret(); }))
-    co_return;
+  return !job.has_trial() &&
+         std::ranges::any_of(variables, [](const ml::v1::EnvVar& variable) { return variable.secret(); });
+}
+
+boost::asio::awaitable<void> ForgetSecrets(Collaborators& outside, const v1::JobRecord& job) {
+  if (outside.kept.secrets == nullptr || !HasSecrets(job)) co_return;
   const Status removed = co_await outside.kept.secrets->Remove(job.uid());
   if (!removed)
     Diagnose(DiagnosticLevel::kError,

@@ -21,8 +21,12 @@ namespace trainyard::control {
 [[nodiscard]] boost::asio::awaitable<std::optional<replica::v1::ExitRecord>> CompleteSecrets(
     Collaborators& outside, const v1::JobRecord& job, replica::v1::Manifest& manifest);
 
-/// Call before the job's end is recorded (a trial's end does not end its secrets): none of its replicas can
-/// start any more. What cannot be deleted now is deleted at the next start of the server.
+/// Whether the job has secrets that end with it.
+[[nodiscard]] bool HasSecrets(const v1::JobRecord& job);
+
+/// Call before the job's end is recorded, but after all events that lead to it (a trial's end does not
+/// end its secrets): none of its replicas can start any more. What cannot be deleted now is deleted at the
+/// next start of the server.
 [[nodiscard]] boost::asio::awaitable<void> ForgetSecrets(Collaborators& outside, const v1::JobRecord& job);
 
 }  // namespace trainyard::control

@@ -4,6 +4,8 @@
 #include "control/run/service_log.h"
 #include "engine/engine.h"
 #include "rules/cluster/task_name.h"
+#include "rules/jobs/silence.h"
+#include "stores/metrics/series.h"
 #include "stores/metrics/usage_history.h"
 
 namespace trainyard::control {
@@ -20,6 +22,13 @@ void AddProgress(const KnownOfJob& known, int position, v1::JobStatus::Replica& 
   if (known.seen == nullptr || replica.phase() != replica::v1::PREPARING) return;
   const auto& progress = known.seen->replicas[static_cast<std::size_t>(position)].progress;
   if (progress) *replica.mutable_progress() = *progress;
+}
+
+/// What may be wrong with a program that runs.
+void AddRemark(const KnownOfJob& known, int position, double cpu_use, v1::JobStatus::Replica& replica) {
+  if (known.seen == nullptr || replica.phase() != replica::v1::RUNNING) return;
+  const auto& last = known.seen->replicas[static_cast<std::size_t>(position)].last_output;
+  if (last) replica.set_remark(jobs::SilenceRemark(known.now - *last, cpu_use));
 }
 
 jobs::Waiting WaitForRoom(const std::optional<placement::Wait>& queue) {
@@ -80,9 +89,15 @@ v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
     *replica.mutable_gpus() = record.slot().devices().gpus();
     replica.set_image(record.image());
     if (record.has_exit()) *replica.mutable_exit() = record.exit();
-    if (known.usage == nullptr) continue;
-    if (const auto* latest = known.usage->Find(LogUid(job), UsageName(job, replica.task_name())))
+    const auto* latest = known.usage == nullptr
+                             ? nullptr
+                             : known.usage->Find(LogUid(job), UsageName(job, replica.task_name()));
+    double cpu_use = -1;
+    if (latest != nullptr) {
       *replica.mutable_usage() = latest->now.usage;
+      cpu_use = metrics::CpuUtilization(latest->before ? &*latest->before : nullptr, latest->now.usage);
+    }
+    AddRemark(known, i, cpu_use, replica);
   }
   status.set_retries(job.retries());
   status.set_runtime_version(job.runtime_version());
@@ -93,6 +108,7 @@ v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
     shown.set_digest(image.digest());
     shown.set_size_bytes(image.size_bytes());
   }
+  *status.mutable_warnings() = job.warnings();
   if (job.has_running_time()) *status.mutable_running_time() = job.running_time();
   return status;
 }

@@ -29,6 +29,7 @@ struct KnownOfJob {
   const jobs::Observation* seen = nullptr;  ///< null: the job has no runner any more
   std::optional<jobs::Waiting> waiting;
   const metrics::UsageHistory* usage = nullptr;  ///< null: none is stored
+  SysTime now{};
 };
 [[nodiscard]] v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known);
 

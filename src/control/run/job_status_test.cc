@@ -5,6 +5,30 @@
 namespace trainyard::control {
 namespace {
 
+TEST(MakeStatus, SaysThatAProgramIsSilent) {
+  v1::JobRecord job;
+  job.add_replicas()->mutable_id()->set_type(replica::v1::MASTER);
+  jobs::Observation seen;
+  seen.replicas.resize(1);
+  seen.replicas[0].phase = replica::v1::RUNNING;
+  const SysTime began{std::chrono::hours(1)};
+  const auto remark = [&](std::chrono::minutes later) {
+    return MakeStatus(job, {.seen = &seen, .waiting = {}, .now = began + later}).replicas(0).remark();
+  };
+  EXPECT_EQ(remark(std::chrono::minutes(45)), "") << "nobody has seen when it began";
+  seen.replicas[0].last_output = began;
+  EXPECT_EQ(remark(std::chrono::minutes(20)), "");
+  EXPECT_EQ(remark(std::chrono::minutes(45)), "No output for 45 minutes.");
+  seen.replicas[0].phase = replica::v1::ENDED;
+  EXPECT_EQ(remark(std::chrono::minutes(45)), "");
+}
+
+TEST(MakeStatus, ShowsTheWarningsAboutTheRequest) {
+  v1::JobRecord job;
+  job.add_warnings("did you mean gs://a?");
+  EXPECT_EQ(MakeStatus(job, {}).warnings(0), "did you mean gs://a?");
+}
+
 TEST(MakeStatus, ShowsHowFarAPreparationHasComeWhileItLasts) {
   v1::JobRecord job;
   job.add_replicas()->mutable_id()->set_type(replica::v1::MASTER);

@@ -8,6 +8,7 @@
 #include "base/wire/time.h"
 #include "control/run/token_service.h"
 #include "rules/algorithms/algorithm.h"
+#include "rules/cluster/machine_type.h"
 #include "rules/cluster/role.h"
 #include "rules/cluster/task_name.h"
 #include "rules/cluster/tf_config.h"
@@ -87,7 +88,21 @@ replica::v1::Manifest::Limits MakeLimits(const Settings& settings, const v1::Job
   return limits;
 }
 
-/// The values of secrets are not in the record: AddSecrets.
+/// The job-dir of a program that gets no --job-dir, as a variable and for its files, and the names of Vertex
+/// AI for the places below it.
+void SetJobDir(const v1::JobRecord& job, replica::v1::Manifest& manifest) {
+  std::string folder = jobs::JobDirOf(job);
+  if (!job.job().training_input().job_dir_as_variable() || folder.empty()) return;
+  while (folder.ends_with('/')) folder.pop_back();
+  manifest.set_work_folder(folder);
+  auto& variables = *manifest.mutable_environment();
+  variables["TRAINYARD_JOB_DIR"] = folder;
+  variables["AIP_MODEL_DIR"] = folder + "/model/";
+  variables["AIP_CHECKPOINT_DIR"] = folder + "/checkpoints/";
+  variables["AIP_TENSORBOARD_LOG_DIR"] = folder + "/logs/";
+}
+
+/// Variables of the job replace those of its folder. The values of secrets are not in the record: AddSecrets.
 void SetVariables(const ml::v1::TrainingInput& input, replica::v1::Manifest& manifest) {
   for (const ml::v1::EnvVar& variable : input.env()) {
     if (variable.secret())
@@ -124,6 +139,7 @@ placement::Gang GangOf(const v1::JobRecord& job) {
   gang.region = job.job().training_input().region();
   gang.running_limit = jobs::RunningTimeMax(job);
   gang.queue_deadline = jobs::StartDeadline(job);
+  gang.any_gpu = cluster::MeansAnyGpu(job.job().training_input());
   gang.priority = job.job().training_input().scheduling().priority();
   gang.create_time = wire::FromProto(job.job().create_time());
   if (job.job().has_start_time()) gang.start_time = wire::FromProto(job.job().start_time());
@@ -147,7 +163,8 @@ std::vector<std::string> ServiceArgs(const v1::JobRecord& job) {
   std::vector<std::string> args;
   if (job.has_trial()) args = jobs::TrialFlags(job);
   const std::string job_dir = jobs::JobDirOf(job);
-  if (!job_dir.empty()) args.insert(args.end(), {"--job-dir", job_dir});
+  if (!job_dir.empty() && !job.job().training_input().job_dir_as_variable())
+    args.insert(args.end(), {"--job-dir", job_dir});
   return args;
 }
 
@@ -173,6 +190,7 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   *manifest.mutable_limits() = MakeLimits(settings, job, record);
   manifest.set_host_name(HostNameOf(job, replica));
   manifest.set_job_json(wire::PrintJsonProtoNames(jobs::WithoutOwnFields(input)));
+  SetJobDir(job, manifest);
   SetVariables(input, manifest);
   manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
   manifest.set_metadata_host_name(MetadataHostName(settings.keys, manifest.attempt_id()));

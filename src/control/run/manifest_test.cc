@@ -62,6 +62,31 @@ TEST(Manifest, HasTheJobsVariablesAndOnlyTheNamesOfItsSecrets) {
               testing::UnorderedElementsAre(testing::Pair("LEVEL", "2"), testing::Pair("TOKEN", "hunter2")));
 }
 
+TEST(Manifest, AJobDirAsAVariableIsNoArgument) {
+  v1::JobRecord record = MakeRecord();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.set_job_dir("gs://b/d/");
+  input.set_job_dir_as_variable(true);
+  input.add_env()->set_name("AIP_MODEL_DIR");
+  input.mutable_env(0)->set_value("/tmp");
+  const replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 2);
+  EXPECT_EQ(manifest.work_folder(), "gs://b/d");
+  EXPECT_THAT(manifest.program().args(), testing::ElementsAre("--a=1"));
+  EXPECT_THAT(manifest.environment(),
+              testing::UnorderedElementsAre(testing::Pair("TRAINYARD_JOB_DIR", "gs://b/d"),
+                                            testing::Pair("AIP_MODEL_DIR", "/tmp"),
+                                            testing::Pair("AIP_CHECKPOINT_DIR", "gs://b/d/checkpoints/"),
+                                            testing::Pair("AIP_TENSORBOARD_LOG_DIR", "gs://b/d/logs/")));
+  EXPECT_EQ(manifest.job_json().find("as_variable"), std::string::npos)
+      << "of a field that is not the original's";
+  record.mutable_trial()->set_trial_id("7");
+  EXPECT_EQ(MakeManifest(kSettings, record, 0, 2).environment().at("TRAINYARD_JOB_DIR"), "gs://b/d/7");
+  input.mutable_env(0)->set_name("TRAINYARD_JOB_DIR");
+  EXPECT_EQ(MakeManifest(kSettings, record, 0, 2).environment().at("TRAINYARD_JOB_DIR"), "/tmp");
+  EXPECT_EQ(MakeManifest(kSettings, record, 0, 2).work_folder(), "gs://b/d/7")
+      << "whatever its variables say";
+}
+
 /// A container job's worker, which inherits the master's image.
 v1::JobRecord MakeContainerRecord() {
   v1::JobRecord record = MakeRecord();

@@ -14,6 +14,7 @@
 #include "control/run/pause.h"
 #include "control/run/service_log.h"
 #include "rules/jobs/service_lines.h"
+#include "rules/jobs/together.h"
 #include "trainyard/control/v1/record.pb.h"
 
 namespace trainyard::control {
@@ -51,6 +52,14 @@ class RecordLoop {
   /// retried. Errors as jobs::Apply and of the store; then nothing has changed, except that an earlier event,
   /// whose write the store had reported as failed but did complete, takes effect now.
   boost::asio::awaitable<Status> Record(v1::Event event);
+  /// The same for steps from job() on: all become durable in one transaction, then each takes effect.
+  boost::asio::awaitable<Status> Record(Result<jobs::Steps> steps);
+  /// The steps that begin with the event; by what is seen, others follow from it.
+  [[nodiscard]] Result<jobs::Steps> StepsFrom(v1::Event event, const jobs::Observation& seen) const;
+  /// The same for a record that is not stored yet, and is the one after its first event.
+  [[nodiscard]] jobs::Steps FirstSteps(v1::Event created, const jobs::Observation& seen) const;
+  /// `steps` are stored: the record is the one after the first of them, whose lines are said. Before Run.
+  void TakeFirst(jobs::Steps steps);
 
   struct Turn {
     bool performed = false;              ///< it did something other than wait
@@ -71,16 +80,24 @@ class RecordLoop {
     Event done;
   };
   boost::asio::awaitable<Status> RecordPosted(Posted& posted);
-  boost::asio::awaitable<Status> Append(v1::Event event);
-  boost::asio::awaitable<Status> SayEnd(v1::JobRecord after, v1::Event event);
-  boost::asio::awaitable<void> CatchUp();
-  void TakeEffect(v1::JobRecord after, const v1::Event& event);
+  boost::asio::awaitable<Status> Append(jobs::Steps steps);
+  boost::asio::awaitable<Status> Store(jobs::Steps steps);
+  boost::asio::awaitable<Status> SayEnd(const jobs::Steps& steps);
+  boost::asio::awaitable<Status> CatchUp();
+  void TakeEffect(jobs::Step step);
+  void Say(const jobs::Step& step);
+  [[nodiscard]] bool IsEnding() const {
+    return !ending_.empty() && ending_.front().event.seq() == job_.revision() + 1;
+  }
 
   const Collaborators& outside_;
   v1::JobRecord job_;
   ServiceLog service_log_;
   OnEvent on_event_;
-  bool end_said_ = false;  ///< the lines of Ended are logged, but the event may not be stored yet
+  bool end_said_ = false;      ///< the lines of Ended are logged, but the event may not be stored yet
+  jobs::Steps ending_;         ///< the steps to Ended, whose lines are logged; they are recorded as they are
+  std::int64_t said_seq_ = 0;  ///< the lines of events up to this one are logged
+  bool uncertain_ = false;     ///< the store has reported a failed write, which may be stored nevertheless
   Event wake_;
   std::deque<std::shared_ptr<Posted>> posted_;  ///< shared: the caller may be cancelled (its client is gone)
   Trouble recording_;

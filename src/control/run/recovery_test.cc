@@ -71,6 +71,72 @@ TEST_P(Killed, AtAnyPointNothingIsStartedTwiceAndNoLineIsMissingOrDoubled) {
 
 INSTANTIATE_TEST_SUITE_P(Turns, Killed, testing::Range(1, 121, 10));
 
+/// The server is killed at each sync in turn: of the jobs and of their logs.
+class KilledAtASync : public RecoveryTest, public testing::WithParamInterface<KillPoint::At> {
+ protected:
+  boost::asio::awaitable<void> Ask(std::string job_id, int workers) {
+    answered_ = (co_await service_->Create("p", MakeJob(job_id, workers))).has_value();
+  }
+  /// False: the job ended before there were so many syncs.
+  bool RunAndKill(const std::string& job_id, int workers, int sync) {
+    answered_ = false;
+    store_.kill.Arm(GetParam(), sync);
+    Spawn(Ask(job_id, workers));
+    EXPECT_TRUE(RunUntil([&] {
+      return store_.kill.reached() || (answered_ && service_->registry().all().empty());
+    })) << sync;
+    const bool was_killed = store_.kill.reached();
+    KillServer();
+    store_.kill.Disarm();
+    StartServer();
+    return was_killed;
+  }
+  void ExpectWhole(const std::string& job_id, int sync) {
+    ASSERT_TRUE(WaitForEnd(job_id, Job::SUCCEEDED)) << sync;
+    EXPECT_THAT(Lines(job_id, "master-replica-0"), ElementsAre("m1", "m2", "m3")) << sync;
+    const Names lines = Lines(job_id, "service");
+    for (const std::string& line : lines) EXPECT_THAT(lines, Contains(line).Times(1)) << sync;
+    EXPECT_EQ(lines.back(), "Job completed successfully.") << sync;
+  }
+
+  bool answered_ = false;
+};
+
+TEST_P(KilledAtASync, AJobOfOneReplicaHasEachEventOnce) {
+  replicas_->SetScript([](const Manifest&) { return FakeScript{.lines = {"m1", "m2", "m3"}}; });
+  int sync = 1;
+  for (bool was_killed = true; was_killed; ++sync) {
+    const std::string job_id = "j" + std::to_string(sync);
+    was_killed = RunAndKill(job_id, 0, sync);
+    if (!answered_ && !Record(job_id).has_job()) continue;
+    ExpectWhole(job_id, sync);
+    EXPECT_THAT(EventNames(job_id), ElementsAre("Created", "Admitted", "Launched", "Running", "ReplicaEnded",
+                                                "Concluded", "Ended"))
+        << sync;
+  }
+  EXPECT_GE(sync, 6) << "jobs: created, running, ended; logs: the service's lines, the replica's, the end's";
+  ExpectNothingStartedTwice();
+}
+
+TEST_P(KilledAtASync, AGangWithARestartIsWhole) {
+  replicas_->SetScript([](const Manifest& manifest) {
+    if (manifest.replica().type() == replica::v1::MASTER) return FakeScript{.lines = {"m1", "m2", "m3"}};
+    if (manifest.attempt() == 1) return FakeScript{.lines = {"w"}, .exit = Exit(7)};
+    return Runs();
+  });
+  bool was_killed = true;
+  for (int sync = 1; was_killed; ++sync) {
+    const std::string job_id = "j" + std::to_string(sync);
+    was_killed = RunAndKill(job_id, 1, sync);
+    if (answered_ || Record(job_id).has_job()) ExpectWhole(job_id, sync);
+  }
+  ExpectNothingStartedTwice();
+}
+
+INSTANTIATE_TEST_SUITE_P(Syncs, KilledAtASync,
+                         testing::Values(KillPoint::At::kBefore, KillPoint::At::kUnseen,
+                                         KillPoint::At::kAfter));
+
 TEST_F(RecoveryTest, ARunningJobRunsOn) {
   CreateRunning("j", 2);
   const std::string before = Record("j").ShortDebugString();
@@ -269,6 +335,58 @@ TEST_F(RecoveryTest, AQueueOfManyJobsIsThereAgain) {
     EXPECT_THAT(Lines(job_id, "service"), SizeIs(10)) << job_id;
   }
   ExpectNothingStartedTwice();
+}
+
+/// The machine has room for one job, which runs; three others wait.
+class WaitingJobsTest : public RecoveryTest {
+ protected:
+  WaitingJobsTest() {
+    KillServer();
+    capacity_ = {
+        .mode = placement::Capacity::Mode::kStrict, .cpus = 4, .memory_bytes = std::int64_t{1} << 40};
+    StartServer();
+    CreateRunning("runs");
+    for (const char* job_id : {"a", "b", "c"}) EXPECT_TRUE(Create(MakeJob(job_id)));
+    KillServer();
+    logs_->are_uncountable = true;
+    StartServer();
+  }
+  boost::asio::awaitable<void> AskFor(std::string job_id) {
+    created_ = (co_await service_->Create("p", MakeJob(job_id))).has_value();
+  }
+  boost::asio::awaitable<void> AskToCancel(std::string job_id) {
+    cancelled_ = (co_await service_->Cancel({"p", job_id})).has_value();
+  }
+
+  bool created_ = false;
+  bool cancelled_ = false;
+};
+
+TEST_F(WaitingJobsTest, TheApiAnswersWhileTheyAreTakenOver) {
+  Spawn(AskFor("new"));
+  Spawn(AskToCancel("b"));
+  EXPECT_EQ(Await(service_->List({.project = "p"}))->jobs_size(), 4);
+  EXPECT_EQ(Get("a").state(), Job::QUEUED);
+  EXPECT_TRUE(Await(service_->Describe({"p", "a"})));
+  EXPECT_THAT(Lines("a", "service"), Contains("Job a is queued."));
+  replicas_->SetScript([](const Manifest&) { return FakeScript{}; });
+  replicas_->End("1-master-replica-0-1", Exit(0));
+  ASSERT_TRUE(RunUntil([this] { return Get("runs").state() == Job::SUCCEEDED; })) << "living ones come first";
+  Turns(50);
+  EXPECT_THAT(replicas_->started(), SizeIs(1)) << "none has room before all have asked";
+  EXPECT_FALSE(created_ || cancelled_);
+
+  logs_->are_uncountable = false;
+  ASSERT_TRUE(WaitForEnd("b", Job::CANCELLED));
+  ASSERT_TRUE(RunUntil([this] { return created_ && Record("new").job().state() == Job::SUCCEEDED; }));
+  EXPECT_TRUE(cancelled_);
+  Names order;
+  for (const Manifest& manifest : replicas_->started()) order.push_back(manifest.attempt_id());
+  EXPECT_THAT(order, ElementsAre("1-master-replica-0-1", "2-master-replica-0-1", "4-master-replica-0-1",
+                                 "5-master-replica-0-1"))
+      << "runs, a, c, and new, which must not overtake";
+  for (const char* job_id : {"a", "c", "new"})
+    EXPECT_THAT(Lines(job_id, "service"), Contains("Waiting for job to be provisioned.").Times(1)) << job_id;
 }
 
 }  // namespace

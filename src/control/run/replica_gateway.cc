@@ -13,8 +13,8 @@
 namespace trainyard::control {
 
 ReplicaGateway::ReplicaGateway(Collaborators& outside, RunnerRegistry& registry, Orphans& orphans,
-                               const Event& recovered)
-    : outside_(outside), registry_(registry), orphans_(orphans), recovered_(recovered) {
+                               const Event& attempts_known)
+    : outside_(outside), registry_(registry), orphans_(orphans), attempts_known_(attempts_known) {
   outside_.hosts.SetOnGone([this, alive = std::weak_ptr<bool>(alive_)](const std::string& attempt_id) {
     if (!alive.expired()) OnGone(attempt_id);
   });
@@ -32,7 +32,7 @@ Status ReplicaGateway::OnHello(std::shared_ptr<engine::ReplicaLink> link,
     attempt.runner->OnHello(std::move(link), attempt.replica, attempt.number, hello.phase());
   } else {  // its job has ended, so its exit and its lines are stored
     DismissOrphan(*link, hello.phase());
-    if (recovered_.IsSet()) orphans_.OnHello({.id = hello.attempt_id()});
+    if (attempts_known_.IsSet()) orphans_.OnHello({.id = hello.attempt_id()});
   }
   return {};
 }
@@ -55,6 +55,7 @@ boost::asio::awaitable<void> ReplicaGateway::OnFrame(std::shared_ptr<engine::Rep
   if (frame.has_log()) {
     logs::LogSource source = AttemptSource(attempt.runner->job(), attempt.replica, attempt.number);
     CountLines(source, frame.log());
+    attempt.runner->OnLines(attempt.replica, attempt.number);
     co_await TakeLines(std::move(link), std::move(intake), std::move(source),
                        std::move(*frame.mutable_log()));
   } else if (frame.has_exit() && frame.exit().log_lines() > intake->next_line) {
@@ -128,7 +129,8 @@ void ReplicaGateway::OnClosed(const engine::ReplicaLink* link, const std::string
 void ReplicaGateway::OnGone(const std::string& attempt_id) {
   const RunnerRegistry::Attempt attempt = registry_.FindAttempt(attempt_id);
   if (attempt.runner != nullptr) return attempt.runner->OnGone(attempt.replica, attempt.number);
-  if (recovered_.IsSet()) orphans_.OnGone({.id = attempt_id});  // before that, its runner does not exist yet
+  if (attempts_known_.IsSet())
+    orphans_.OnGone({.id = attempt_id});  // before that, its runner does not exist yet
 }
 
 void ReplicaGateway::CountInto(Figures& figures) const {

@@ -17,8 +17,9 @@ namespace trainyard::control {
 /// other frame to the job's runner; dismisses orphans. Loop thread only.
 class ReplicaGateway final : public engine::ReplicaLinkObserver {
  public:
-  /// All outlive it. Until `recovered` is set, an ended attempt has no runner yet, and is ignored.
-  ReplicaGateway(Collaborators& outside, RunnerRegistry& registry, Orphans& orphans, const Event& recovered);
+  /// All outlive it. Until `attempts_known` is set, an ended attempt has no runner yet, and is ignored.
+  ReplicaGateway(Collaborators& outside, RunnerRegistry& registry, Orphans& orphans,
+                 const Event& attempts_known);
   ReplicaGateway(const ReplicaGateway&) = delete;
   ReplicaGateway& operator=(const ReplicaGateway&) = delete;
 
@@ -50,7 +51,7 @@ class ReplicaGateway final : public engine::ReplicaLinkObserver {
   Collaborators& outside_;
   RunnerRegistry& registry_;
   Orphans& orphans_;
-  const Event& recovered_;
+  const Event& attempts_known_;
   Figures counted_;
   std::map<std::string, std::shared_ptr<Intake>> intakes_;  ///< by attempt; only for present connections
   /// Shared with the host's callback, which may outlive this.

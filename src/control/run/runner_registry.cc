@@ -3,7 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/wire/time.h"
 #include "control/run/manifest.h"
+#include "control/run/pause.h"
 #include "rules/cluster/task_name.h"
 #include "rules/jobs/transition_table.h"
 
@@ -21,29 +23,40 @@ RunnerRegistry::~RunnerRegistry() {
   tuning_.Clear();
 }
 
-void RunnerRegistry::Start(v1::JobRecord job, std::vector<jobs::ServiceLine> lines,
-                           TuningJobs::Resumed resumed) {
-  const std::int64_t uid = job.uid();
-  if (job.has_tuning()) {
-    TuningRunner& tuner = tuning_.Add(std::move(job), 0, std::move(resumed));
-    tuner.SayAgain(std::move(lines));
-    tuner.Start(OnTuningDone(uid));
-    return;
-  }
-  JobRunner& runner = Add(std::move(job), 0);
-  runner.SayAgain(std::move(lines));
-  runner.Start(OnDone(uid));
+boost::asio::awaitable<RunnerRegistry::Coming> RunnerRegistry::Prepare(jobs::Step created) {
+  Coming coming{.runner = std::make_unique<JobRunner>(outside_, std::move(created.after), 0), .steps = {}};
+  coming.steps = co_await coming.runner->Begin(std::move(created.event));
+  co_return coming;
 }
 
-void RunnerRegistry::TakeOver(std::vector<PreviousJob> jobs,
-                              const std::map<std::int64_t, std::vector<engine::AttemptRef>>& attempts) {
+void RunnerRegistry::Start(Coming stored) {
+  JobRunner& runner = Add(std::move(stored.runner));
+  const jobs::Step& first = stored.steps.front();
+  runner.SayAgain(jobs::LinesFor(first.after, first.event));
+  runner.TakeFirst(std::move(stored.steps));
+  runner.Start(OnDone(runner.job().uid()));
+}
+
+void RunnerRegistry::StartTuning(v1::JobRecord job, std::vector<jobs::ServiceLine> lines,
+                                 TuningJobs::Resumed resumed) {
+  const std::int64_t uid = job.uid();
+  TuningRunner& tuner = tuning_.Add(std::move(job), 0, std::move(resumed));
+  tuner.SayAgain(std::move(lines));
+  tuner.Start(OnTuningDone(uid));
+}
+
+void RunnerRegistry::TakeOver(std::vector<PreviousJob> jobs, const AttemptsOfJobs& attempts) {
+  std::vector<JobRunner*> added;
   for (PreviousJob& one : jobs) {
-    if (!one.job.has_tuning()) Add(one.job, one.lines_stored).SayAgain(std::move(one.lines_left));
+    if (one.job.has_tuning()) continue;
+    added.push_back(&Add(std::make_unique<JobRunner>(outside_, std::move(one.job), one.lines_stored)));
+    added.back()->SayAgain(std::move(one.lines_left));
   }
   for (PreviousJob& one : jobs) {  // they must get their trials' events from the beginning
     if (one.job.has_tuning()) TakeOverTuning(std::move(one));
   }
-  for (const auto& [uid, runner] : runners_) {
+  for (JobRunner* runner : added) {
+    const std::int64_t uid = runner->job().uid();
     const auto found = attempts.find(uid);
     runner->TakeOver(found == attempts.end() ? std::vector<engine::AttemptRef>() : found->second,
                      OnDone(uid));
@@ -59,10 +72,9 @@ void RunnerRegistry::TakeOverTuning(PreviousJob previous) {
   runner.Start(OnTuningDone(uid));
 }
 
-JobRunner& RunnerRegistry::Add(v1::JobRecord job, std::int64_t service_lines) {
-  std::int64_t uid = job.uid();
-  auto [added, is_new] =
-      runners_.emplace(uid, std::make_unique<JobRunner>(outside_, std::move(job), service_lines));
+JobRunner& RunnerRegistry::Add(std::unique_ptr<JobRunner> runner) {
+  const std::int64_t uid = runner->job().uid();
+  const auto added = runners_.emplace(uid, std::move(runner)).first;
   added_.Set();
   added_.Reset();
   return *added->second;
@@ -127,29 +139,40 @@ boost::asio::awaitable<void> RunnerRegistry::ForgetTuning(std::int64_t uid) {
   co_await tuning_.Forget(uid);
 }
 
-/// The record may exist already: its write was reported as failed but succeeded.
+/// A trial of the same name and uid is this one: a write was reported as failed but succeeded.
+boost::asio::awaitable<Status> RunnerRegistry::StoreTrial(const jobs::Steps& steps) {
+  const v1::JobRecord& trial = steps.back().after;
+  const Result<std::int64_t> stored = co_await outside_.journal.Create(trial, jobs::EventsOf(steps));
+  if (stored) co_return Status{};
+  if (stored.error().code != Code::kAlreadyExists) co_return std::unexpected(stored.error());
+  TY_CO_TRY(const v1::JobRecord known, co_await outside_.journal.Read([&trial](store::JobStore& jobs) {
+    return jobs.GetTrial(trial.project(), trial.job().job_id(), trial.trial().trial_id());
+  }));
+  if (known.uid() == trial.uid()) co_return Status{};
+  co_return std::unexpected(stored.error());
+}
+
+/// Retries until it is stored: a trial that is created but not started would be forgotten.
 boost::asio::awaitable<Result<std::int64_t>> RunnerRegistry::StartTrial(v1::JobRecord trial,
                                                                         JobRunner::OnChange on_change) {
-  v1::Event created;
-  *created.mutable_created()->mutable_record() = trial;
-  created.set_seq(1);
-  *created.mutable_time() = trial.job().create_time();
-  TY_CO_TRY(trial, jobs::Apply(v1::JobRecord{}, created));
-  Result<std::int64_t> stored = co_await outside_.journal.Create(trial, created);
-  if (!stored && stored.error().code == Code::kAlreadyExists) {
-    const auto find = [&](const v1::JobRecord& known) {
-      if (known.trial().trial_id() == trial.trial().trial_id()) stored = known.uid();
-    };
-    TY_CO_RETURN_IF_ERROR(co_await tuning_.ReadTrials(trial.trial().tuning_uid(), find));
-  }
-  TY_CO_TRY(const std::int64_t uid, std::move(stored));
-  if (stopping_) co_return std::unexpected(Unavailable("the server stops"));
+  TY_CO_TRY(const std::int64_t uid, outside_.journal.NextUid());
   trial.set_uid(uid);
-  std::vector<jobs::ServiceLine> lines = jobs::LinesFor(trial, created);
-  JobRunner& runner = Add(std::move(trial), 0);
-  runner.Watch(std::move(on_change));
-  runner.SayAgain(std::move(lines));
-  runner.Start(OnDone(uid));
+  const std::string what = "trial " + trial.trial().trial_id() + " of job " + trial.job().job_id();
+  const SysTime now = wire::FromProto(trial.job().create_time());
+  v1::Event created;
+  *created.mutable_created()->mutable_record() = std::move(trial);
+  TY_CO_TRY(jobs::Step first, jobs::StepAfter(v1::JobRecord{}, std::move(created), now));
+  Coming coming = co_await Prepare(std::move(first));
+  Trouble trouble;
+  for (Status stored = co_await StoreTrial(coming.steps); !stored;) {
+    trouble.Say(DiagnosticLevel::kWarning,
+                what + " cannot be started, trying again: " + stored.error().message);
+    co_await Pause(outside_.settings.retry_pause);
+    stored = co_await StoreTrial(coming.steps);
+  }
+  if (stopping_) co_return std::unexpected(Unavailable("the server stops"));
+  coming.runner->Watch(std::move(on_change));
+  Start(std::move(coming));
   co_return uid;
 }
 

@@ -40,13 +40,22 @@ class RunnerRegistry final : private TrialHost {
     TuningJobs::Resumed resumed{};
   };
 
-  /// Starts managing a job whose first event was just recorded. `lines`: the log lines of that event;
-  /// `resumed`: for a tuning job.
-  void Start(v1::JobRecord job, std::vector<jobs::ServiceLine> lines, TuningJobs::Resumed resumed);
-  /// Takes over the jobs of a previous server, all in one turn of the loop: nothing is admitted before all
-  /// running attempts, and their ports, are known. `attempts`: by job uid.
-  void TakeOver(std::vector<PreviousJob> jobs,
-                const std::map<std::int64_t, std::vector<engine::AttemptRef>>& attempts);
+  /// A job, not a tuning job, that is about to be stored.
+  struct Coming {
+    std::unique_ptr<JobRunner> runner;
+    jobs::Steps steps;  ///< to be stored; the first one's event is the job's Created
+  };
+  /// As JobRunner::Begin.
+  boost::asio::awaitable<Coming> Prepare(jobs::Step created);
+  /// Starts managing a job whose steps were just recorded.
+  void Start(Coming stored);
+  /// Starts managing a tuning job whose first event, with these log lines, was just recorded.
+  void StartTuning(v1::JobRecord job, std::vector<jobs::ServiceLine> lines, TuningJobs::Resumed resumed);
+  using AttemptsOfJobs = std::map<std::int64_t, std::vector<engine::AttemptRef>>;  ///< by uid
+  /// Takes over jobs of a previous server, in one turn of the loop. The first call must have all that hold
+  /// room, and all tuning jobs with their trials: nothing is admitted before running attempts, and their
+  /// ports, are known.
+  void TakeOver(std::vector<PreviousJob> jobs, const AttemptsOfJobs& attempts);
 
   /// Null: the job has no runner, or is a tuning job.
   [[nodiscard]] JobRunner* Find(std::int64_t uid) const;
@@ -73,8 +82,9 @@ class RunnerRegistry final : private TrialHost {
   boost::asio::awaitable<Result<std::int64_t>> StartTrial(v1::JobRecord trial,
                                                           JobRunner::OnChange on_change) override;
   JobRunner* FindTrial(std::int64_t uid) override { return Find(uid); }
+  boost::asio::awaitable<Status> StoreTrial(const jobs::Steps& steps);
 
-  JobRunner& Add(v1::JobRecord job, std::int64_t service_lines);
+  JobRunner& Add(std::unique_ptr<JobRunner> runner);
   void TakeOverTuning(PreviousJob previous);
   std::function<void()> OnDone(std::int64_t uid);
   boost::asio::awaitable<void> Forget(std::int64_t uid);

@@ -20,7 +20,17 @@ awaitable<Result<logs::StoredLines>> FaultyLogs::Append(logs::LogSource source, 
     ++refused;
     co_return std::unexpected(ResourceExhausted("the disk is full"));
   }
-  co_return co_await LogStore::Append(std::move(source), std::move(chunk));
+  const KillPoint::Fate fate = kill->Next();
+  Result<logs::StoredLines> stored = std::unexpected(Unavailable("the server is killed"));
+  if (fate.stored) stored = co_await LogStore::Append(std::move(source), std::move(chunk));
+  if (!fate.reported) co_return std::unexpected(Unavailable("the server is killed"));
+  co_return stored;
+}
+
+awaitable<Result<std::vector<std::int64_t>>> FaultyLogs::NextLines(std::vector<std::int64_t> job_uids,
+                                                                   std::string source) {
+  if (are_uncountable) co_return std::unexpected(Unavailable("the logs cannot be read"));
+  co_return co_await LogStore::NextLines(std::move(job_uids), std::move(source));
 }
 
 awaitable<Status> FaultyHost::Start(Manifest manifest, engine::Slot slot) {
@@ -91,9 +101,12 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
   journal_ = std::make_unique<store::Journal>(loop_.context, store_, store_);
   logs_ = std::make_unique<FaultyLogs>(
       std::move(*logs::LogStore::Open(loop_.context, clock_, folder_ / "logs.db").value()));
+  logs_->kill = &store_.kill;
   storage::Buckets::Options options{.data = folder_};
   buckets_ = storage::Buckets::Open(std::move(options), clock_, files_).value();
-  EXPECT_TRUE(Await(buckets_->EnsureBucket("packages")));
+  storage::v1::Bucket packages;
+  packages.set_name("packages");
+  EXPECT_TRUE(Await(buckets_->InsertBucket(std::move(packages))));
   std::ofstream(folder_ / "buckets" / "packages" / "trainer.tar.gz") << "a package";
   replicas_ = std::make_unique<engine::FakeAttemptHost>(loop_.context.get_executor());
   replicas_->Attach(wire_);

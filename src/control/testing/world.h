@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,39 @@ class FakeClock final : public Clock {
   std::atomic<std::int64_t> now_{1'600'000'000'000'000'000};
 };
 
+/// Kills a simulated server at one of the syncs of its jobs and logs: from then on nothing more is stored,
+/// until Disarm.
+class KillPoint {
+ public:
+  /// Not stored; stored, but the server does not learn of it; stored, and the server goes on to the next one.
+  enum class At { kBefore, kUnseen, kAfter };
+  void Arm(At at, int syncs) {
+    at_ = at;
+    left_ = syncs;
+    reached_ = false;
+  }
+  void Disarm() { Arm(At::kBefore, -1); }
+  [[nodiscard]] bool reached() const { return reached_; }
+
+  struct Fate {
+    bool stored = true;
+    bool reported = true;
+  };
+  /// Counts the next sync, and says what becomes of it.
+  Fate Next() {
+    if (reached_) return {.stored = false, .reported = false};
+    if (left_ < 0 || --left_ > 0) return {};
+    left_ = -1;
+    reached_ = true;
+    return {.stored = at_ != At::kBefore, .reported = at_ == At::kAfter};
+  }
+
+ private:
+  std::atomic<At> at_{At::kBefore};
+  std::atomic<int> left_{-1};
+  std::atomic<bool> reached_{false};
+};
+
 /// A job store that fails when told to. Set from the loop, used by the journal's thread.
 class FaultyStore final : public store::JobStore {
  public:
@@ -61,10 +95,12 @@ class FaultyStore final : public store::JobStore {
   std::atomic<bool> lies{false};         ///< the next commit is reported as failed although it succeeds
   std::atomic<std::int64_t> appends{0};  ///< events that are stored
   std::atomic<int> refused{0};           ///< commits that failed
+  KillPoint kill;
 
-  Status Append(const store::JobRecord& after, const store::Event& event) override {
-    ++appends;
-    return JobStore::Append(after, event);
+  using JobStore::Append;
+  Status Append(const store::JobRecord& after, std::span<const store::Event> events) override {
+    appends += std::ssize(events);
+    return JobStore::Append(after, events);
   }
   Result<store::JobRecord> Get(std::string_view project, std::string_view job_id) override {
     if (full) return std::unexpected(Full());
@@ -88,8 +124,13 @@ class FaultyStore final : public store::JobStore {
       Rollback();
       return std::unexpected(Full());
     }
+    const KillPoint::Fate fate = kill.Next();
+    if (!fate.stored) {
+      Rollback();
+      return std::unexpected(Full());
+    }
     TY_RETURN_IF_ERROR(JobStore::Commit());
-    if (lies.exchange(false)) return std::unexpected(Full());
+    if (lies.exchange(false) || !fate.reported) return std::unexpected(Full());
     return {};
   }
 
@@ -104,9 +145,13 @@ class FaultyLogs final : public logs::LogStore {
   bool full = false;
   int refuse_next = 0;  ///< so many chunks of replicas are not stored
   int refused = 0;
+  KillPoint* kill = nullptr;
+  bool are_uncountable = false;  ///< NextLines fails: jobs that wait are not taken over
 
   boost::asio::awaitable<Result<logs::StoredLines>> Append(logs::LogSource source,
                                                            replica::v1::LogChunk chunk) override;
+  boost::asio::awaitable<Result<std::vector<std::int64_t>>> NextLines(std::vector<std::int64_t> job_uids,
+                                                                      std::string source) override;
 };
 
 /// The simulated replicas, behind a host that can be made to fail.

@@ -137,17 +137,14 @@ boost::asio::awaitable<void> TuningRunner::Perform(jobs::WakeTuningAt action) {
   co_return;
 }
 
-/// Retries until done: a trial that is created but not started would be forgotten.
 boost::asio::awaitable<void> TuningRunner::StartTrial(std::string trial_id) {
   const v1::Event& created = created_.at(trial_id);
   v1::JobRecord record = jobs::MakeTrial(job_, created.trial_created(), wire::FromProto(created.time()));
-  Result<std::int64_t> uid = co_await host_.StartTrial(record, Observer());
-  Trouble trouble;
-  while (!uid) {
-    trouble.Say(DiagnosticLevel::kWarning, "trial " + trial_id + " of job " + job_.job().job_id() +
-                                               " cannot be started, trying again: " + uid.error().message);
-    co_await Pause(outside_.settings.retry_pause);
-    uid = co_await host_.StartTrial(record, Observer());
+  const Result<std::int64_t> uid = co_await host_.StartTrial(record, Observer());
+  if (!uid) {
+    Diagnose(DiagnosticLevel::kError, "trial " + trial_id + " of job " + job_.job().job_id() +
+                                          " cannot be started: " + uid.error().message);
+    co_return;
   }
   record.set_uid(*uid);
   if (jobs::ObservedTrial* seen = Seen(trial_id); seen != nullptr && !seen->has_record)

@@ -66,8 +66,8 @@ class MachineWatch {
     metrics::UsageHistory& usage;
     std::string data_dir;
     std::map<std::string, std::string> bucket_dirs;  ///< buckets elsewhere: name -> directory
-    std::vector<placement::Device> devices;
-    double cpus = 0;  ///< the CPUs that this machine has for jobs
+    const std::vector<placement::Device>& devices;   ///< all of the machine; grows
+    double cpus = 0;                                 ///< the CPUs that this machine has for jobs
     std::string version;
   };
   /// All of the parts outlive it.

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <filesystem>
@@ -68,6 +69,24 @@ void RemoveFolders(const std::string& environments_dir,
     ++count;
     bytes += static_cast<std::int64_t>(*freed);
   }
+}
+
+/// The downloads that builds share: scratch, and what goes first if there is a limit of size. Blocking.
+void RemoveCache(const std::string& environments_dir, std::int64_t others_bytes,
+                 const retention::Policy& policy, SysTime now, service::SweepReport& report) {
+  const auto last_use = environment::DownloadCacheUse(environments_dir);
+  if (!last_use) return;
+  retention::Limits limits{.age = policy.scratch};
+  Candidate one{.last_used = *last_use};
+  if (policy.environments_bytes) {
+    limits.bytes_max = std::max<std::int64_t>(*policy.environments_bytes - others_bytes, 0);
+    one.bytes = static_cast<std::int64_t>(environment::DownloadCacheBytes(environments_dir));
+  }
+  if (retention::WhatGoes(std::array{one}, limits, now).empty()) return;
+  const auto freed = environment::RemoveDownloadCache(environments_dir);
+  if (!freed) return;  // a build uses it
+  ++report.builds;
+  report.build_bytes += static_cast<std::int64_t>(*freed);
 }
 
 std::optional<SysTime> ChangedAt(const std::string& path) {
@@ -267,6 +286,9 @@ awaitable<Status> Sweeper::SweepEnvironments(service::SweepReport& report) {
     std::vector<environment::EnvironmentFolder> left, complete;
     for (auto& one : environment::ListEnvironmentFolders(folder, policy.environments_bytes.has_value()))
       (one.is_complete ? complete : left).push_back(std::move(one));
+    std::int64_t complete_bytes = 0;
+    for (const environment::EnvironmentFolder& one : complete) complete_bytes += one.bytes;
+    RemoveCache(folder, complete_bytes, policy, now, swept);
     const std::set<fs::path> needed = environment::FoldersOf(requests);
     RemoveFolders(folder, left, needed, {.age = policy.scratch}, now, swept.builds, swept.build_bytes);
     RemoveFolders(folder, complete, needed,

@@ -113,7 +113,7 @@ UsageReport::Machine MachineOf(const engine::LocalEngine::MachineUse& use) {
   machine.set_cpus_held(use.cpus_held);
   machine.set_memory_bytes(use.capacity.memory_bytes);
   machine.set_memory_bytes_held(use.memory_bytes_held);
-  for (const auto& [device, holder] : use.devices) {
+  for (const auto& [device, holder, trouble] : use.devices) {
     UsageReport::Device& shown = *machine.add_devices();
     shown.set_type(device.type);
     shown.set_index(device.id);

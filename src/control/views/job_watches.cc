@@ -221,16 +221,13 @@ JobWatches::JobWatches(const Collaborators& outside, JobPresenter& presenter, Jo
       listing_(listing),
       listeners_(std::make_shared<Listeners>()),
       turns_(outside.loop, kReadingAtOnce) {
-  outside_.journal.OnChange(
+  observing_ = outside_.journal.OnChange(
       [listeners = listeners_](const std::string& project) { listeners->OnChange(project); });
   outside_.logs.OnAppended(this,
                            [listeners = listeners_](std::int64_t job_uid) { listeners->OnLines(job_uid); });
 }
 
-JobWatches::~JobWatches() {
-  outside_.journal.OnChange(nullptr);
-  outside_.logs.OnAppended(this, nullptr);
-}
+JobWatches::~JobWatches() { outside_.logs.OnAppended(this, nullptr); }
 
 std::function<void(const v1::JobRecord& job)> JobWatches::Toucher() const {
   return [listeners = listeners_](const v1::JobRecord& job) {

@@ -72,6 +72,7 @@ class JobWatches {
   JobPresenter& presenter_;
   JobListing& listing_;
   std::shared_ptr<Listeners> listeners_;  ///< shared: a watch removes itself whenever it ends
+  std::shared_ptr<const store::Journal::Observer> observing_;
   Turns turns_;
 };
 

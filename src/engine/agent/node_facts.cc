@@ -20,11 +20,13 @@
 
 #include "base/async/file.h"
 #include "base/process/run_program.h"
+#include "engine/agent/way_out.h"
 #include "engine/local/container_support.h"
 #include "engine/local/google_front_files.h"
 #include "engine/local/machine.h"
 #include "programs/attempt/frame.h"
 #include "programs/environment/python_probe.h"
+#include "programs/environment/uv.h"
 
 namespace trainyard::agent {
 
@@ -127,6 +129,10 @@ NodeFacts FindNodeFacts(const std::string& environments_dir) {
   } else {
     node.set_containers_lacking(containers.error().message);
   }
+  // The last one: it may leave a thread behind, and the others try what only a process with one thread can
+  // do.
+  node.set_way_out_lacking(
+      FindWayOutLacking(environment::ToolVariables({environments_dir}, environment::ToolCache::kNone)));
   return facts;
 }
 

@@ -19,8 +19,9 @@ struct NodeFacts {
   engine::Isolations isolations;  ///< the isolation of attempts; none is started without it
 };
 
-/// Inspects the node; takes some 100 ms. Needs no privileges. Call it while the process is dumpable, since it
-/// uses files in /proc.
+/// Inspects the node; takes some 100 ms, and up to kIndexWaitMax longer if the package index does not answer.
+/// Call it in a process that ends soon (FindWayOutLacking). Needs no privileges. Call it while the process is
+/// dumpable, since it uses files in /proc.
 [[nodiscard]] NodeFacts FindNodeFacts(const std::string& environments_dir);
 
 /// The same in a child process, which first runs `forget` so that it does not keep the caller's secret.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -14,8 +15,15 @@ namespace fs = std::filesystem;
 
 class KeptNodeFactsTest : public testing::Test {
  protected:
-  KeptNodeFactsTest() { fs::create_directory(folder_); }
-  ~KeptNodeFactsTest() override { fs::remove_all(folder_); }
+  /// Nobody listens at the index's port.
+  KeptNodeFactsTest() {
+    fs::create_directory(folder_);
+    ::setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:1/simple", 1);
+  }
+  ~KeptNodeFactsTest() override {
+    ::unsetenv("UV_DEFAULT_INDEX");
+    fs::remove_all(folder_);
+  }
   Result<NodeFacts> Facts() {
     return KeptNodeFacts(file_, folder_ / "environments", [] {});
   }
@@ -32,6 +40,8 @@ TEST_F(KeptNodeFactsTest, AreLookedForOnceInAWhile) {
   const auto first = Facts();
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_GT(first->node.cpus(), 0);
+  EXPECT_TRUE(first->node.way_out_lacking().starts_with("cannot connect to 127.0.0.1:1"))
+      << first->node.way_out_lacking();
   const ino_t kept = Inode();
   ASSERT_NE(kept, 0U);
   const auto second = Facts();

@@ -3,11 +3,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -34,30 +32,6 @@ UniqueFd BindName(int port) {
   return socket;
 }
 
-/// The fields are: interface, destination, gateway, flags, references, uses, metric, mask.
-bool IsDefault4(const std::string& line) {
-  std::istringstream fields(line);
-  std::array<std::string, 8> words;
-  for (std::string& word : words) fields >> word;
-  return words[0] != "Iface" && words[1] == "00000000" && words[7] == "00000000";
-}
-
-/// The fields are: destination and its length, source and its length, next hop, metric, references, uses,
-/// flags, interface. Routes of the loopback reject packets.
-bool IsDefault6(const std::string& line) {
-  std::istringstream fields(line);
-  std::array<std::string, 10> words;
-  for (std::string& word : words) fields >> word;
-  return words[0] == std::string(32, '0') && words[1] == "00" && words[9] != "lo";
-}
-
-bool AnyLine(std::string_view text, bool (*is_it)(const std::string&)) {
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);)
-    if (is_it(line)) return true;
-  return false;
-}
-
 constexpr const char* kLoopback = "127.0.0.1";
 
 std::uint16_t FormerPort(const std::string& file) {
@@ -74,16 +48,16 @@ Result<http::ListeningSocket> BindReplicaTcp(const std::string& file) {
 
 }  // namespace
 
-Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const std::string& doors_lacking) {
+Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const NodeFacts& facts) {
   NodeSockets sockets;
   TY_TRY(sockets.attach, http::ListenOnUnix(run_dir + "/attach.sock"));
   TY_TRY(sockets.replica, http::ListenOnUnix(run_dir + "/replica.sock"));
   TY_TRY(sockets.replica_tcp, BindReplicaTcp(run_dir + "/replica-port"));
   TY_TRY(sockets.front_tls, http::ListenOnUnix(run_dir + "/front-tls.sock"));
   TY_TRY(sockets.front_plain, http::ListenOnUnix(run_dir + "/front.sock"));
-  const auto check_doors = [&doors_lacking]() -> Status {
-    if (doors_lacking.empty()) return {};
-    return std::unexpected(FailedPrecondition(doors_lacking));
+  const auto check_doors = [&facts]() -> Status {
+    if (facts.doors_lacking.empty()) return {};
+    return std::unexpected(FailedPrecondition(facts.doors_lacking));
   };
   Result<engine::FrontSockets> front =
       engine::BindFront({.address_file = run_dir + "/front-address", .ports_file = run_dir + "/front-ports"},
@@ -94,15 +68,11 @@ Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const std::str
     Diagnose(DiagnosticLevel::kWarning,
              "TensorFlow's gs:// and gsutil will not work in replicas here: " + front.error().message);
   }
-  if (!HasWayOut(ReadFile("/proc/net/route").value_or(""), ReadFile("/proc/net/ipv6_route").value_or(""))) {
+  if (const std::string& why = facts.node.way_out_lacking(); !why.empty()) {
     TY_TRY(sockets.outside, http::ListenOnTcp(kLoopback, 0));
-    Diagnose(DiagnosticLevel::kInfo, "this node has no default route: builds download through the server");
+    Diagnose(DiagnosticLevel::kInfo, "builds download through the server: " + why);
   }
   return sockets;
-}
-
-bool HasWayOut(std::string_view ipv4, std::string_view ipv6) {
-  return AnyLine(ipv4, IsDefault4) || AnyLine(ipv6, IsDefault6);
 }
 
 std::optional<PortLease> PortLease::Take(std::uint32_t start, const Probe& is_free) {

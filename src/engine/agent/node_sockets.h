@@ -4,10 +4,10 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/async/unique_fd.h"
 #include "base/result.h"
+#include "engine/agent/node_facts.h"
 #include "engine/local/google_front_files.h"
 #include "net/http/listening_socket.h"
 
@@ -22,18 +22,13 @@ struct NodeSockets {
   http::ListeningSocket front_tls;            ///< run/front-tls.sock
   http::ListeningSocket front_plain;          ///< run/front.sock
   std::optional<engine::FrontSockets> front;  ///< empty: none is possible here
-  /// A proxy for downloads of builds on a node without a route to the internet; empty: the node has one.
+  /// A proxy for downloads of builds on a node that does not reach the package index itself; empty: it does.
   std::optional<http::ListeningSocket> outside;
 
   /// Binds the same ports and front address as before if they are free, since living replicas use them. A
-  /// front that cannot be bound is reported in a message; it is no error. `doors_lacking`: why connections
-  /// cannot be redirected to other ports; empty: they can. Blocking.
-  [[nodiscard]] static Result<NodeSockets> Bind(const std::string& run_dir, const std::string& doors_lacking);
+  /// front that cannot be bound is reported in a message; it is no error. Blocking.
+  [[nodiscard]] static Result<NodeSockets> Bind(const std::string& run_dir, const NodeFacts& facts);
 };
-
-/// Whether the node has a default route. Pure: any thread. `ipv4`: /proc/net/route; `ipv6`:
-/// /proc/net/ipv6_route. Source: proc(5); the kernel's fib_trie.c, ip6_fib.c.
-[[nodiscard]] bool HasWayOut(std::string_view ipv4, std::string_view ipv6);
 
 /// A lease on a TCP port of the node: no other agent of any account or installation has the same port. The
 /// lease is an abstract Unix socket with the port in its name, which the kernel lets only one process bind

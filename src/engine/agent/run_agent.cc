@@ -217,7 +217,7 @@ Result<int> Run(Identity identity) {
   identity.port = lease->port();
   identity.instance = text::Hex(RandomBytes<std::array<unsigned char, 16>>().data(), 16);
   // This process listens: while a worker is restarted, new connections wait in the kernel's queue.
-  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts.doors_lacking));
+  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts));
   Watcher watcher([&identity, &folder, &sockets] {
     return Work(
         identity, folder,

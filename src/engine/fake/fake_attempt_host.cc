@@ -279,6 +279,12 @@ std::vector<std::string> FakeAttemptHost::Alive() const {
   return alive;
 }
 
+std::vector<std::string> FakeAttemptHost::Working() const {
+  std::vector<std::string> working = Alive();
+  std::erase_if(working, [this](const std::string& id) { return Find(id)->exit.has_value(); });
+  return working;
+}
+
 void FakeAttemptHost::End(const std::string& attempt_id, ExitRecord exit) {
   if (const auto attempt = Find(attempt_id); attempt && attempt->alive) Finish(*attempt, std::move(exit));
 }

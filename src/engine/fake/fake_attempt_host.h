@@ -58,6 +58,8 @@ class FakeAttemptHost final : public AttemptHost {
   void LoseNode(const std::string& node);
   /// The ids of living attempts.
   [[nodiscard]] std::vector<std::string> Alive() const;
+  /// The ids of living attempts whose programs have not ended.
+  [[nodiscard]] std::vector<std::string> Working() const;
   /// Ends a running replica.
   void End(const std::string& attempt_id, ExitRecord exit);
   /// Kills the supervisor: the attempt ends without a record.

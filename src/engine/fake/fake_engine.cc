@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
+#include <vector>
 
 namespace trainyard::engine {
 
 namespace asio = boost::asio;
 
+void FakeEngine::Tell(EngineEvents events) {
+  events_ = std::move(events);
+  for (Reservation& one : reservations_) one.requested = false;
+}
+
 std::variant<Grant, Pending> FakeEngine::Offer(ReservationRequest request) {
   auto found = Find(request.key);
+  if (found != reservations_.end()) found->requested = true;
   if (found == reservations_.end()) {
     // If this cluster does not know a recorded grant, the grant was lost.
     const bool is_lost = request.granted.has_value();
@@ -78,6 +85,14 @@ void FakeEngine::Revoke(Reservations::iterator reservation, Revocation revocatio
   asio::post(loop_, [this, key, revocation = std::move(revocation), alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired() && events_.on_lost) events_.on_lost(key, revocation);
   });
+}
+
+void FakeEngine::ReturnUnrequested() {
+  std::vector<ReservationKey> left;
+  for (const Reservation& one : reservations_) {
+    if (!one.requested) left.push_back(one.request.key);
+  }
+  for (const ReservationKey& key : left) Return(key);
 }
 
 void FakeEngine::Refuse(std::string reason) {

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/engine.h"
 
@@ -18,7 +17,7 @@ class FakeEngine final : public Engine {
  public:
   explicit FakeEngine(boost::asio::any_io_executor loop) : loop_(std::move(loop)) {}
 
-  void Tell(EngineEvents events) override { events_ = std::move(events); }
+  void Tell(EngineEvents events) override;
   [[nodiscard]] bool has_own_queue() const override { return true; }
   std::variant<Grant, Pending> Offer(ReservationRequest request) override;
   void Return(ReservationKey key) override;
@@ -31,6 +30,9 @@ class FakeEngine final : public Engine {
   /// Revokes the job's grant, or rejects its request permanently while it waits.
   void Revoke(std::int64_t job_uid, const std::string& reason,
               placement::RoomEnd kind = placement::RoomEnd::kLost);
+  /// Returns the reservations that were not requested since the latest Tell: a killed server left them for
+  /// jobs that need no resources any more. Call it once the next server has taken over its jobs.
+  void ReturnUnrequested();
   /// Stops granting until it is called with an empty reason.
   void Refuse(std::string reason);
 
@@ -38,7 +40,8 @@ class FakeEngine final : public Engine {
   struct Reservation {
     ReservationRequest request;
     std::optional<Grant> grant{};
-    std::string said{};  ///< the reason that on_wait was last called for
+    std::string said{};     ///< the reason that on_wait was last called for
+    bool requested = true;  ///< since the latest Tell
   };
   using Reservations = std::list<Reservation>;  ///< in the order of arrival
 

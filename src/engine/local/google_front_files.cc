@@ -13,6 +13,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/async/guarded.h"
+#include "base/packing/archive_writer.h"
 #include "engine/local/machine.h"
 #include "net/front/boto_file.h"
 #include "net/front/ca_bundle.h"
@@ -63,25 +64,54 @@ std::string StampOf(const std::filesystem::path& path) {
          std::to_string(file.st_mtim.tv_sec) + "." + std::to_string(file.st_mtim.tv_nsec) + "\n";
 }
 
-/// Whether the file begins as Java's stores do: after a loss of power it may be empty, or all zeros.
-bool IsTrustStore(const std::filesystem::path& path) {
-  constexpr std::array<char, 4> kMagic{'\xFE', '\xED', '\xFE', '\xED'};
+constexpr std::string_view kStoreBegin = "\xFE\xED\xFE\xED";
+constexpr std::string_view kArchiveBegin = "PK\x03\x04";
+
+/// After a loss of power a file may be empty, or all zeros.
+bool BeginsWith(const std::filesystem::path& path, std::string_view expected) {
   std::array<char, 4> begin{};
   const Result<UniqueFd> file = OpenFile(path, O_RDONLY);
-  return file && ::read(file->get(), begin.data(), begin.size()) == 4 && begin == kMagic;
+  return file && ::read(file->get(), begin.data(), begin.size()) == 4 &&
+         std::string_view(begin.data(), begin.size()) == expected;
 }
 
-/// Makes Java's trust store from the bundle. That takes longer than everything else here, so it is repeated
+/// The store of `GoogleNetHttpTransport.newTrustedTransport()` in an archive: the client reads it as a
+/// resource, by one name or the other, and Java looks for resources in its boot class path first. Since Java
+/// 9 both kinds of store are read by either name.
+Result<std::string> GoogleClientArchive(std::string_view authorities) {
+  TY_TRY(const std::string store, front::JavaTrustStore(authorities, front::kGoogleClientPassword));
+  const auto writer = packing::MakeZipWriter();
+  std::string archive;
+  for (const char* name : {"google.jks", "google.p12"}) {
+    packing::ArchiveEntry entry{.name = std::string("com/google/api/client/googleapis/") + name,
+                                .bytes = static_cast<std::int64_t>(store.size())};
+    TY_RETURN_IF_ERROR(writer->Begin(entry, archive));
+    TY_RETURN_IF_ERROR(writer->Add(store, archive));
+    TY_RETURN_IF_ERROR(writer->End(archive));
+  }
+  for (bool more = true; more;) {
+    TY_TRY(more, writer->Finish(archive));
+  }
+  return archive;
+}
+
+/// Makes Java's trust stores from the bundle. That takes longer than everything else here, so it is repeated
 /// only for another bundle.
-Status ProvideTrustStore(const std::filesystem::path& bundle, const std::filesystem::path& store) {
+Status ProvideTrustStores(const std::filesystem::path& bundle, const std::filesystem::path& folder) {
+  const std::filesystem::path store = folder / replica::kJavaFile;
+  const std::filesystem::path archive = folder / replica::kJavaArchive;
   const std::filesystem::path note = store.string() + ".made";
+  const auto stamps = [&] { return StampOf(bundle) + StampOf(store) + StampOf(archive); };
   const Result<std::string> noted = ReadFile(note);
-  if (noted && *noted == StampOf(bundle) + StampOf(store) && IsTrustStore(store)) return {};
+  if (noted && *noted == stamps() && BeginsWith(store, kStoreBegin) && BeginsWith(archive, kArchiveBegin))
+    return {};
   TY_TRY(const std::string authorities, ReadFile(bundle));
-  TY_TRY(const std::string made, front::JavaTrustStore(authorities));
+  TY_TRY(const std::string made, front::JavaTrustStore(authorities, front::kJavaPassword));
   TY_RETURN_IF_ERROR(Provide(store, made));
-  // If the note cannot be written, the next server makes the store again.
-  static_cast<void>(ReplaceFile(note, StampOf(bundle) + StampOf(store)));
+  TY_TRY(const std::string packed, GoogleClientArchive(authorities));
+  TY_RETURN_IF_ERROR(Provide(archive, packed));
+  // If the note cannot be written, the next server makes the stores again.
+  static_cast<void>(ReplaceFile(note, stamps()));
   return {};
 }
 
@@ -103,7 +133,7 @@ Status WriteFiles(const GoogleFrontFiles& files) {
   TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), files.authority, files.bundle));
   TY_RETURN_IF_ERROR(front::MakeCaBundle({}, files.authority, folder / replica::kOwnAuthority));
   TY_RETURN_IF_ERROR(Provide(folder / replica::kCurlFile, "cacert = \"" + files.bundle + "\"\n"));
-  TY_RETURN_IF_ERROR(ProvideTrustStore(files.bundle, folder / replica::kJavaFile));
+  TY_RETURN_IF_ERROR(ProvideTrustStores(files.bundle, folder));
   front::BotoSettings boto = {.ca_bundle = files.bundle, .project = files.project};
   TY_RETURN_IF_ERROR(Provide(folder / replica::kUsersBotoFile, front::BotoFile(boto)));
   boto.state_dir = "/tmp/.gsutil";  // private to the replica

@@ -5,8 +5,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "base/async/diagnostics.h"
@@ -15,12 +18,30 @@
 #include "base/process/variables.h"
 #include "base/systemd/service_variables.h"
 #include "replica/keeper/keeper_message.h"
+#include "replica/keeper/starter.h"
 
 namespace trainyard::engine {
 
 namespace {
 
 using std::chrono::milliseconds;
+
+/// Waits for the answer to a request. `gone`: the error if the other side does not answer. `received` gets
+/// the descriptor that comes with the answer.
+Result<keeper::Answer> ReceiveAnswer(int connection, keeper::Answer::AnswerCase wanted, const Error& gone,
+                                     UniqueFd* received) {
+  pollfd answered{.fd = connection, .events = POLLIN, .revents = 0};
+  if (poll(&answered, 1, static_cast<int>(milliseconds(kKeeperAnswerMax).count())) <= 0)
+    return std::unexpected(gone);
+  auto packet = keeper::ReceivePacket(connection);
+  if (!packet) return std::unexpected(gone);
+  TY_TRY(keeper::Answer answer, keeper::ParseAnswer(packet->bytes));
+  if (answer.has_refused())
+    return std::unexpected(Error{static_cast<Code>(answer.refused().code()), answer.refused().message(), {}});
+  if (received != nullptr && !packet->descriptors.empty()) *received = std::move(packet->descriptors.front());
+  if (answer.answer_case() == wanted) return answer;
+  return std::unexpected(Internal("what starts supervisors answers something else than was asked"));
+}
 
 /// One connection to the keeper, after the greeting. Blocking; one thread.
 class KeeperCall {
@@ -46,19 +67,7 @@ class KeeperCall {
     const Status sent = keeper::SendPacket(connection_.get(), request.SerializeAsString(), descriptors);
     if (!sent && sent.error().code == Code::kUnavailable) return std::unexpected(DoesNotAnswer(socket_));
     if (!sent) return std::unexpected(sent.error());
-    pollfd answered{.fd = connection_.get(), .events = POLLIN, .revents = 0};
-    if (poll(&answered, 1, static_cast<int>(milliseconds(kKeeperAnswerMax).count())) <= 0)
-      return std::unexpected(DoesNotAnswer(socket_));
-    auto packet = keeper::ReceivePacket(connection_.get());
-    if (!packet) return std::unexpected(DoesNotAnswer(socket_));
-    TY_TRY(keeper::Answer answer, keeper::ParseAnswer(packet->bytes));
-    if (answer.has_refused())
-      return std::unexpected(
-          Error{static_cast<Code>(answer.refused().code()), answer.refused().message(), {}});
-    if (received != nullptr && !packet->descriptors.empty())
-      *received = std::move(packet->descriptors.front());
-    if (answer.answer_case() == wanted) return answer;
-    return std::unexpected(Internal("the keeper at " + socket_ + " answers something else"));
+    return ReceiveAnswer(connection_.get(), wanted, DoesNotAnswer(socket_), received);
   }
 
  private:
@@ -98,33 +107,75 @@ Result<MachineLimits> AskLimits(KeeperCall& call, const std::string& attempts_di
   return DescribeLimits(keeper::SupportOf(answer.limits()), answer.limits().advice());
 }
 
-}  // namespace
-
-Result<SupervisorStreams> OpenStreams(const SupervisorStart& start) {
-  SupervisorStreams streams;
-  TY_TRY(streams.log, OpenFile(start.dir.SupervisorLog(), O_WRONLY | O_CREAT | O_APPEND, 0600));
-  streams.descriptors = {{streams.log.get(), STDOUT_FILENO},
-                         {streams.log.get(), STDERR_FILENO},
-                         {start.lock, replica::kInheritedLockFd}};
-  if (start.secrets >= 0) streams.descriptors.emplace_back(start.secrets, STDIN_FILENO);
-  return streams;
-}
-
+/// The environment variables that supervisors inherit: variables that a service manager sets for this process
+/// alone are left out.
 std::vector<std::string> SupervisorVariables() { return OwnVariables(systemd::WithoutServiceVariables()); }
 
+struct StartMessage {
+  UniqueFd log;  ///< open until it is sent
+  keeper::Request request;
+  std::vector<int> descriptors;
+};
+
+Result<StartMessage> MakeStartMessage(const SupervisorStart& start) {
+  StartMessage message;
+  TY_TRY(message.log, OpenFile(start.dir.SupervisorLog(), O_WRONLY | O_CREAT | O_APPEND, 0600));
+  keeper::StartRequest& request = *message.request.mutable_start();
+  request.set_name(start.name);
+  request.set_program(start.program);
+  request.mutable_arguments()->Assign(start.argv.begin(), start.argv.end());
+  const auto give = [&](int descriptor, int number) {
+    message.descriptors.push_back(descriptor);
+    request.add_numbers(static_cast<std::uint32_t>(number));
+  };
+  give(message.log.get(), STDOUT_FILENO);
+  give(message.log.get(), STDERR_FILENO);
+  give(start.lock, replica::kInheritedLockFd);
+  if (start.secrets >= 0) give(start.secrets, STDIN_FILENO);
+  return message;
+}
+
+}  // namespace
+
+ForkingStarter::ForkingStarter(MachineLimits limits) : limits_(std::move(limits)), process_(Begin()) {}
+
+Result<ForkingStarter::Process> ForkingStarter::Begin() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return std::unexpected(ErrnoError(errno, "socketpair"));
+  UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  SpawnOptions options{
+      .argv = {"trainyard", "starter"},
+      .program = "/proc/self/exe",
+      .environment = SupervisorVariables(),
+      .descriptors = {{theirs.get(), keeper::kStarterSocket}, {STDERR_FILENO, STDERR_FILENO}},
+      .group = ProcessGroup::kSession,  // a terminal's Ctrl-C is not for it
+      .action = "start what starts supervisors"};
+  TY_TRY(ChildProcess child, ChildProcess::Spawn(std::move(options)));
+  return Process{.socket = std::move(ours), .child = std::move(child)};
+}
+
+/// A process that does not answer is replaced, so that a late answer is not taken for that of another start.
 Result<UniqueFd> ForkingStarter::Start(const SupervisorStart& start) {
-  TY_TRY(SupervisorStreams streams, OpenStreams(start));
-  SpawnOptions options{.argv = start.argv,
-                       .program = start.program,
-                       .environment = SupervisorVariables(),
-                       .descriptors = std::move(streams.descriptors),
-                       .group = ProcessGroup::kSession,
-                       .action = "start the supervisor"};
-  TY_TRY(ChildProcess supervisor, ChildProcess::Spawn(std::move(options)));
-  const pid_t pid = supervisor.pid();
-  UniqueFd pidfd = std::move(supervisor).Detach();
-  TY_RETURN_IF_ERROR(replica::SignLock(start.lock, pid));
-  return pidfd;
+  TY_TRY(const StartMessage message, MakeStartMessage(start));
+  const std::string bytes = message.request.SerializeAsString();
+  const auto ask = [&](Result<Process>& process) -> Result<UniqueFd> {
+    if (!process || !keeper::SendPacket(process->socket.get(), bytes, message.descriptors)) {
+      process = Begin();
+      if (!process) return std::unexpected(process.error());
+      TY_RETURN_IF_ERROR(keeper::SendPacket(process->socket.get(), bytes, message.descriptors));
+    }
+    const Error gone =
+        Unavailable("the process that starts supervisors has ended; the next start begins another");
+    UniqueFd pidfd;
+    auto started = ReceiveAnswer(process->socket.get(), keeper::Answer::kStarted, gone, &pidfd);
+    if (!started && started.error() == gone) process = Begin();
+    if (!started) return std::unexpected(std::move(started).error());
+    TY_RETURN_IF_ERROR(replica::SignLock(start.lock, static_cast<pid_t>(started->started().pid())));
+    return pidfd;
+  };
+  return process_.With(ask);
 }
 
 Result<MachineLimits> LimitsOfKeeper(const std::string& socket, const std::string& attempts_dir) {
@@ -182,22 +233,12 @@ void KeeperStarter::Note(const Result<MachineLimits>& found) {
 }
 
 Result<UniqueFd> KeeperStarter::Start(const SupervisorStart& start) {
-  TY_TRY(const SupervisorStreams streams, OpenStreams(start));
-  keeper::Request message;
-  keeper::StartRequest& request = *message.mutable_start();
-  request.set_name(start.name);
-  request.set_program(start.program);
-  request.mutable_arguments()->Assign(start.argv.begin(), start.argv.end());
+  TY_TRY(StartMessage message, MakeStartMessage(start));
   const std::vector<std::string> variables = SupervisorVariables();
-  request.mutable_environment()->Assign(variables.begin(), variables.end());
-  std::vector<int> descriptors;
-  for (const auto& [ours, theirs] : streams.descriptors) {
-    descriptors.push_back(ours);
-    request.add_numbers(static_cast<std::uint32_t>(theirs));
-  }
+  message.request.mutable_start()->mutable_environment()->Assign(variables.begin(), variables.end());
   TY_TRY(KeeperCall call, KeeperCall::Begin(socket_));
   UniqueFd pidfd;
-  const auto started = call.Ask(message, keeper::Answer::kStarted, descriptors, &pidfd);
+  const auto started = call.Ask(message.request, keeper::Answer::kStarted, message.descriptors, &pidfd);
   if (!started) return std::unexpected(Passing(started.error()));
   if (!pidfd) return std::unexpected(Internal("the keeper gave no pidfd"));
   TY_RETURN_IF_ERROR(replica::SignLock(start.lock, static_cast<pid_t>(started->started().pid())));

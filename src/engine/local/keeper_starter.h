@@ -9,6 +9,7 @@
 
 #include "base/async/guarded.h"
 #include "base/async/unique_fd.h"
+#include "base/process/child_process.h"
 #include "base/result.h"
 #include "engine/local/machine_limits.h"
 #include "programs/attempt/attempt_dir.h"
@@ -27,8 +28,8 @@ struct SupervisorStart {
 
 /// Starts supervisors, each in a separate session. A supervisor writes its messages into the attempt's
 /// directory and inherits none of our open files but the lock. Blocking; any thread. Implementations:
-/// ForkingStarter (the server's own children), KeeperStarter (the keeper's, docs/adr/0042). What they start
-/// lives on when the server ends.
+/// ForkingStarter (children of a process of our own), KeeperStarter (the keeper's, docs/adr/0042). What they
+/// start lives on when the server ends.
 class SupervisorStarter {
  public:
   SupervisorStarter() = default;
@@ -45,26 +46,19 @@ class SupervisorStarter {
   [[nodiscard]] virtual MachineLimits limits() const = 0;
 
   /// Returns once the supervisor's process exists and the lock is signed for it. The result is its pidfd,
-  /// which is readable once it has ended. The supervisor may be a child of this process, which must then reap
-  /// it. After kUnavailable it may have been started all the same: the attempt's lock tells.
+  /// which is readable once it has ended. After kUnavailable it may have been started all the same: the
+  /// attempt's lock tells.
   [[nodiscard]] virtual Result<UniqueFd> Start(const SupervisorStart& start) = 0;
 };
 
-/// The parts of a start that all starters share: the descriptors with their numbers in the supervisor, and
-/// the environment variables that it inherits (variables that a service manager sets for this process alone
-/// are left out).
-struct SupervisorStreams {
-  UniqueFd log;
-  std::vector<std::pair<int, int>> descriptors;  ///< (ours, its number)
-};
-[[nodiscard]] Result<SupervisorStreams> OpenStreams(const SupervisorStart& start);
-[[nodiscard]] std::vector<std::string> SupervisorVariables();
-
-/// Starts supervisors as children of this process: for `trainyard serve` started by hand.
+/// Starts supervisors by a process of our own, `trainyard starter` (replica/keeper/starter.h), which ends
+/// with us: for `trainyard serve` started by hand, and for agents. If it was killed, the next start begins
+/// another one. docs/adr/0092-supervisors-are-forked.md.
 class ForkingStarter final : public SupervisorStarter {
  public:
+  /// Begins the process, in the cgroup in which supervisors are to be.
   /// `limits`: those that this process found when it began.
-  explicit ForkingStarter(MachineLimits limits) : limits_(std::move(limits)) {}
+  explicit ForkingStarter(MachineLimits limits);
 
   [[nodiscard]] Result<replica::CgroupHome> FindHome() override {
     return replica::CgroupHome{.version = limits_.cgroup_version, .group = limits_.cgroup};
@@ -73,7 +67,14 @@ class ForkingStarter final : public SupervisorStarter {
   [[nodiscard]] Result<UniqueFd> Start(const SupervisorStart& start) override;
 
  private:
+  struct Process {
+    UniqueFd socket;
+    ChildProcess child;
+  };
+  [[nodiscard]] static Result<Process> Begin();
+
   const MachineLimits limits_;
+  Guarded<Result<Process>> process_;
 };
 
 /// The limits that the keeper at that socket can set for replicas. kUnavailable: it does not answer. Blocks

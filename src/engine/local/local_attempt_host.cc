@@ -81,11 +81,10 @@ asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
   argv.push_back(manifest.places().attempt_dir());
   auto start = [&starter = starter_, program = options_.supervisor_program, argv = std::move(argv),
                 name = replica::InstallationName(settings_.attempts_dir) + "-" + manifest.attempt_id(),
-                manifest]() mutable -> Result<UniqueFd> {
+                memory_max = settings_.replica_memory_bytes, manifest]() mutable -> Result<UniqueFd> {
     TY_RETURN_IF_ERROR(CompleteGoogleFrontFiles());
     TY_TRY(const replica::CgroupHome home, starter.FindHome());
-    manifest.mutable_places()->set_cgroup_version(home.version);
-    manifest.mutable_places()->set_cgroup(home.group);
+    AddCgroupPart(memory_max, home, manifest);
     const AttemptDir dir{manifest.places().attempt_dir()};
     TY_TRY(const UniqueFd secrets, replica::TakeSecretValues(manifest));
     TY_TRY(const UniqueFd lock, MakeAttempt(dir, manifest));

@@ -282,6 +282,18 @@ void LocalEngine::StartUse(const placement::Gang& gang, const Grant& grant) {
   shares_.Start(gang, {.accelerators = DevicesOf(grant), .cpus = CpusOf(gang)});
 }
 
+std::vector<placement::DevicePool::Change> LocalEngine::ObserveDevices(
+    std::span<const placement::DeviceSigns> seen) {
+  std::vector<placement::DevicePool::Change> changes = devices_.Observe(seen);
+  if (changes.empty()) return changes;
+  for (const auto& [uid, waiting] : waiting_) {
+    if (std::optional<placement::Gang> gang = queue_.Take(uid)) queue_.Add(LinedUp(*std::move(gang)));
+    newcomers_.push_back(uid);
+  }
+  PlanSoon();
+  return changes;
+}
+
 LocalEngine::MachineUse LocalEngine::Occupancy() const {
   MachineUse use{.capacity = capacity_};
   for (const auto& [uid, one] : running_) {
@@ -293,7 +305,8 @@ LocalEngine::MachineUse LocalEngine::Occupancy() const {
   for (std::size_t i = 0; i < devices_.devices().size(); ++i) {
     const placement::JobLabel* holder = devices_.HolderOf(i);
     use.devices.push_back({.device = devices_.devices()[i],
-                           .holder = holder != nullptr ? std::optional(*holder) : std::nullopt});
+                           .holder = holder != nullptr ? std::optional(*holder) : std::nullopt,
+                           .trouble = devices_.TroubleOf(i)});
   }
   return use;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class LocalEngine final : public Engine {
     struct Device {
       placement::Device device;
       std::optional<placement::JobLabel> holder;
+      std::string trouble;  ///< placement::DeviceHealth::trouble
     };
     std::vector<Device> devices{};
   };
@@ -61,6 +63,9 @@ class LocalEngine final : public Engine {
 
   /// How projects share the machine.
   [[nodiscard]] ProjectShares& shares() noexcept { return shares_; }
+  /// After a look at the machine's accelerators: jobs get the healthy ones (DevicePool::Observe). The holder
+  /// of a changed device is its job's uid in decimal digits, or another name.
+  std::vector<placement::DevicePool::Change> ObserveDevices(std::span<const placement::DeviceSigns> seen);
   /// Which jobs use which of the machine's resources.
   [[nodiscard]] MachineUse Occupancy() const;
 

@@ -208,6 +208,37 @@ TEST_F(LocalEngineTest, AWithdrawnJobIsNotAdmittedAndFreesNothing) {
   EXPECT_FALSE(admitted_.contains(2));
 }
 
+TEST_F(LocalEngineTest, AJobWaitsForAGpuThatAnswersAgain) {
+  const placement::Device gpu{.type = "nvidia-l4", .id = "GPU-a", .files = {"/dev/nvidia0"}};
+  const std::vector<placement::DeviceSigns> healthy = {{.device = gpu}};
+  MakeWith(
+      {.capacity = kHuge, .probe = [](int) { return true; }, .devices = placement::DevicePool({gpu}, {})});
+  const auto asking = [](std::int64_t uid) {
+    placement::Gang gang = MakeGang(uid, 1);
+    gang.replicas[0].accelerator = ml::v1::AcceleratorConfig::NVIDIA_TESLA_T4;
+    gang.replicas[0].accelerator_count = 1;
+    return gang;
+  };
+  Reserve(asking(1));
+  Settle();
+  ASSERT_TRUE(admitted_.contains(1));
+  const auto lost = engine_->ObserveDevices({});
+  ASSERT_THAT(lost, SizeIs(1));
+  EXPECT_EQ(lost[0].holder, "1");
+  EXPECT_EQ(engine_->Occupancy().devices[0].trouble, "it does not answer");
+  admissions_->Release(Key(1));
+  Reserve(asking(2));
+  Settle();
+  EXPECT_FALSE(admitted_.contains(2));
+  EXPECT_THAT(WaitOf(2)->reason, HasSubstr("Out of service: GPU-a (it does not answer)"));
+  engine_->ObserveDevices(healthy);
+  Settle();
+  EXPECT_FALSE(admitted_.contains(2)) << "job 1 holds it until its attempts are proven to be gone";
+  admissions_->Prove(Key(1));
+  Settle();
+  EXPECT_TRUE(admitted_.contains(2));
+}
+
 TEST_F(LocalEngineTest, NothingHappensOnceItIsGone) {
   Make(kHuge);
   Reserve(MakeGang(1, 1));

@@ -46,6 +46,8 @@ Result<MachineLimits> MachineLimitsFor(const std::string& keeper, placement::Cap
   }
   TY_RETURN_IF_ERROR(CheckCapacity(capacity, limits));
   if (!limits.lacking.empty()) Diagnose(DiagnosticLevel::kWarning, limits.lacking);
+  if (capacity == placement::Capacity::Mode::kShare)
+    Diagnose(DiagnosticLevel::kInfo, DescribeReplicaMemory(limits, MachineCapacity(capacity).memory_bytes));
   return limits;
 }
 
@@ -67,13 +69,14 @@ placement::Capacity MachineCapacity(placement::Capacity::Mode mode) {
 
 placement::DevicePool MachineDevices(const std::optional<std::vector<placement::Device>>& declared,
                                      placement::AcceleratorMap map) {
+  for (const std::string& path : node::MakeDeviceNodes())
+    Diagnose(DiagnosticLevel::kInfo, "made " + path + ", which CUDA needs");
   node::Inventory found;
   if (declared) {
     found.devices = *declared;
   } else {
     found = node::FindDevices();
   }
-  for (const std::string& note : found.notes) Diagnose(DiagnosticLevel::kWarning, note);
   for (const std::string& detail : found.details) Diagnose(DiagnosticLevel::kDebug, detail);
   Diagnose(DiagnosticLevel::kInfo, "this machine has " + placement::DescribeDevices(found.devices) +
                                        (declared ? ", as declared" : ""));

@@ -35,7 +35,8 @@ namespace trainyard::engine {
 
 [[nodiscard]] placement::Capacity MachineCapacity(placement::Capacity::Mode mode);
 
-/// The declared accelerators if there are any, otherwise those that are found; prints them in one line.
+/// The declared accelerators if there are any, otherwise those that are found; prints them in one line. What
+/// could not be read about them is left to control::DeviceWatch, which looks again and again.
 [[nodiscard]] placement::DevicePool MachineDevices(
     const std::optional<std::vector<placement::Device>>& declared, placement::AcceleratorMap map);
 

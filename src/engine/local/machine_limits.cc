@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include "base/systemd/unit_place.h"
 #include "programs/attempt/attempt_dir.h"
 #include "programs/sandbox/cgroups/installation_group.h"
+#include "rules/placement/plan.h"
 
 namespace trainyard::engine {
 
@@ -138,6 +140,20 @@ systemd::SessionFacts FindSession(const std::string& membership) {
 }
 
 }  // namespace
+
+std::string DescribeReplicaMemory(const MachineLimits& limits, std::int64_t machine_bytes) {
+  constexpr std::int64_t kMib = 1 << 20;
+  const std::int64_t most = placement::ReplicaMemoryMax(machine_bytes);
+  const bool works = limits.cgroup_version == 2 && most > 0 &&
+                     std::ranges::any_of(limits.limits, [](const MachineLimits::Limit& limit) {
+                       return limit.what == "memory" && limit.works;
+                     });
+  if (!works)
+    return "a replica may use all memory of this machine: the default limit needs cgroups of version 2 that "
+           "limit memory";
+  return "a replica may use " + std::to_string(most / kMib) + " of this machine's " +
+         std::to_string(machine_bytes / kMib) + " MiB of memory";
+}
 
 MachineLimits DescribeLimits(const LimitSupport& support, const std::string& advice) {
   MachineLimits limits{

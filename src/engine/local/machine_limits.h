@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct MachineLimits {
 /// Describes the limits that were tried out. `advice`: what helps; empty: nothing is known to help. The
 /// result does not cover logout. Pure.
 [[nodiscard]] MachineLimits DescribeLimits(const replica::LimitSupport& support, const std::string& advice);
+
+/// One sentence: how much memory one replica may use on a shared machine with so much. Pure.
+[[nodiscard]] std::string DescribeReplicaMemory(const MachineLimits& limits, std::int64_t machine_bytes);
 
 /// Finds or creates the place for the cgroups of the installation's attempts. With version 2 this process
 /// moves into the installation's scope, which systemd is asked to make, or, without systemd, into a leaf of

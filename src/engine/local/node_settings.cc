@@ -71,4 +71,12 @@ void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot, Ma
   AddGoogleFront(settings, manifest);
 }
 
+void AddCgroupPart(std::int64_t memory_max, const replica::CgroupHome& home,
+                   replica::v1::Manifest& manifest) {
+  manifest.mutable_places()->set_cgroup_version(home.version);
+  manifest.mutable_places()->set_cgroup(home.group);
+  if (home.version == 2 && manifest.limits().memory_bytes() == 0)
+    manifest.mutable_limits()->set_memory_bytes(memory_max);
+}
+
 }  // namespace trainyard::engine

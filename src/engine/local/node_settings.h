@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/local/attempt_accounts.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {
@@ -36,9 +37,10 @@ struct NodeSettings {
   /// `host_names` are those of the TLS front; with an empty `address`, replicas in the machine's own network
   /// cannot use the front.
   std::optional<replica::v1::GoogleFront> google_front{};
-  bool front_metadata = false;          ///< the metadata server is on port 80 of that address
-  std::optional<JobUsers> job_users{};  ///< users for jobs; empty: jobs run as the server's user
-  Isolations isolations{};              ///< found when the server or the agent started
+  std::int64_t replica_memory_bytes = 0;  ///< the most that a replica without a limit may use; 0: all
+  bool front_metadata = false;            ///< the metadata server is on port 80 of that address
+  std::optional<JobUsers> job_users{};    ///< users for jobs; empty: jobs run as the server's user
+  Isolations isolations{};                ///< found when the server or the agent started
   /// Directories outside of the data directory that are hidden from programs and builds; their paths have no
   /// symbolic links.
   std::vector<std::string> hidden_dirs{};
@@ -50,8 +52,13 @@ struct NodeSettings {
                                                                   const std::string& authority);
 
 /// Adds the node's part to the job's part of a manifest: paths, container runtime, network, devices, front,
-/// users. The place of cgroups is added by the starter (keeper_starter.h). Pure: any thread.
+/// users. The place of cgroups is added later (AddCgroupPart). Pure: any thread.
 void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot,
                  replica::v1::Manifest& manifest);
+
+/// Adds the place of cgroups, which the starter finds (keeper_starter.h), and limits a replica without a
+/// limit to `memory_max` (NodeSettings::replica_memory_bytes). With version 1 it does not: there a cgroup
+/// delays each start by more than a start may take. Pure: any thread.
+void AddCgroupPart(std::int64_t memory_max, const replica::CgroupHome& home, replica::v1::Manifest& manifest);
 
 }  // namespace trainyard::engine

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/local/machine_limits.h"
+
 namespace trainyard::engine {
 namespace {
 
@@ -125,6 +127,35 @@ TEST(AddNodePart, DoorsAreForWhatRunsBelowTheSupervisor) {
   EXPECT_EQ(With(settings, MakeSlot(Manifest::HOST), order).google_front().address(), "127.0.0.9");
   settings.container_runtime = Manifest::CONTAINER_DAEMON;
   EXPECT_EQ(With(settings, MakeSlot(Manifest::HOST), order).google_front().address(), "");
+}
+
+TEST(AddCgroupPart, LimitsTheMemoryOfAReplicaWithoutALimit) {
+  constexpr std::int64_t kMost = std::int64_t{14} << 30;
+  const auto limit_of = [](std::int64_t own, int version) {
+    Manifest manifest = Order();
+    manifest.mutable_limits()->set_memory_bytes(own);
+    AddCgroupPart(kMost, {.version = version, .group = "/g"}, manifest);
+    EXPECT_EQ(manifest.places().cgroup_version(), version);
+    EXPECT_EQ(manifest.places().cgroup(), "/g");
+    return manifest.limits().memory_bytes();
+  };
+  EXPECT_EQ(limit_of(0, 2), kMost);
+  EXPECT_EQ(limit_of(1 << 20, 2), 1 << 20);
+  EXPECT_EQ(limit_of(0, 1), 0);
+}
+
+TEST(DescribeReplicaMemory, SaysWhatIsLimitedHere) {
+  constexpr std::int64_t kMachine = std::int64_t{16} << 30;
+  MachineLimits limits{.cgroup_version = 2, .limits = {{.what = "memory", .works = true}}};
+  EXPECT_EQ(DescribeReplicaMemory(limits, kMachine),
+            "a replica may use 14336 of this machine's 16384 MiB of memory");
+  constexpr const char* kAll =
+      "a replica may use all memory of this machine: the default limit needs cgroups of version 2 that limit "
+      "memory";
+  limits.limits.front().works = false;
+  EXPECT_EQ(DescribeReplicaMemory(limits, kMachine), kAll);
+  limits = {.cgroup_version = 1, .limits = {{.what = "memory", .works = true}}};
+  EXPECT_EQ(DescribeReplicaMemory(limits, kMachine), kAll);
 }
 
 }  // namespace

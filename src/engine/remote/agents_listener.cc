@@ -1,12 +1,12 @@
 #include "engine/remote/agents_listener.h"
 
-#include <netdb.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/udp.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -20,6 +20,7 @@
 
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
+#include "base/async/name_lookup.h"
 #include "net/http/deadline.h"
 #include "net/http/transport.h"
 
@@ -28,30 +29,18 @@ namespace trainyard::engine {
 namespace {
 
 /// Any port will do: nothing is sent to it.
-constexpr const char* kPortOfNobody = "9";
-
-using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
-
-Addresses Resolve(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), kPortOfNobody, &hints, &found) != 0) found = nullptr;
-  return {found, &::freeaddrinfo};
-}
+constexpr std::uint16_t kPortOfNobody = 9;
 
 /// The local address of a datagram socket that is connected to `towards`: the kernel chooses it by the route.
-std::string OwnAddress(const addrinfo& towards) {
-  const UniqueFd socket(::socket(towards.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket || ::connect(socket.get(), towards.ai_addr, towards.ai_addrlen) != 0) return {};
-  sockaddr_storage own{};
-  socklen_t size = sizeof(own);
-  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0) return {};
-  std::array<char, NI_MAXHOST> host{};
-  if (::getnameinfo(reinterpret_cast<sockaddr*>(&own), size, host.data(), host.size(), nullptr, 0,
-                    NI_NUMERICHOST) != 0)
-    return {};
-  return host.data();
+std::string OwnAddress(const boost::asio::ip::address& towards) {
+  using boost::asio::ip::udp;
+  boost::asio::io_context loop;
+  udp::socket socket(loop);
+  boost::system::error_code failed;
+  socket.connect(udp::endpoint(towards, kPortOfNobody), failed);
+  if (failed) return {};
+  const udp::endpoint own = socket.local_endpoint(failed);
+  return failed ? "" : own.address().to_string();
 }
 
 Result<std::string> FindHost(const std::string& kept, std::span<const slurm::Node> nodes) {
@@ -102,9 +91,10 @@ std::unique_ptr<http::Deadline> CloseAfter(tcp::socket& socket, std::chrono::sec
 
 std::string OwnAddressTowards(const std::vector<std::string>& hosts) {
   for (const std::string& host : hosts) {
-    const Addresses found = Resolve(host);
-    for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next)
-      if (std::string own = OwnAddress(*one); !own.empty()) return own;
+    const auto found = HostAddresses(host);
+    if (!found) continue;
+    for (const boost::asio::ip::address& one : *found)
+      if (std::string own = OwnAddress(one); !own.empty()) return own;
   }
   return {};
 }

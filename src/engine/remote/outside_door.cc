@@ -7,6 +7,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/ascii.h"
 #include "base/async/diagnostics.h"
 #include "base/async/unique_fd.h"
+#include "base/number.h"
 #include "net/http/deadline.h"
 #include "net/mux/pump.h"
 #include "net/sockets/outside_address.h"
@@ -92,14 +94,13 @@ std::string PlaceOf(const OutsideTarget& target) { return ToLower(target.host) +
 
 /// kPermissionDenied: none of the target's addresses is allowed; kUnavailable: none answers. It connects to
 /// the very address that was checked.
-asio::awaitable<Result<tcp::socket>> Connect(OutsideTarget target, bool is_named) {
+asio::awaitable<Result<tcp::socket>> Connect(OutsideTarget target, bool is_named, NameLookup& names) {
   const asio::any_io_executor loop = co_await asio::this_coro::executor;
-  tcp::resolver resolver(loop);
-  const auto [unknown, found] = co_await resolver.async_resolve(target.host, target.port, kQuiet);
-  if (unknown) co_return std::unexpected(Unavailable("its name cannot be resolved: " + unknown.message()));
+  const std::optional<std::uint16_t> port = WholeNumber<std::uint16_t>(target.port);
+  if (!port) co_return std::unexpected(Unavailable("there is no such port"));
+  TY_CO_TRY(const std::vector<asio::ip::address> found, co_await names.Find(target.host));
   Error reason = Unavailable("it has no address");
-  for (const auto& entry : found) {
-    const asio::ip::address address = entry.endpoint().address();
+  for (const asio::ip::address& address : found) {
     if (!is_named && !sockets::IsOutside(address)) {
       reason = {
           Code::kPermissionDenied,
@@ -115,7 +116,7 @@ asio::awaitable<Result<tcp::socket>> Connect(OutsideTarget target, bool is_named
       socket.close(ignored);
     });
     deadline.Set(kConnectMax);
-    const auto [refused] = co_await socket.async_connect(entry.endpoint(), kQuiet);
+    const auto [refused] = co_await socket.async_connect(tcp::endpoint(address, *port), kQuiet);
     deadline.Clear();
     if (!refused) co_return std::move(socket);
     reason = Unavailable(address.to_string() + ": " + refused.message());
@@ -163,7 +164,7 @@ std::optional<OutsideTarget> ParseConnect(std::string_view head) {
 }
 
 asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream, const NamedTargets& named,
-                                   http::ConnectionBudget& connections) {
+                                   NameLookup& names, http::ConnectionBudget& connections) {
   const asio::any_io_executor loop = co_await asio::this_coro::executor;
   const bool has_room = connections.MakeRoom({});
   if (!has_room) co_return co_await Refuse(*stream, "503 Service Unavailable");
@@ -175,7 +176,7 @@ asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream, const Na
   std::optional<OutsideTarget> target = ParseConnect(head);
   if (!target) co_return stream->Reset();
   const std::string place = PlaceOf(*target);
-  Result<tcp::socket> socket = co_await Connect(*std::move(target), named.contains(place));
+  Result<tcp::socket> socket = co_await Connect(*std::move(target), named.contains(place), names);
   if (!socket) {
     Diagnose(DiagnosticLevel::kWarning,
              "a build on a node asked for " + place +

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/name_lookup.h"
 #include "net/http/connection_budget.h"
 #include "net/mux/session.h"
 
@@ -42,8 +43,8 @@ struct OutsideTarget {
 /// Serves one stream until it ends. The target's name is resolved here; unless the target is in `named`, it
 /// connects only to addresses that are outside (outside_address.h). Answers 403 if there are no such
 /// addresses, 502 if none of them can be reached, 503 if the budget allows no further connection. Loop
-/// thread; `named` and `connections` outlive it.
+/// thread; `named`, `names` and `connections` outlive it.
 boost::asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream, const NamedTargets& named,
-                                          http::ConnectionBudget& connections);
+                                          NameLookup& names, http::ConnectionBudget& connections);
 
 }  // namespace trainyard::engine

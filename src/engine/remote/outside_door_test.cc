@@ -62,7 +62,8 @@ class OutsideDoorTest : public testing::Test {
   std::string Ask(const std::string& place, const NamedTargets& named = {}) {
     auto stream = std::make_shared<AskingStream>("CONNECT " + place + " HTTP/1.1\r\n\r\n");
     boost::asio::io_context loop;
-    boost::asio::co_spawn(loop, ServeOutside(stream, named, connections_), boost::asio::detached);
+    NameLookup names(loop.get_executor());
+    boost::asio::co_spawn(loop, ServeOutside(stream, named, names, connections_), boost::asio::detached);
     while (stream->answered.empty() && loop.run_one() > 0) {
     }
     return stream->answered.substr(0, stream->answered.find('\r'));

@@ -149,6 +149,7 @@ Cluster::Cluster(boost::asio::io_context& loop, const tls::TlsIdentity& identity
       identity_(identity),
       address_(std::move(address)),
       program_(std::move(program)),
+      names_(loop.get_executor()),
       host_(loop.get_executor(), [this](const std::string& agent) { return engine_->MayLive(agent); }) {}
 
 Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/name_lookup.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/tls/tls_identity.h"
@@ -58,6 +59,9 @@ class Cluster {
   /// The targets for builds that the operator had named when the server began.
   [[nodiscard]] const NamedTargets& named_targets() const noexcept { return named_targets_; }
 
+  /// Looks up the names that builds ask for.
+  [[nodiscard]] NameLookup& names() noexcept { return names_; }
+
   /// Starts accepting agents and asking Slurm. Call it once the jobs of a previous server have requested
   /// their resources again. Connections that agents relay are passed to `relay` until Close. Agents'
   /// connections count in the budget, which outlives it.
@@ -79,6 +83,7 @@ class Cluster {
   AgentsAddress address_;
   AgentProgram program_;
   NamedTargets named_targets_;
+  NameLookup names_;
   RemoteAttemptHost host_;
   std::unique_ptr<SlurmEngine> engine_;  ///< never null after Open
   std::optional<AgentDesk> desk_;        ///< never empty after Open

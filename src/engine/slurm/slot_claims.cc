@@ -1,9 +1,6 @@
 #include "engine/slurm/slot_claims.h"
 
-#include <netdb.h>
-
 #include <algorithm>
-#include <boost/asio/ip/tcp.hpp>
 #include <memory>
 #include <utility>
 
@@ -43,6 +40,7 @@ SlotClaims::SlotClaims(asio::any_io_executor loop, const SlurmClient& client, Sl
       nodes_(nodes),
       installation_(std::move(installation)),
       listed_(loop),
+      names_(loop),
       tasks_(std::move(loop)) {}
 
 std::vector<slurm::CancelJobs> SlotClaims::OnListed(bool all, slurm::OurJobs& ours) {
@@ -116,11 +114,9 @@ asio::awaitable<void> SlotClaims::Ask(std::int64_t id) {
 asio::awaitable<Status> SlotClaims::CheckPlace(Submission submission, std::string node,
                                                asio::ip::address from) {
   const std::string host = nodes_.AddressOf(node);
-  auto is_there = [host, from] {
-    return !host.empty() && IsPlaceOf(AddressesOf(host), from, &http::IsOwnAddress);
-  };
-  const bool is_right = co_await OnPool(resolving_, std::move(is_there));
-  if (is_right) co_return Status();
+  NameLookup::Answer addresses;
+  if (!host.empty()) addresses = co_await names_.Find(host);
+  if (addresses && IsPlaceOf(*addresses, from, &http::IsOwnAddress)) co_return Status();
   if (nodes_.AreOlderThan(SlurmNodes::kDoubted)) tasks_.Spawn(nodes_.Look(asking_, SlurmNodes::kDoubted));
   std::string why = "An agent on " + node + " came from " + from.to_string() +
                     ", and Slurm's NodeAddr of it is " + (host.empty() ? "not known" : host) + ".";
@@ -128,27 +124,10 @@ asio::awaitable<Status> SlotClaims::CheckPlace(Submission submission, std::strin
   co_return std::unexpected(Unavailable(std::move(why)));
 }
 
-std::vector<ip::address> AddressesOf(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return {};
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
-  std::vector<ip::address> addresses;
-  for (const addrinfo* one = all.get(); one != nullptr; one = one->ai_next) {
-    ip::tcp::endpoint endpoint;
-    if (one->ai_addrlen > endpoint.capacity()) continue;
-    std::copy_n(reinterpret_cast<const char*>(one->ai_addr), one->ai_addrlen,
-                reinterpret_cast<char*>(endpoint.data()));
-    addresses.push_back(Plain(endpoint.address()));
-  }
-  return addresses;
-}
-
 bool IsPlaceOf(std::span<const ip::address> node, const ip::address& from,
                const std::function<bool(const ip::address&)>& is_own) {
   const ip::address plain = Plain(from);
-  if (std::ranges::find(node, plain) != node.end()) return true;
+  if (std::ranges::find(node, plain, &Plain) != node.end()) return true;
   return std::ranges::any_of(node, is_own) && is_own(plain);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/async/event.h"
+#include "base/async/name_lookup.h"
 #include "base/async/task_group.h"
 #include "base/result.h"
 #include "engine/remote/agent_session.h"
@@ -70,14 +71,9 @@ class SlotClaims {
   int asking_now_ = 0;
   Event listed_;  ///< wakes waiting checks whenever a list has come
   boost::asio::thread_pool asking_{2};
-  /// Resolves nodes' names: the system's resolver may take long.
-  boost::asio::thread_pool resolving_{2};
+  NameLookup names_;  ///< of nodes; apart from those of builds, which users choose
   TaskGroup tasks_;
 };
-
-/// All addresses of a node's name; for a numeric address, that address; empty: it cannot be resolved here.
-/// Blocks for as long as the system's resolver takes.
-[[nodiscard]] std::vector<boost::asio::ip::address> AddressesOf(const std::string& host);
 
 /// Whether `from` is one of the node's addresses. If the node is the server's own machine, all of its
 /// addresses count as the same place: NodeAddr may be 127.0.1.1, and a connection comes from 127.0.0.1. Any

@@ -64,10 +64,17 @@ Grant MakeGrant(const std::string& installation, const SubmissionRecord& submitt
   for (const std::string& node : nodes) places += (places.empty() ? "" : ", ") + node;
   grant.add_notes("Slurm runs it as " + slurm::JobName(installation, submitted.submission.gang) + " on " +
                   places + ".");
+  std::map<std::string, std::string> without_way_out;  // a line for each reason, not one for each node
   for (const auto& [number, holder] : submitted.holders) {
     if (!holder.node.isolation_lacking().empty())
       grant.add_notes("On " + holder.node.name() + ": " + holder.node.isolation_lacking());
+    if (holder.node.way_out_lacking().empty()) continue;
+    std::string& named = without_way_out[holder.node.way_out_lacking()];
+    named += (named.empty() ? "" : ", ") + holder.node.name();
   }
+  for (const auto& [reason, named] : without_way_out)
+    grant.add_notes("Environments on " + named +
+                    " are built through the server's connection to the internet (" + reason + ").");
   return grant;
 }
 

@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint32_t kMagic = 0xFEEDFEED;
 constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kTrustedCertificate = 2;
-constexpr std::string_view kPassword = "changeit";
 constexpr std::string_view kSalt = "Mighty Aphrodite";
 constexpr std::size_t kDigestBytes = 20;
 
@@ -54,9 +53,9 @@ std::vector<std::string> Certificates(std::string_view pem) {
 }
 
 /// The digest that protects the store's integrity, with the password.
-Result<std::string> Digest(const std::string& store) {
+Result<std::string> Digest(const std::string& store, std::string_view password) {
   std::string text;
-  for (const char c : kPassword) text.append({'\0', c});  // UTF-16
+  for (const char c : password) text.append({'\0', c});  // UTF-16
   text.append(kSalt).append(store);
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
@@ -84,7 +83,7 @@ Status MakeCaBundle(const std::vector<std::string>& system, const std::filesyste
   return ReplaceFile(bundle, text);
 }
 
-Result<std::string> JavaTrustStore(std::string_view pem_bundle) {
+Result<std::string> JavaTrustStore(std::string_view pem_bundle, std::string_view password) {
   const std::vector<std::string> certificates = Certificates(pem_bundle);
   std::string store;
   AppendNumber(store, kMagic);
@@ -99,7 +98,7 @@ Result<std::string> JavaTrustStore(std::string_view pem_bundle) {
     AppendNumber(store, static_cast<std::uint32_t>(certificates[i].size()));
     store += certificates[i];
   }
-  TY_TRY(const std::string digest, Digest(store));
+  TY_TRY(const std::string digest, Digest(store, password));
   return store + digest;
 }
 

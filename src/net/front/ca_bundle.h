@@ -19,10 +19,14 @@ namespace trainyard::front {
 
 // The authorities for Java, which cannot read PEM files.
 
+/// The passwords of Java's own trust stores and of the one in Google's API client (`newTrustedTransport`).
+inline constexpr std::string_view kJavaPassword = "changeit";
+inline constexpr std::string_view kGoogleClientPassword = "notasecret";
+
 /// A trust store like `lib/security/cacerts`, in the JKS format, which every Java reads. It has the
-/// certificates of the bundle and the usual password ("changeit"). Blocks that are not base64 are left out.
+/// certificates of the bundle. Blocks that are not base64 are left out.
 /// kInternal: OpenSSL's SHA-1 is not available (FIPS). Any thread. Source: the format has no standard; JDK,
 /// class sun.security.provider.JavaKeyStore.
-[[nodiscard]] Result<std::string> JavaTrustStore(std::string_view pem_bundle);
+[[nodiscard]] Result<std::string> JavaTrustStore(std::string_view pem_bundle, std::string_view password);
 
 }  // namespace trainyard::front

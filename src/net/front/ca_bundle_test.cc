@@ -57,11 +57,12 @@ TEST_F(CaBundleTest, NeedsOurs) {
 }
 
 std::string HexOf(std::string_view bundle) {
-  const Result<std::string> store = JavaTrustStore(bundle);
+  const Result<std::string> store = JavaTrustStore(bundle, kJavaPassword);
   return store ? text::Hex(*store) : store.error().message;
 }
 
-// Made by another program from the format's description; tests/e2e/test_clients_with.py asks Java itself.
+// Made by another program from the format's description; tests/e2e/test_clients_of_any_age.py asks Java
+// itself.
 TEST(JavaTrustStore, HasTheBundlesCertificatesInOrder) {
   EXPECT_EQ(HexOf("# a name\n-----BEGIN CERTIFICATE-----\nAQ\nID\n-----END CERTIFICATE-----\n"
                   "-----BEGIN CERTIFICATE-----\r\nBA==\r\n-----END CERTIFICATE-----\r\n"),

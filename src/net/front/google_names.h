@@ -15,7 +15,7 @@ inline constexpr std::string_view kStudiesHost = "us-central1-ml.googleapis.com"
 /// The host that TPUClusterResolver asks about the TPU of its job.
 inline constexpr std::string_view kTpuHost = "tpu.googleapis.com";
 
-/// The names that the front's certificate has.
+/// The names of a replica's front.
 inline constexpr std::array<std::string_view, 7> kTlsHosts = {kStorageHost,
                                                               "www.googleapis.com",
                                                               "oauth2.googleapis.com",
@@ -23,5 +23,11 @@ inline constexpr std::array<std::string_view, 7> kTlsHosts = {kStorageHost,
                                                               "logging.googleapis.com",
                                                               kStudiesHost,
                                                               kTpuHost};
+
+/// Also names of the front for users' own commands (`trainyard with`): accounts, projects, services and
+/// regions, which programs in replicas may not ask this server about.
+inline constexpr std::array<std::string_view, 5> kUsersHosts = {
+    "cloudresourcemanager.googleapis.com", "compute.googleapis.com", "iam.googleapis.com",
+    "iamcredentials.googleapis.com", "serviceusage.googleapis.com"};
 
 }  // namespace trainyard::front

@@ -1,5 +1,7 @@
 #include "net/front/host_dispatch.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "net/access/door.h"
 #include "net/front/google_names.h"
@@ -72,7 +74,8 @@ Service ServiceOf(std::string_view host) noexcept {
         std::string_view("logging.googleapis.com"), kStudiesHost, kTpuHost}) {
     if (EqualsIgnoringCase(host, api)) return Service::kApi;
   }
-  return Service::kMetadata;
+  const auto is_host = [host](std::string_view name) { return EqualsIgnoringCase(host, name); };
+  return std::ranges::any_of(kUsersHosts, is_host) ? Service::kApi : Service::kMetadata;
 }
 
 http::Router DispatchByHost(Services services) {

@@ -13,6 +13,8 @@ TEST(ServiceOf, KnowsTheHosts) {
   EXPECT_EQ(ServiceOf("us-central1-ml.googleapis.com"), Service::kApi);
   EXPECT_EQ(ServiceOf("logging.googleapis.com:443"), Service::kApi);
   EXPECT_EQ(ServiceOf("tpu.googleapis.com"), Service::kApi);
+  EXPECT_EQ(ServiceOf("iam.googleapis.com"), Service::kApi);
+  EXPECT_EQ(ServiceOf("ServiceUsage.googleapis.com:443"), Service::kApi);
   for (const char* host :
        {"metadata.google.internal", "metadata", "oauth2.googleapis.com", "127.64.1.2:80", "",
         "bucket.storage.googleapis.com", "1-master-replica-0-1.ab.metadata.trainyard"}) {

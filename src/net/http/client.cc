@@ -75,6 +75,8 @@ struct Client::State {
 Status Client::State::SendUpload(const UploadBody& upload, std::chrono::milliseconds wait_max) {
   std::uint64_t sent = 0;
   while (sent < upload.length && !socket->HasInput()) {
+    if (std::chrono::steady_clock::now() > upload.end)
+      return std::unexpected(Error{Code::kDeadlineExceeded, "sending the file takes too long", ""});
     const std::size_t wanted =
         static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), upload.length - sent));
     const ssize_t got =
@@ -123,17 +125,28 @@ Result<ClientResponse> Client::State::Exchange(const ClientRequest& request) {
   ClientResponse response;
   std::optional<BodySink> body;
   const auto sink = [&](std::string_view bytes) -> Status {
+    if (request.head_only) return {};
     response.status = reader.head().status;
     if (!body) body.emplace(request, response);
     return body->Take(bytes);
   };
-  while (!reader.done()) {
-    const Status received = Receive(request.wait_max, reader, sink);
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_done = [&] { return reader.done() || (request.head_only && reader.has_head()); };
+  while (!is_done()) {
+    auto wait = request.wait_max;
+    if (request.response_max.count() > 0) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(start + request.response_max -
+                                                                     std::chrono::steady_clock::now());
+      if (left.count() <= 0)
+        return std::unexpected(Error{Code::kDeadlineExceeded, "the answer took too long", {}});
+      wait = std::min(wait, left);
+    }
+    const Status received = Receive(wait, reader, sink);
     if (!received) return std::unexpected(sent || reader.has_head() ? received.error() : sent.error());
   }
   response.status = reader.head().status;
   response.headers = reader.head().headers;
-  if (!reader.keep_alive() || !sent || refused_early || !early.empty()) Drop();
+  if (!reader.done() || !reader.keep_alive() || !sent || refused_early || !early.empty()) Drop();
   return response;
 }
 

@@ -35,6 +35,8 @@ struct UploadBody {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::function<void(std::uint64_t sent)> progress;  ///< after each block; may be empty
+  /// kDeadlineExceeded if it is not sent by then, however steadily the server takes it.
+  std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max();
 };
 
 struct ClientRequest {
@@ -47,6 +49,9 @@ struct ClientRequest {
   std::size_t response_bytes_max = std::size_t{64} << 20;  ///< of ClientResponse::body
   std::chrono::milliseconds wait_max{
       60'000};  ///< for each wait: for the response, for the next bytes, until more can be written
+  std::chrono::milliseconds response_max{};  ///< for the whole response, however it drips; 0: no limit
+  bool head_only =
+      false;  ///< the response ends with its head: a body is left unread, and the connection closed
 };
 
 /// Checks that the request can be sent. kInvalidArgument names the part that cannot.

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/bio.h>
@@ -14,9 +13,12 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
+#include "base/async/name_lookup.h"
 #include "base/async/unix_socket.h"
 
 namespace trainyard::http {
@@ -28,11 +30,9 @@ using std::chrono::milliseconds;
 struct TlsDeleter {
   void operator()(SSL* tls) const noexcept { ::SSL_free(tls); }
   void operator()(SSL_CTX* context) const noexcept { ::SSL_CTX_free(context); }
-  void operator()(addrinfo* addresses) const noexcept { ::freeaddrinfo(addresses); }
 };
 using Tls = std::unique_ptr<SSL, TlsDeleter>;
 using TlsContext = std::unique_ptr<SSL_CTX, TlsDeleter>;
-using Addresses = std::unique_ptr<addrinfo, TlsDeleter>;
 
 Status WaitUntilReady(int descriptor, short events, milliseconds wait_max) {
   pollfd watched{.fd = descriptor, .events = events, .revents = 0};
@@ -84,10 +84,12 @@ const BIO_METHOD* SocketMethod() {
   return kMethod;
 }
 
-Result<UniqueFd> ConnectTo(const addrinfo& address, const std::string& what, milliseconds wait_max) {
-  UniqueFd socket(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+Result<UniqueFd> ConnectTo(const asio::ip::tcp::endpoint& endpoint, const std::string& what,
+                           milliseconds wait_max) {
+  UniqueFd socket(::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return std::unexpected(ErrnoError(errno, "socket"));
-  int error = ::connect(socket.get(), address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
+  const auto size_of_address = static_cast<socklen_t>(endpoint.size());
+  int error = ::connect(socket.get(), endpoint.data(), size_of_address) == 0 ? 0 : errno;
   if (error == EINPROGRESS) {
     TY_RETURN_IF_ERROR(WaitUntilReady(socket.get(), POLLOUT, wait_max));
     socklen_t size = sizeof(error);
@@ -101,18 +103,11 @@ Result<UniqueFd> ConnectTo(const addrinfo& address, const std::string& what, mil
 
 Result<UniqueFd> ConnectTcp(const Endpoint& endpoint, milliseconds wait_max) {
   const std::string what = endpoint.host + ":" + std::to_string(endpoint.port);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int failed =
-      ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-  if (failed != 0)
-    return std::unexpected(Unavailable("cannot find " + endpoint.host + ": " + ::gai_strerror(failed)));
-  const Addresses addresses(found);
+  TY_TRY(const std::vector<asio::ip::address> addresses, HostAddresses(endpoint.host));
   Result<UniqueFd> connected = std::unexpected(Unavailable("no address for " + endpoint.host));
-  for (const addrinfo* address = found; address != nullptr && !connected; address = address->ai_next) {
-    connected = ConnectTo(*address, what, wait_max);
+  for (const asio::ip::address& address : addresses) {
+    connected = ConnectTo({address, endpoint.port}, what, wait_max);
+    if (connected) break;
   }
   return connected;
 }
@@ -203,6 +198,10 @@ Result<ClientSocket> ClientSocket::Connect(const Endpoint& endpoint, millisecond
   if (endpoint.transport == Endpoint::Transport::kTls)
     TY_RETURN_IF_ERROR(state->StartTls(endpoint, wait_max));
   return ClientSocket(std::move(state));
+}
+
+Status ClientSocket::StartTls(const Endpoint& endpoint, milliseconds wait_max) {
+  return state_->StartTls(endpoint, wait_max);
 }
 
 Result<std::size_t> ClientSocket::ReadSome(std::span<char> buffer, milliseconds wait_max) {

@@ -18,6 +18,8 @@ class ClientSocket {
   /// Connects and, with TLS, checks the server's name and certificate.
   [[nodiscard]] static Result<ClientSocket> Connect(const Endpoint& endpoint,
                                                     std::chrono::milliseconds wait_max);
+  /// Continues a plain connection with TLS, as Connect does it. Nothing may be left to read.
+  [[nodiscard]] Status StartTls(const Endpoint& endpoint, std::chrono::milliseconds wait_max);
   ~ClientSocket();
   ClientSocket(ClientSocket&&) noexcept;
   ClientSocket& operator=(ClientSocket&&) noexcept;

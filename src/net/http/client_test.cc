@@ -138,6 +138,21 @@ TEST(Client, TakesAnEarlyRefusalOfAnUpload) {
   EXPECT_EQ(client.Send(Get("/hello"))->body, "hello");
 }
 
+TEST(Client, AnUploadHasAnEnd) {
+  TestServer server;
+  Client client = MakeClient(server.Url());
+  const auto path = server.folder() / "file";
+  ASSERT_TRUE(WriteFileAtomically(path, "content"));
+  const Result<UniqueFd> file = OpenFile(path, O_RDONLY);
+  ClientRequest upload;
+  upload.method = Method::kPost;
+  upload.target = "/echo";
+  upload.body = UploadBody{file->get(), 0, 7, {}, std::chrono::steady_clock::now()};
+  const Result<ClientResponse> response = client.Send(upload);
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, Code::kDeadlineExceeded);
+}
+
 TEST(Client, ConnectsAnewWhenTheKeptConnectionIsGone) {
   ServerOptions options;
   options.idle_wait_max = std::chrono::milliseconds(1);
@@ -231,6 +246,40 @@ TEST(Client, MalformedAnswers) {
     ASSERT_FALSE(response) << row.name;
     EXPECT_EQ(response.error().code, row.code) << row.name << ": " << response.error().message;
   }
+}
+
+/// Sends the bytes and then one more now and then, until the client goes.
+void Drip(int listening, const std::string& answer) {
+  const UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC));
+  EXPECT_TRUE(WriteAll(socket.get(), answer));
+  while (::send(socket.get(), "x", 1, MSG_NOSIGNAL) == 1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+TEST(Client, AnAnswerThatDripsHasALimit) {
+  Result<ListeningSocket> socket = ListenOnTcp("127.0.0.1", 0);
+  ASSERT_TRUE(socket);
+  ASSERT_EQ(::fcntl(socket->descriptor.get(), F_SETFL, 0), 0);
+  std::jthread server([&] { Drip(socket->descriptor.get(), "HTTP/1.1 200 OK\r\n"); });
+  ClientRequest request = Get("/");
+  request.response_max = std::chrono::milliseconds(50);
+  EXPECT_EQ(MakeClient("http://127.0.0.1:" + std::to_string(socket->port)).Send(request).error().code,
+            Code::kDeadlineExceeded);
+}
+
+TEST(Client, OnlyTheHeadIsReadOfWhoWantsNoMore) {
+  Result<ListeningSocket> socket = ListenOnTcp("127.0.0.1", 0);
+  ASSERT_TRUE(socket);
+  ASSERT_EQ(::fcntl(socket->descriptor.get(), F_SETFL, 0), 0);
+  std::jthread server(
+      [&] { Drip(socket->descriptor.get(), "HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n"); });
+  ClientRequest request = Get("/");
+  request.head_only = true;
+  const Result<ClientResponse> response =
+      MakeClient("http://127.0.0.1:" + std::to_string(socket->port)).Send(request);
+  ASSERT_TRUE(response) << response.error().message;
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body, "");
 }
 
 TEST(Client, BodyUntilTheConnectionCloses) {

@@ -41,10 +41,12 @@ struct ServerOptions {
                                   << 10;  ///< of an unread body, read in order to keep the connection
   std::chrono::milliseconds head_wait_max{
       20'000};  ///< from the first byte of a request to the end of its head
-  std::chrono::milliseconds body_wait_max{60'000};   ///< between two bytes of a body
-  std::uint64_t body_window_bytes_min = 7'200;       ///< of a body in each body_window: 240 bytes/s; then 408
-  std::chrono::milliseconds body_window{30'000};     ///< of time spent waiting for the client
-  std::chrono::milliseconds idle_wait_max{120'000};  ///< between two requests
+  std::chrono::milliseconds body_wait_max{60'000};  ///< between two bytes of a body
+  std::uint64_t body_window_bytes_min = 7'200;      ///< of a body in each body_window: 240 bytes/s; then 408
+  std::chrono::milliseconds body_window{30'000};    ///< of time spent waiting for the client
+  /// Between two requests. Clients that keep connections send their next request without a look at the
+  /// connection, and do not repeat a POST.
+  std::chrono::milliseconds idle_wait_max{600'000};
   std::chrono::milliseconds write_wait_max{60'000};  ///< between two bytes that the client accepts
   std::chrono::milliseconds close_wait_max{2'000};  ///< for the client to notice the end of a refused request
   std::chrono::milliseconds stop_wait_max{10'000};  ///< for requests in flight when the server stops

@@ -122,6 +122,31 @@ TEST_F(TlsServer, PythonAndCurl) {
   EXPECT_EQ(curl->output, "hello");
 }
 
+/// Python reports an end without close_notify as an error, if it is asked to.
+constexpr const char* kReadToTheEnd =
+    "import socket, ssl, sys\n"
+    "context = ssl.create_default_context(cafile=sys.argv[1])\n"
+    "connection = context.wrap_socket(socket.create_connection(('localhost', int(sys.argv[2]))),\n"
+    "                                 server_hostname='localhost', suppress_ragged_eofs=False)\n"
+    "connection.sendall(b'GET /hello HTTP/1.1\\r\\nHost: h\\r\\n' + sys.argv[3].encode() + b'\\r\\n')\n"
+    "while connection.recv(4096): pass\n"
+    "print('ended')\n";
+
+TEST(TlsEnd, IsAlwaysAnnounced) {
+  ServerOptions options;
+  options.idle_wait_max = std::chrono::milliseconds(20);
+  TestServer server(options);
+  const auto identity = tls::EnsureTlsIdentity(server.folder() / "tls", kNames, Now());
+  ASSERT_TRUE(identity);
+  const std::string port = std::to_string(server.ListenTls(*identity));
+  for (const char* field : {"", "Connection: close\r\n"}) {
+    const auto python =
+        RunTool({"/usr/bin/python3", "-c", kReadToTheEnd, identity->ca_file.string(), port, field});
+    ASSERT_TRUE(python);
+    EXPECT_EQ(python->output, "ended\n") << field;
+  }
+}
+
 TEST_F(TlsServer, PlainTextOnTheTlsPortIsNoHarm) {
   RawClient client(port_);
   client.Send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");

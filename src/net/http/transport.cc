@@ -1,5 +1,8 @@
 #include "net/http/transport.h"
 
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -130,8 +133,10 @@ class TlsTransport final : public StreamTransport<asio::ssl::stream<StreamSocket
   asio::awaitable<Result<std::size_t>> WriteSome(std::string_view first, std::string_view second) override {
     const std::string_view part = first.empty() ? second : first;
     const asio::const_buffer buffer(part.data(), part.size());
+    is_writing_ = true;
     const auto [error, count] =
         co_await stream_.async_write_some(buffer, asio::as_tuple(asio::use_awaitable));
+    is_writing_ = false;
     if (error) co_return Lost(error);
     co_return count;
   }
@@ -153,10 +158,34 @@ class TlsTransport final : public StreamTransport<asio::ssl::stream<StreamSocket
     stream_.lowest_layer().shutdown(StreamSocket::shutdown_send, ignored);
   }
 
+  void Close() override {
+    SendCloseNotify();
+    StreamTransport::Close();
+  }
+
   [[nodiscard]] std::string_view scheme() const noexcept override { return "https"; }
 
  private:
+  /// Without close_notify a client cannot tell the end from an attack, and some report an error (RFC 8446
+  /// section 6.1). It is sent as far as that is possible at once, and not into a record that is being
+  /// written.
+  void SendCloseNotify() {
+    ::SSL* const tls = stream_.native_handle();
+    const bool is_sent = (::SSL_get_shutdown(tls) & SSL_SENT_SHUTDOWN) != 0;
+    if (is_writing_ || is_sent || ::SSL_in_init(tls) != 0 || !stream_.lowest_layer().is_open()) return;
+    ::BIO* const record = ::BIO_new(::BIO_s_mem());
+    ::SSL_set0_wbio(tls, record);  // which owns it, and which nothing else writes to any more
+    ::SSL_shutdown(tls);
+    ::ERR_clear_error();
+    char* bytes = nullptr;
+    const long size = ::BIO_get_mem_data(record, &bytes);
+    if (size <= 0) return;
+    ::send(stream_.lowest_layer().native_handle(), bytes, static_cast<std::size_t>(size),
+           MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
   Side side_;
+  bool is_writing_ = false;
   std::vector<char> file_buffer_;
 };
 

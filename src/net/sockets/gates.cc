@@ -69,6 +69,13 @@ access::GateOptions ForFront(const Gates::Options& options, SocketOwners& owners
   return gate;
 }
 
+/// Also those that are no names in replicas.
+access::GateOptions ForUsersFront(const Gates::Options& options, SocketOwners& owners) {
+  access::GateOptions gate = WithGooglesNames(ForWorkstation(options, owners));
+  gate.hosts.names.insert(gate.hosts.names.end(), front::kUsersHosts.begin(), front::kUsersHosts.end());
+  return gate;
+}
+
 }  // namespace
 
 Gates::Gates(const Options& options, boost::asio::any_io_executor loop, boost::asio::thread_pool& pool)
@@ -76,7 +83,7 @@ Gates::Gates(const Options& options, boost::asio::any_io_executor loop, boost::a
       administration_(uids_, ForAdministration(options, owners_)),
       replicas_(uids_, ForReplicas(options, owners_)),
       front_(uids_, ForFront(options, owners_)),
-      workstation_(uids_, WithGooglesNames(ForWorkstation(options, owners_))) {
+      workstation_(uids_, ForUsersFront(options, owners_)) {
   if (!options.local_users) return;
   const access::AllowedAccounts accounts = AccountsOf(options);
   const std::string name = accounts.own_name.empty() ? std::to_string(accounts.own_uid) : accounts.own_name;

@@ -29,10 +29,10 @@ struct AttemptDir {
   [[nodiscard]] std::string Tmp() const { return path + "/tmp"; }
   /// The directory of cloudml-hypertune's metric file: /tmp/hypertune, as the program sees it.
   [[nodiscard]] std::string Metrics() const { return Tmp() + "/hypertune"; }
+  /// What the program changes in its installed packages.
+  [[nodiscard]] std::string Installed() const { return path + "/installed"; }
   /// A container's bundle and the files that it writes.
   [[nodiscard]] std::string Container() const { return path + "/container"; }
-  /// Our tools for use inside the replica (programs/runtimes/inside_tools.h).
-  [[nodiscard]] std::string Tools() const { return path + "/tools"; }
   [[nodiscard]] std::string Hosts() const { return path + "/hosts"; }
   [[nodiscard]] std::string Cgroup() const { return path + "/cgroup"; }
   /// The note about the first process of the sandbox (init_note.h).

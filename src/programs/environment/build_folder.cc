@@ -26,9 +26,9 @@ constexpr std::uint64_t kBlockBytes = 512;  ///< st_blocks counts in these
 constexpr std::size_t kNoteBytesMax = 200;
 
 /// Identifies the build: another build has another marker, and so does a restored one. Empty: there is none.
-std::optional<std::string> BuildOf(const fs::path& folder) {
+std::optional<std::string> BuildOf(const fs::path& marker_file) {
   struct stat marker{};
-  if (::stat(Layout::Marker(folder).c_str(), &marker) != 0) return std::nullopt;
+  if (::stat(marker_file.c_str(), &marker) != 0) return std::nullopt;
   return std::to_string(marker.st_dev) + " " + std::to_string(marker.st_ino) + " " +
          std::to_string(marker.st_mtim.tv_sec) + "." + std::to_string(marker.st_mtim.tv_nsec);
 }
@@ -70,8 +70,10 @@ std::uint64_t BytesBelow(const fs::path& folder) {
   return bytes;
 }
 
-std::uint64_t SizeOf(const fs::path& folder) {
-  const std::optional<std::string> build = BuildOf(folder);
+std::uint64_t SizeOf(const fs::path& folder) { return SizeSince(Layout::Marker(folder), folder); }
+
+std::uint64_t SizeSince(const fs::path& marker, const fs::path& folder) {
+  const std::optional<std::string> build = BuildOf(marker);
   if (!build) return BytesBelow(folder);
   if (const std::optional<std::uint64_t> noted = Noted(folder, *build)) return *noted;
   const std::uint64_t bytes = BytesBelow(folder);

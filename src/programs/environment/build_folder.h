@@ -23,6 +23,9 @@ namespace trainyard::environment {
 /// which names the marker's device, inode and time, it walks the directory and writes one; if it cannot write
 /// it (another user's directory, a full disk), the next call walks again.
 [[nodiscard]] std::uint64_t SizeOf(const std::filesystem::path& folder);
+/// The same for a directory whose files change only before the marker, which is elsewhere, is touched.
+[[nodiscard]] std::uint64_t SizeSince(const std::filesystem::path& marker,
+                                      const std::filesystem::path& folder);
 
 /// Whether the directory has its marker and its interpreter still exists (the Python that it was made with
 /// may have been removed from the machine). Two stat calls.

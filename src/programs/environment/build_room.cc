@@ -1,5 +1,7 @@
 #include "programs/environment/build_room.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -30,12 +32,20 @@ Result<std::unique_ptr<BuildRoom>> BuildRoom::Open(Options options) {
   std::unique_ptr<BuildRoom> room(new BuildRoom(std::move(options)));
   TY_RETURN_IF_ERROR(RemoveTree(room->Beside()));  // left by a killed build
   TY_RETURN_IF_ERROR(MakeFolders(room->Incoming()));
-  if (room->options_.cache == ToolCache::kRuntimes)
-    TY_RETURN_IF_ERROR(MakeFolders(room->options_.layout.Cache()));
+  if (room->options_.cache == ToolCache::kRuntimes) {
+    const fs::path cache = room->options_.layout.Cache();
+    TY_TRY(room->cache_use_, OpenFile(Layout::UseLock(cache), O_RDWR | O_CREAT));
+    if (::flock(room->cache_use_.get(), LOCK_SH) != 0)
+      return std::unexpected(ErrnoError(errno, "lock " + cache.string()));
+    TY_RETURN_IF_ERROR(MakeFolders(cache));
+  }
   return room;
 }
 
-BuildRoom::~BuildRoom() { static_cast<void>(RemoveTree(Beside())); }
+BuildRoom::~BuildRoom() {
+  static_cast<void>(RemoveTree(Beside()));
+  if (cache_use_.get() >= 0) ::futimens(cache_use_.get(), nullptr);  // what this build added is to be counted
+}
 
 fs::path BuildRoom::Incoming() const { return Beside() / "in"; }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/unique_fd.h"
 #include "base/process/run_tool.h"
 #include "base/result.h"
 #include "programs/environment/environment.h"
@@ -48,6 +49,7 @@ class BuildRoom {
   [[nodiscard]] Status HandOver() const;
 
   Options options_;
+  UniqueFd cache_use_;  ///< locked, shared: RemoveDownloadCache does not remove the cache meanwhile
 };
 
 /// The paths that a tool must see to run this interpreter, which may be a link: its installation.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/async/file.h"
+#include "base/async/remove_tree.h"
 #include "base/text/hex.h"
 #include "programs/environment/build_folder.h"
 #include "programs/environment/catalogue.h"
@@ -95,6 +96,7 @@ Result<std::uint64_t> RemoveFolder(const Layout& layout, const std::string& name
     bytes += SizeOf(one);
     std::error_code error;
     fs::remove(Layout::SizeNote(one), error);  // it belongs to no build and would be ignored
+    fs::remove(Layout::Output(one), error);
     error.clear();
     fs::remove(Layout::Marker(one), error);  // first, since a partly removed directory must not look complete
     if (!error) fs::remove_all(one, error);
@@ -174,6 +176,31 @@ Result<std::uint64_t> RemoveBuilt(const fs::path& environments_dir, const Runtim
   return bytes;
 }
 
+std::optional<std::chrono::system_clock::time_point> DownloadCacheUse(const fs::path& environments_dir) {
+  const fs::path cache = Layout{environments_dir}.Cache();
+  const auto changed = ChangeTime(cache);
+  if (!changed) return std::nullopt;
+  return ChangeTime(Layout::UseLock(cache)).value_or(*changed);
+}
+
+std::uint64_t DownloadCacheBytes(const fs::path& environments_dir) {
+  const fs::path cache = Layout{environments_dir}.Cache();
+  return SizeSince(Layout::UseLock(cache), cache);
+}
+
+Result<std::uint64_t> RemoveDownloadCache(const fs::path& environments_dir) {
+  const fs::path cache = Layout{environments_dir}.Cache();
+  if (!ChangeTime(cache)) return std::unexpected(NotFound("the cache is empty"));
+  TY_TRY(const UniqueFd use, OpenFile(Layout::UseLock(cache), O_RDWR | O_CREAT));
+  if (::flock(use.get(), LOCK_EX | LOCK_NB) != 0)
+    return std::unexpected(FailedPrecondition("a build uses the cache"));
+  const std::uint64_t bytes = BytesBelow(cache);
+  std::error_code error;
+  fs::remove(Layout::SizeNote(cache), error);
+  TY_RETURN_IF_ERROR(RemoveTree(cache));
+  return bytes;
+}
+
 control::v1::Runtime DescribeRuntime(const std::filesystem::path& environments_dir,
                                      const RuntimeVersion& runtime, const AvailablePythons& available) {
   control::v1::Runtime shown;
@@ -209,6 +236,13 @@ control::v1::RuntimeList ListRuntimes(const std::filesystem::path& environments_
   for (const std::string& name : ToolsOf(catalogue))
     if (const auto tool = LoadTool(environments_dir, name))
       *list.add_runtimes() = DescribeRuntime(environments_dir, *tool, available);
+  if (const auto last_use = DownloadCacheUse(environments_dir)) {
+    list.set_cache_bytes(static_cast<std::int64_t>(DownloadCacheBytes(environments_dir)));
+    list.mutable_cache_last_use()->set_seconds(std::chrono::system_clock::to_time_t(*last_use));
+  }
+  // An interpreter's files do not change: only a further one changes the directory.
+  const fs::path pythons = Layout{environments_dir}.Pythons();
+  if (ChangeTime(pythons)) list.set_pythons_bytes(static_cast<std::int64_t>(SizeSince(pythons, pythons)));
   return list;
 }
 

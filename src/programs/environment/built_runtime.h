@@ -64,6 +64,16 @@ struct EnvironmentFolder {
 [[nodiscard]] Result<std::uint64_t> RemoveEnvironmentFolder(const std::filesystem::path& environments_dir,
                                                             const std::filesystem::path& folder);
 
+/// When a build last used what pip and uv keep of their downloads (Layout::Cache), which no version needs.
+/// Empty if there is none.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> DownloadCacheUse(
+    const std::filesystem::path& environments_dir);
+/// Its size on the disk. After a build it is walked, which takes seconds: for those who need it only.
+[[nodiscard]] std::uint64_t DownloadCacheBytes(const std::filesystem::path& environments_dir);
+/// Returns the number of bytes. Errors: kFailedPrecondition while a build uses it, kNotFound if there is
+/// none.
+[[nodiscard]] Result<std::uint64_t> RemoveDownloadCache(const std::filesystem::path& environments_dir);
+
 /// Describes one version or tool, for servers and for commands without one; ListRuntimes sets whether it is
 /// the default.
 [[nodiscard]] control::v1::Runtime DescribeRuntime(const std::filesystem::path& environments_dir,

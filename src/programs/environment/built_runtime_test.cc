@@ -1,7 +1,10 @@
 #include "programs/environment/built_runtime.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstdlib>
@@ -69,6 +72,8 @@ TEST_F(BuiltRuntimeTest, IsBuiltUsedAndRemoved) {
   EXPECT_GT(found->bytes, 1'000U);
   EXPECT_FALSE(found->last_use);
   EXPECT_FALSE(IsBeingBuilt(root(), runtime));
+  EXPECT_TRUE(DownloadCacheUse(root())) << "the build made one";
+  EXPECT_TRUE(fs::exists(Layout::UseLock(Layout{root()}.Cache())));
 
   {
     const auto use = RuntimeUse::Begin(root(), "0.1");
@@ -125,6 +130,29 @@ TEST_F(BuiltRuntimeTest, ItsSizeIsNotedUntilItIsBuiltAgain) {
   EXPECT_TRUE(fs::exists(note));
   ASSERT_TRUE(RemoveBuilt(root(), runtime));
   EXPECT_FALSE(fs::exists(note));
+}
+
+TEST_F(BuiltRuntimeTest, DownloadsAreCountedAfterEachBuildAndRemovedUnlessOneUsesThem) {
+  EXPECT_FALSE(DownloadCacheUse(root()));
+  EXPECT_EQ(RemoveDownloadCache(root()).error().code, Code::kNotFound);
+  const fs::path cache = Layout{root()}.Cache();
+  fs::create_directories(cache);
+  const UniqueFd use = *OpenFile(Layout::UseLock(cache), O_RDWR | O_CREAT);
+  const auto add = [&cache](const char* name) { std::ofstream(cache / name) << std::string(100'000, 'x'); };
+  add("a.whl");
+  EXPECT_GE(DownloadCacheBytes(root()), 100'000U);
+  add("b.whl");
+  EXPECT_LT(DownloadCacheBytes(root()), 200'000U) << "nobody walks it again";
+  ASSERT_EQ(::futimens(use.get(), nullptr), 0);  // as a build does when it ends
+  EXPECT_GE(DownloadCacheBytes(root()), 200'000U);
+  ASSERT_EQ(::flock(use.get(), LOCK_SH), 0);
+  EXPECT_EQ(RemoveDownloadCache(root()).error(), FailedPrecondition("a build uses the cache"));
+  ASSERT_EQ(::flock(use.get(), LOCK_UN), 0);
+  add("c.whl");
+  EXPECT_GE(*RemoveDownloadCache(root()), 300'000U)
+      << "what it frees is not what was noted, but what is there";
+  EXPECT_FALSE(fs::exists(cache));
+  EXPECT_FALSE(DownloadCacheUse(root()));
 }
 
 TEST_F(BuiltRuntimeTest, FoldersGoOneByOneUnlessTheyAreUsed) {

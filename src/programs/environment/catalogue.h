@@ -66,13 +66,18 @@ class Catalogue {
   [[nodiscard]] const std::vector<RuntimeVersion>& versions() const noexcept { return versions_; }
 
   /// Decides which runtime version a job runs with: the requested one with its Python if that is installed,
-  /// otherwise with another of its Pythons, otherwise the next higher version that can be built, otherwise
-  /// the next lower one. A version that is not a number is only replaced by its GPU variant. Either argument
-  /// may be empty. Errors, field "runtime_version": kInvalidArgument in the original's words for a version
-  /// that does not exist or does not come with that Python; kFailedPrecondition naming what is missing
-  /// (policy none, or nothing can be built). Pure.
+  /// or the version of its name for that Python, otherwise with another of its Pythons, otherwise the next
+  /// higher version that can be built, otherwise the next lower one. A version that is not a number is only
+  /// replaced by the newest with its name and a number (pytorch by pytorch-2.15), or by its GPU variant.
+  /// Either argument may be empty. Errors, field "runtime_version": kInvalidArgument in the original's words
+  /// for a version that does not exist or does not come with that Python; kFailedPrecondition naming what is
+  /// missing (policy none, or nothing can be built). Pure.
   [[nodiscard]] Result<Resolution> Resolve(std::string_view version, std::string_view python,
                                            FallbackPolicy policy, const AvailablePythons& available) const;
+
+  /// The Pythons that a job may name with the version: its own, and those for which there is another version
+  /// of its name (3.10 of 2.15 is 2.15-py310). Pure.
+  [[nodiscard]] std::vector<std::string> PythonsOf(const RuntimeVersion& runtime) const;
 
   /// Whether programs can use GPUs in it, or in its GPU variant. True for the operator's own versions, since
   /// it is not known. Pure.

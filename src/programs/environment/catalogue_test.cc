@@ -19,16 +19,53 @@ TEST(Catalogue, HasTheOriginalsAndOurs) {
   ASSERT_TRUE(catalogue);
   std::vector<std::string> names;
   for (const RuntimeVersion& runtime : catalogue->versions()) names.push_back(runtime.version);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"1.0",      "1.1",        "1.2",      "1.3",        "1.4",
-                                      "1.5",      "1.6",        "1.7",      "1.8",        "1.9",
-                                      "1.10",     "1.11",       "1.12",     "1.13",       "1.14",
-                                      "1.15",     "2.1",        "2.2",      "2.3",        "2.4",
-                                      "2.5",      "2.6",        "2.7",      "2.8",        "2.9",
-                                      "2.10",     "2.11",       "2.15",     "2.21",       "2.10-gpu",
-                                      "2.11-gpu", "2.15-gpu",   "2.21-gpu", "2.5-gpu",    "2.6-gpu",
-                                      "2.7-gpu",  "2.8-gpu",    "2.9-gpu",  "algorithms", "algorithms-gpu",
-                                      "pytorch",  "pytorch-gpu"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"1.0",
+                                             "1.1",
+                                             "1.2",
+                                             "1.3",
+                                             "1.4",
+                                             "1.5",
+                                             "1.6",
+                                             "1.7",
+                                             "1.8",
+                                             "1.9",
+                                             "1.10",
+                                             "1.11",
+                                             "1.12",
+                                             "1.13",
+                                             "1.14",
+                                             "1.15",
+                                             "2.1",
+                                             "2.2",
+                                             "2.3",
+                                             "2.4",
+                                             "2.5",
+                                             "2.6",
+                                             "2.7",
+                                             "2.8",
+                                             "2.9",
+                                             "2.10",
+                                             "2.11",
+                                             "2.15",
+                                             "2.21",
+                                             "2.10-gpu",
+                                             "2.11-gpu",
+                                             "2.15-gpu",
+                                             "2.15-py310",
+                                             "2.15-py310-gpu",
+                                             "2.20-tpu",
+                                             "2.21-gpu",
+                                             "2.5-gpu",
+                                             "2.6-gpu",
+                                             "2.7-gpu",
+                                             "2.8-gpu",
+                                             "2.9-gpu",
+                                             "algorithms",
+                                             "algorithms-gpu",
+                                             "pytorch",
+                                             "pytorch-2.15",
+                                             "pytorch-2.15-gpu",
+                                             "pytorch-gpu"}));
   for (const RuntimeVersion& runtime : catalogue->versions()) {
     SCOPED_TRACE(runtime.version);
     if (!runtime.gpu_variant.empty()) EXPECT_NE(catalogue->Find(runtime.gpu_variant), nullptr);
@@ -46,7 +83,7 @@ TEST(Catalogue, OperatorsFilesAddAndReplace) {
   Write(folder.path() / "runtimes.d/README", "not a definition");
   const auto catalogue = Catalogue::Load(folder.path());
   ASSERT_TRUE(catalogue) << catalogue.error().message;
-  EXPECT_EQ(catalogue->versions().size(), 43U);
+  EXPECT_EQ(catalogue->versions().size(), 48U);
   EXPECT_EQ(catalogue->versions().front().version, "0.1");
   EXPECT_EQ(*catalogue->Find("2.15"), (RuntimeVersion{.version = "2.15", .pythons = {"3.12"}}));
   EXPECT_EQ(LoadRuntimeVersion(folder.path(), "2.15"), *catalogue->Find("2.15"));

@@ -36,6 +36,7 @@ Environment MakeEnvironment(const Layout& layout, const RuntimeVersion& version,
   const fs::path& top = layer.empty() ? runtime : layer;
   Environment environment;
   environment.python = Layout::Interpreter(top);
+  environment.layer = layer;
   environment.variables["PATH"] = layer.empty() ? (runtime / "bin").string()
                                                 : (layer / "bin").string() + ":" + (runtime / "bin").string();
   environment.variables["VIRTUAL_ENV"] = top;
@@ -55,7 +56,7 @@ std::optional<Environment> FindEnvironment(const EnvironmentRequest& request) {
   const fs::path base = layout.Runtime(*runtime);
   const fs::path layer = request.packages.empty() ? fs::path() : layout.Layer(*runtime, request.packages);
   if (!IsComplete(base) || (!layer.empty() && !IsComplete(layer))) return std::nullopt;
-  if (::access((layout.Site() / "sitecustomize.py").c_str(), R_OK) != 0) return std::nullopt;
+  if (!HasSiteHook(layout)) return std::nullopt;
   if (request.algorithms && ::access(AlgorithmFolder(layout).c_str(), R_OK | X_OK) != 0) return std::nullopt;
   return MakeEnvironment(layout, *runtime, layer, request.algorithms);
 }

@@ -30,6 +30,7 @@ struct EnvironmentRequest {
 struct Environment {
   std::string python;                            ///< absolute path of the interpreter
   std::map<std::string, std::string> variables;  ///< prepend the value of "PATH" to the process's PATH
+  std::string layer;  ///< directory in which the job's packages are installed; empty: it has none
 };
 
 /// Functions that preparation calls: to write into the replica's log, and to get packages from the server.
@@ -37,6 +38,7 @@ struct PreparationHooks {
   std::function<void(std::string_view line)> info;
   std::function<void(std::string_view line)> error;  ///< the tool's own messages (pip's stderr)
   SayProgress progress{};                            ///< progress
+  std::string shown_by{};  ///< for the log: the command that shows all output of tools; empty: none
   /// Downloads a package to a file.
   std::function<Status(const std::string& uri, const std::string& path)> download;
   /// Isolates packages' code from the machine; outlives the preparation. Null: tools run without isolation,

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/async/file.h"
 #include "programs/environment/package_files_for_test.h"
 #include "programs/environment/temporary_folder_for_test.h"
 
@@ -36,7 +37,7 @@ class EnvironmentBuild : public testing::Test {
     WriteText(Environments() / "runtimes.d/0.1.json", R"({"version": "0.1", "pythons": ["3.11"]})");
     WriteText(Environments() / "runtimes.d/0.2.json",
               R"({"version": "0.2", "pythons": ["3.11"], "packages": [")" + wheel.string() +
-                  R"("], "provides": {"sun-light": "3.0"}})");
+                  R"("], "provides": {"sun-light": "3.0", "tensorflow": "2.99.1"}})");
   }
   static void TearDownTestSuite() {
     delete folder_;
@@ -147,6 +148,24 @@ TEST_F(EnvironmentBuild, TheJobsPackageWinsOverTheRuntimes) {
   EXPECT_EQ(Output({plain->python, "-c", "import shade; print(shade.version)"}), "1.0");  // untouched
 }
 
+TEST_F(EnvironmentBuild, OtherNamesOfTensorFlowAreTheRuntimes) {
+  const std::string needs =
+      "install_requires=['tensorflow-gpu>=2.1', 'TensorFlow_CPU', 'tf-nightly', 'Sun_Light']";
+  const auto built =
+      PrepareEnvironment(Request("0.2", {MakeSdist(Folder(), "1.4", "x", "", needs)}), Hooks());
+  ASSERT_TRUE(built) << built.error().message << "\n" << Log();
+  for (const char* requirement : {"tensorflow-gpu>=2.1", "TensorFlow_CPU", "tf-nightly"})
+    EXPECT_THAT(info_, Contains("The requirement " + std::string(requirement) +
+                                " is met by the runtime version's TensorFlow 2.99.1."));
+
+  const auto other = PrepareEnvironment(
+      Request("0.2", {MakeSdist(Folder(), "1.5", "x", "", "install_requires=['tensorflow-gpu==1.15']")}),
+      Hooks());
+  ASSERT_FALSE(other) << "as tensorflow==1.15, it is left to pip";
+  EXPECT_EQ(other.error(),
+            FailedPrecondition("pip: No matching distribution found for tensorflow-gpu==1.15"));
+}
+
 TEST_F(EnvironmentBuild, TheRuntimesCommandsSeeTheJobsPackages) {
   const auto built = PrepareEnvironment(Request("0.2", {MakeSdist(Folder(), "1.3", "z")}), Hooks());
   ASSERT_TRUE(built) << built.error().message << "\n" << Log();
@@ -183,6 +202,15 @@ TEST_F(EnvironmentBuild, ARequirementThatDoesNotExistIsNamed) {
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error(), FailedPrecondition("pip: No matching distribution found for nosuchpkg")) << Log();
   EXPECT_THAT(info_, Contains("Running command: pip3 install 'nosuchpkg'"));
+}
+
+TEST_F(EnvironmentBuild, RequirementsThatContradictEachOtherAreNamed) {
+  const auto built = PrepareEnvironment(
+      Request("0.1", {MakeSdist(Folder(), "2.2", "x", "", "install_requires=['pip>1', 'pip==1.0']")}),
+      Hooks());
+  ASSERT_FALSE(built) << "pip>1 is satisfied, and nothing but pip==1.0 would be asked for";
+  EXPECT_EQ(built.error(), FailedPrecondition("pip: requirements contradict each other: pip==1.0; pip>1"))
+      << Log();
 }
 
 TEST_F(EnvironmentBuild, AnIndexThatCannotBeReachedIsSaid) {
@@ -321,7 +349,9 @@ TEST_F(EnvironmentBuild, InstallsARequirementFromTheRealIndex) {
     GTEST_SKIP() << "no network: " << built.error().message;
   ASSERT_TRUE(built) << built.error().message << "\n" << Log();
   EXPECT_EQ(Output({built->python, "-c", "import six; print(six.__version__)"}, Variables(*built)), "1.16.0");
-  EXPECT_THAT(info_, Contains(StartsWith("Collecting six==1.16.0")));
+  EXPECT_THAT(info_, Contains(AllOf(StartsWith("Installed in "), HasSubstr(" s: 1 package"))));
+  EXPECT_THAT(info_, Not(Contains(StartsWith("Collecting"))));
+  EXPECT_THAT(*ReadFile(built->variables.at("VIRTUAL_ENV") + ".log"), HasSubstr("\nCollecting six==1.16.0"));
 }
 
 }  // namespace

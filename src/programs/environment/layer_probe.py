@@ -1,7 +1,9 @@
 """Asks a package, or a layer, what its installation still needs. Run by the layer's own interpreter.
 
 layer_probe.py isolation FILE    prints "shared" if FILE builds with the setuptools that is there, else "isolated"
-layer_probe.py missing FOLDER    prints the requirements of FOLDER's distributions that nothing installed satisfies
+layer_probe.py missing FOLDER    prints the requirements of FOLDER's distributions that nothing installed satisfies; the
+                                 satisfied ones, which what is installed next must not break, after "= "; and lines for the
+                                 log after "# "
 """
 
 import os
@@ -54,18 +56,19 @@ def isolation(path):
 
 
 def _distributions(folders=None):
-    """(name, version, requirements) of each distribution in the folders, or on sys.path."""
+    """(name, version, requirements, installer) of each distribution in the folders, or on sys.path."""
     try:
         from importlib import metadata
     except ImportError:  # Python 3.7
         import pkg_resources
 
         for found in pkg_resources.WorkingSet(folders):
-            yield found.project_name, found.version, [str(r) for r in found.requires()]
+            installer = found.get_metadata("INSTALLER") if found.has_metadata("INSTALLER") else ""
+            yield found.project_name, found.version, [str(r) for r in found.requires()], installer.strip()
         return
     for found in metadata.distributions(**({"path": folders} if folders else {})):
         if found.metadata["Name"]:
-            yield found.metadata["Name"], found.version, list(found.requires or [])
+            yield found.metadata["Name"], found.version, list(found.requires or []), (found.read_text("INSTALLER") or "").strip()
 
 
 def missing(folder):
@@ -75,9 +78,11 @@ def missing(folder):
         return re.sub(r"[-_.]+", "-", name).lower()
 
     installed = {}
-    for name, version, _ in _distributions():
+    for name, version, _, _ in _distributions():
         installed.setdefault(plain(name), version)  # the first on sys.path is the one that is imported
-    for _, _, requirements in _distributions([folder]):
+    own = list(_distributions([folder]))
+    stand_ins = {plain(name) for name, _, _, installer in own if installer == "trainyard"}  # for the runtime's TensorFlow
+    for _, _, requirements, _ in own:
         for text in requirements:
             requirement = Requirement(text)
             if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
@@ -87,6 +92,11 @@ def missing(folder):
             if version is None or requirement.extras or \
                     not requirement.specifier.contains(version, prereleases=True):
                 yield str(requirement)
+                continue
+            if requirement.url is None and requirement.specifier:
+                yield "= %s%s" % (requirement.name, requirement.specifier)
+            if plain(requirement.name) in stand_ins:
+                yield "# The requirement %s is met by the runtime version's TensorFlow %s." % (requirement, version)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,10 @@ struct Layout {
   [[nodiscard]] static std::filesystem::path SizeNote(const std::filesystem::path& folder) {
     return folder.string() + ".size";
   }
+  /// What the tools of the last build printed (tool_output.h).
+  [[nodiscard]] static std::filesystem::path Output(const std::filesystem::path& folder) {
+    return folder.string() + ".log";
+  }
   /// A file in a layer that contains the name of the runtime's directory.
   [[nodiscard]] static std::filesystem::path LayerBase(const std::filesystem::path& layer) {
     return layer / "trainyard-runtime";

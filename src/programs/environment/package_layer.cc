@@ -16,13 +16,20 @@
 #include "programs/environment/content_hash.h"
 #include "programs/environment/layout.h"
 #include "programs/environment/python_files.h"
+#include "programs/environment/stand_in.h"
 #include "programs/environment/tool_failure.h"
+#include "programs/environment/tool_output.h"
 
 namespace trainyard::environment {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Begins the lines of layer_probe.py that are for the log.
+constexpr std::string_view kNote = "# ";
+/// Begins its lines with requirements that are satisfied.
+constexpr std::string_view kSatisfied = "= ";
 
 constexpr std::size_t kScriptBytesMax = std::size_t{64} << 10;
 
@@ -89,6 +96,7 @@ using Package = EnvironmentRequest::Package;
 struct Build {
   const PreparationHooks& hooks;
   BuildRoom& room;
+  ToolOutput& output;
   fs::path folder;
   std::string python_version;
 
@@ -118,9 +126,10 @@ struct Build {
       line += " " + option;
       argv.push_back(option);
     }
-    hooks.info(line + " " + std::string(shown));
+    output.Begin(line + " " + std::string(shown));
     argv.insert(argv.end(), what.begin(), what.end());
-    TY_TRY(const ToolEnd end, Run(std::move(argv), hooks.info, hooks.error));
+    TY_TRY(const ToolEnd end, Run(std::move(argv), output.Out(), output.Err()));
+    output.End(end.ok());
     if (!end.ok()) return std::unexpected(ExplainFailure("pip", end));
     return {};
   }
@@ -128,7 +137,7 @@ struct Build {
 
 /// The original installed each package twice: itself by force, then with what it requires. Here the second
 /// pass names the missing requirements, so that a package is built once and a package without any needs no
-/// network.
+/// network. The others are constraints of it: pip does not know them, and would break them.
 Status Install(const Build& build, const Package& package, const fs::path& file) {
   std::vector<std::string> options{"--upgrade", "--force-reinstall", "--no-deps", "--no-cache-dir"};
   if (file.extension() != ".whl") {
@@ -138,11 +147,25 @@ Status Install(const Build& build, const Package& package, const fs::path& file)
   build.hooks.info("Installing the package: " + package.uri);
   TY_RETURN_IF_ERROR(build.Pip(options, {file.string()}, file.filename().native()));
   const std::string site_packages = Layout::SitePackages(build.folder, build.python_version).string();
-  TY_TRY(const std::vector<std::string> missing, build.Probe("missing", site_packages));
+  TY_TRY(std::vector<std::string> missing, build.Probe("missing", site_packages));
+  std::string satisfied;
+  std::erase_if(missing, [&](const std::string& line) {
+    const bool is_note = line.starts_with(kNote);
+    const bool is_satisfied = line.starts_with(kSatisfied);
+    if (is_note) build.hooks.info(std::string_view(line).substr(kNote.size()));
+    if (is_satisfied) satisfied += line.substr(kSatisfied.size()) + "\n";
+    return is_note || is_satisfied;
+  });
   if (missing.empty()) return {};
+  std::vector<std::string> keeping;
+  if (!satisfied.empty()) {
+    const std::string constraints = (file.parent_path() / "satisfied.txt").string();
+    TY_RETURN_IF_ERROR(WriteFileAtomically(constraints, satisfied));
+    keeping = {"--constraint", constraints};
+  }
   std::string shown;
   for (const std::string& requirement : missing) shown += (shown.empty() ? "'" : " '") + requirement + "'";
-  return build.Pip({}, missing, shown);
+  return build.Pip(keeping, missing, shown);
 }
 
 Status DownloadAndInstall(const Build& build, const Package& package, std::size_t index) {
@@ -159,6 +182,7 @@ Status DownloadAndInstall(const Build& build, const Package& package, std::size_
 }  // namespace
 
 std::string_view EmbeddedLayerProbe() noexcept { return python::Files()[1].bytes; }
+std::string_view EmbeddedLeaveOutCuda() noexcept { return python::Files()[4].bytes; }
 
 Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std::vector<Package>& packages,
                   const PreparationHooks& hooks) {
@@ -172,6 +196,8 @@ Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std
     if (!ParseMajorMinor(python_version))
       return std::unexpected(FailedPrecondition(base.string() + " does not say which Python it has"));
     TY_RETURN_IF_ERROR(WriteLayerSkeleton(base, folder, python_version));
+    TY_RETURN_IF_ERROR(
+        WriteStandIns(Layout::SitePackages(folder, python_version), NamesOfTensorFlow(runtime)));
     std::vector<std::string> visible = PythonFiles(Layout::Interpreter(base));
     visible.push_back(base.string());
     TY_TRY(const auto room, BuildRoom::Open({.layout = layout,
@@ -179,7 +205,8 @@ Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std
                                              .folder = folder,
                                              .lock = lock.descriptor(),
                                              .read_only = std::move(visible)}));
-    const Build build{hooks, *room, folder, python_version};
+    ToolOutput output(folder, hooks, "Installing requirements");
+    const Build build{hooks, *room, output, folder, python_version};
     for (std::size_t i = 0; i < packages.size(); ++i) {
       if (hooks.progress)
         hooks.progress({.what = "Installing packages",

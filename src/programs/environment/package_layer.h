@@ -13,6 +13,8 @@ namespace trainyard::environment {
 /// layer_probe.py, which is compiled in: it finds out what a package or a layer still needs. The text lives
 /// as long as the program.
 [[nodiscard]] std::string_view EmbeddedLayerProbe() noexcept;
+/// leave_out_cuda.py (RuntimeVersion::without_cuda), likewise.
+[[nodiscard]] std::string_view EmbeddedLeaveOutCuda() noexcept;
 
 /// Installs a job's packages, in their order, into a layer over a complete runtime, unless the layer exists.
 /// The layer is a separate virtual environment whose sys.path continues with the runtime's, so it contains

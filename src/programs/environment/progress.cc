@@ -20,12 +20,32 @@ std::optional<std::int64_t> CountAfter(std::string_view line, std::string_view w
 
 std::int64_t Words(std::string_view text) { return 1 + std::ranges::count(text, ' '); }
 
+/// The bytes of "Downloading numpy-2.0.whl (18.2 MB)" (pip) or "Downloading numpy (17.3MiB)" (uv); 0: none.
+std::int64_t BytesOf(std::string_view line) {
+  const std::size_t open = line.rfind('(');
+  if (!line.starts_with("Downloading ") || open == std::string_view::npos) return 0;
+  const std::string_view text = line.substr(open + 1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return 0;
+  std::string_view unit(end, text.data() + text.size());
+  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  if (unit.empty()) return 0;
+  constexpr std::string_view kLetters = "kmg";
+  const bool is_power_of_two = unit.size() > 1 && unit[1] == 'i';
+  const std::size_t letter = kLetters.find(static_cast<char>(unit[0] | 0x20));
+  for (std::size_t i = 0; letter != std::string_view::npos && i <= letter; ++i)
+    number *= is_power_of_two ? 1024 : 1000;
+  return static_cast<std::int64_t>(number);
+}
+
 }  // namespace
 
 std::optional<Progress> InstallProgress::TakeLine(std::string_view line) {
   constexpr std::string_view kInstalled = "Successfully installed ";
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   const Progress before = progress_;
+  bytes_ += BytesOf(line);
   if (const auto resolved = CountAfter(line, "Resolved ")) {
     progress_.total = *resolved;
   } else if (const auto prepared = CountAfter(line, "Prepared ")) {
@@ -41,6 +61,16 @@ std::optional<Progress> InstallProgress::TakeLine(std::string_view line) {
   }
   if (progress_ == before) return std::nullopt;
   return progress_;
+}
+
+std::string InstallProgress::Text() const {
+  constexpr std::int64_t kMegabyte = 1'000'000;
+  if (progress_.done == 0 && bytes_ == 0) return {};
+  std::string text = std::to_string(progress_.done);
+  if (progress_.total > progress_.done) text += " of " + std::to_string(progress_.total);
+  text += progress_.done == 1 && progress_.total <= 1 ? " package" : " packages";
+  if (bytes_ > 0) text += ", " + std::to_string((bytes_ + kMegabyte - 1) / kMegabyte) + " MB downloaded";
+  return text;
 }
 
 }  // namespace trainyard::environment

@@ -29,8 +29,12 @@ class InstallProgress {
   /// Call it with each line of the tool; empty: no progress.
   [[nodiscard]] std::optional<Progress> TakeLine(std::string_view line);
 
+  /// "12 of 45 packages, 340 MB downloaded"; empty if nothing was installed or downloaded yet.
+  [[nodiscard]] std::string Text() const;
+
  private:
   Progress progress_;
+  std::int64_t bytes_ = 0;  ///< downloaded, as the tool rounds it
 };
 
 }  // namespace trainyard::environment

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,23 @@ TEST(InstallProgress, ReadsPip) {
                   "Collecting idna", "Installing collected packages: idna, requests",
                   "Successfully installed idna-3.10 requests-2.32"}),
             (Figures{{1, 0}, {2, 0}, {2, 2}}));
+}
+
+std::string TextAfter(const std::vector<std::string_view>& lines) {
+  InstallProgress install("Installing");
+  for (const std::string_view line : lines) std::ignore = install.TakeLine(line);
+  return install.Text();
+}
+
+TEST(InstallProgress, SaysPackagesAndBytesSoFar) {
+  EXPECT_EQ(TextAfter({"Looking in links: /opt"}), "");
+  EXPECT_EQ(TextAfter({"Collecting numpy", "  Downloading numpy-2.0.whl.metadata (62 kB)",
+                       "Downloading numpy-2.0.whl (18.2 MB)", "Collecting six"}),
+            "2 packages, 19 MB downloaded");
+  EXPECT_EQ(TextAfter({"Resolved 3 packages in 12ms", "Downloading numpy (17.3MiB)", " Downloaded numpy"}),
+            "1 of 3 packages, 19 MB downloaded");
+  EXPECT_EQ(TextAfter({"Successfully installed trainer-1.0"}), "1 package");
+  EXPECT_EQ(TextAfter({"Downloading it (soon)", "Downloading", "Downloading x (1"}), "");
 }
 
 TEST(InstallProgress, OtherLinesSayNothing) {

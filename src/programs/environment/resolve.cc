@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <ranges>
 #include <utility>
@@ -104,6 +105,26 @@ std::optional<Resolution> Nearest(const std::vector<RuntimeVersion>& sorted, std
   return below;
 }
 
+/// The version with the highest number after this name: pytorch-2.15 for pytorch. Null: there is none.
+const RuntimeVersion* NewestOf(const std::vector<RuntimeVersion>& versions, const std::string& name) {
+  const auto number = [&](const RuntimeVersion& one) {
+    const bool is_of_name = one.version.starts_with(name + "-");
+    return is_of_name ? ParseMajorMinor(one.version.substr(name.size() + 1)) : std::nullopt;
+  };
+  const RuntimeVersion* newest = nullptr;
+  for (const RuntimeVersion& one : versions) {
+    if (number(one) && (newest == nullptr || number(one) > number(*newest))) newest = &one;
+  }
+  return newest;
+}
+
+/// What the version of the same name for another Python is called: "2.15-py310".
+std::string NameFor(const RuntimeVersion& runtime, std::string_view python) {
+  std::string name = runtime.version + "-py";
+  std::ranges::copy_if(python, std::back_inserter(name), [](char c) { return c != '.'; });
+  return name;
+}
+
 std::string Describe(const RuntimeVersion& runtime, const std::string& python) {
   const std::string tensorflow = PinnedVersion(runtime, "tensorflow");
   return "runtime version " + runtime.version + " (Python " + python +
@@ -127,6 +148,8 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
     }
   }
   if (runtime == nullptr) return std::unexpected(NotSupported(version, python));
+  if (const RuntimeVersion* other = Find(NameFor(*runtime, python)); other != nullptr && !python.empty())
+    runtime = other;
   if (!python.empty() && std::ranges::find(runtime->pythons, python) == runtime->pythons.end())
     return std::unexpected(NotSupported(version, python));
 
@@ -143,8 +166,11 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
     nearest = {runtime->version, *other, {}};
   } else if (ParseMajorMinor(runtime->version)) {
     nearest = Nearest(versions_, runtime->version, available);
-  } else if (const RuntimeVersion* variant = Find(runtime->gpu_variant)) {
-    if (const auto with = ChoosePython(*variant, python, available)) nearest = {variant->version, *with, {}};
+  } else {
+    for (const RuntimeVersion* one : {NewestOf(versions_, runtime->version), Find(runtime->gpu_variant)}) {
+      const auto with = one == nullptr ? std::nullopt : ChoosePython(*one, python, available);
+      if (!nearest && with) nearest = {one->version, *with, {}};
+    }
   }
   if (!nearest)
     return std::unexpected(FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
@@ -155,6 +181,16 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
                   Describe(*Find(nearest->version), nearest->python) + " instead" +
                   (command.empty() ? "" : ". To install it here: " + command);
   return *std::move(nearest);
+}
+
+std::vector<std::string> Catalogue::PythonsOf(const RuntimeVersion& runtime) const {
+  std::vector<std::string> pythons = runtime.pythons;
+  for (const RuntimeVersion& other : versions_) {
+    for (const std::string& python : other.pythons) {
+      if (other.version == NameFor(runtime, python)) pythons.push_back(python);
+    }
+  }
+  return pythons;
 }
 
 bool Catalogue::RunsOnGpus(std::string_view version) const {

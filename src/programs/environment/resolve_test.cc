@@ -94,22 +94,40 @@ INSTANTIATE_TEST_SUITE_P(
 
 const AvailablePythons kWithTorch{{{"3.11", "/usr/bin/python3.11", {"torch"}}}};
 
-TEST(ResolvePytorch, TakesTheSystemsModuleOrTheGpuVariant) {
+TEST(ResolvePytorch, TakesTheSystemsModuleOrANumberedVersion) {
   const Catalogue& catalogue = BuiltIn();
   EXPECT_EQ(catalogue.Resolve("pytorch", "", kNone, kWithTorch), (Resolution{"pytorch", "3.11", ""}));
   const std::string missing =
       "the module torch of the system's Python 3.11 (Debian: apt install python3-torch), which this machine "
       "does not have";
   EXPECT_EQ(catalogue.Resolve("pytorch", "", kNearest, kDebian12),
-            (Resolution{"pytorch-gpu", "3.11",
+            (Resolution{"pytorch-2.15", "3.11",
                         "runtime version pytorch asks for " + missing +
-                            "; running with runtime version pytorch-gpu (Python 3.11) instead"}));
+                            "; running with runtime version pytorch-2.15 (Python 3.11) instead"}));
+  EXPECT_EQ(catalogue.ForGpus({"pytorch-2.15", "3.11", ""}, kDebian12),
+            (Resolution{"pytorch-2.15-gpu", "3.11", ""}));
+  const Catalogue operators({{.version = "mine", .pythons = {"3.9"}, .gpu_variant = "mine-gpu"},
+                             {.version = "mine-1.9", .pythons = {"3.11"}},
+                             {.version = "mine-1.10", .pythons = {"3.11"}},
+                             {.version = "mine-gpu", .pythons = {"3.11"}}});
+  EXPECT_EQ(operators.Resolve("mine", "", kNearest, kDebian12)->version, "mine-1.10");
   EXPECT_EQ(catalogue.Resolve("pytorch", "", kNone, kDebian12).error().message,
             "runtime version pytorch needs " + missing +
                 "; install it, or allow another version with --runtime-fallback nearest");
   EXPECT_EQ(MissingFor(*catalogue.Find("pytorch"), kDebian12), missing);
   EXPECT_EQ(MissingFor(*catalogue.Find("pytorch"), kWithTorch), "");
   EXPECT_EQ(MissingFor(*catalogue.Find("2.11"), kDebian12), "Python 3.7, which this machine does not have");
+}
+
+TEST(ResolvePython, TakesTheVersionForThatPython) {
+  const AvailablePythons both{{{"3.10", "/usr/bin/python3.10"}, {"3.11", "/usr/bin/python3.11"}}};
+  const Catalogue& catalogue = BuiltIn();
+  EXPECT_EQ(catalogue.Resolve("2.15", "3.10", kNone, both), (Resolution{"2.15-py310", "3.10", ""}));
+  EXPECT_EQ(catalogue.Resolve("2.15", "3.11", kNone, both), (Resolution{"2.15", "3.11", ""}));
+  EXPECT_EQ(catalogue.Resolve("2.15", "3.9", kNone, both), std::unexpected(NotSupported("2.15", "3.9")));
+  EXPECT_EQ(catalogue.ForGpus({"2.15-py310", "3.10", ""}, both), (Resolution{"2.15-py310-gpu", "3.10", ""}));
+  EXPECT_EQ(catalogue.PythonsOf(*catalogue.Find("2.15")), (std::vector<std::string>{"3.11", "3.10"}));
+  EXPECT_EQ(catalogue.PythonsOf(*catalogue.Find("2.21")), catalogue.Find("2.21")->pythons);
 }
 
 TEST(ForGpus, TakesTheVariantWhereItCanBeBuilt) {

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -19,11 +18,14 @@
 #include "programs/environment/catalogue.h"
 #include "programs/environment/environment.h"
 #include "programs/environment/layout.h"
+#include "programs/environment/package_layer.h"
 #include "programs/environment/pip_settings.h"
 #include "programs/environment/python_probe.h"
 #include "programs/environment/runtime_version.h"
 #include "programs/environment/site_hook.h"
+#include "programs/environment/stand_in.h"
 #include "programs/environment/tool_failure.h"
+#include "programs/environment/tool_output.h"
 #include "programs/environment/uv.h"
 
 namespace trainyard::environment {
@@ -81,15 +83,18 @@ struct Build {
   const Python& python;
   fs::path folder;
   BuildRoom& room;
+  ToolOutput& output;
 
   [[nodiscard]] Status Run(std::string_view tool, std::vector<std::string> argv) const {
     // uv prints everything on stderr; only what follows its own "error:" is an error.
     bool failed = tool != "uv";
-    const LineSink err = [&](std::string_view line) {
+    const LineSink out = output.Out();
+    const LineSink err = [&, error = output.Err()](std::string_view line) {
       failed = failed || line.starts_with("error") || line.find("×") != std::string_view::npos;
-      (failed ? hooks.error : hooks.info)(line);
+      (failed ? error : out)(line);
     };
-    TY_TRY(const ToolEnd end, room.Run(std::move(argv), hooks.info, err));
+    TY_TRY(const ToolEnd end, room.Run(std::move(argv), out, err));
+    output.End(end.ok());
     if (!end.ok()) return std::unexpected(ExplainFailure(tool, end));
     return {};
   }
@@ -118,7 +123,7 @@ Status EnsurePip(const Build& build, const fs::path& uv) {
   if (!NeedsPip(build.runtime)) return {};
   TY_TRY(const ToolEnd end, build.room.Run({interpreter, "-m", "ensurepip", "--default-pip"}, {}, {}));
   if (end.ok()) return {};
-  build.hooks.info("Running command: uv pip install --compile-bytecode pip");
+  build.output.Begin("Running command: uv pip install --compile-bytecode pip");
   const Status got =
       build.Run("uv", {uv.string(), "pip", "install", "--python", interpreter, "--compile-bytecode", "pip"});
   if (got || got.error().code == Code::kCancelled || got.error().code == Code::kResourceExhausted) return got;
@@ -143,8 +148,8 @@ Status InstallWithUv(const Build& build, const fs::path& uv) {
                                 "--requirements",
                                 requirements.string()};
   if (build.runtime.locked) argv.emplace_back("--no-deps");
-  build.hooks.info("Running command: uv pip install --compile-bytecode --requirements requirements.txt" +
-                   std::string(build.runtime.locked ? " --no-deps" : ""));
+  build.output.Begin("Running command: uv pip install --compile-bytecode --requirements requirements.txt" +
+                     std::string(build.runtime.locked ? " --no-deps" : ""));
   TY_RETURN_IF_ERROR(build.Run("uv", std::move(argv)));
   return EnsurePip(build, uv);
 }
@@ -165,25 +170,9 @@ Status InstallWithPip(const Build& build) {
                                 "--requirement",
                                 requirements.string()};
   if (build.runtime.locked) argv.emplace_back("--no-deps");
-  build.hooks.info("Running command: pip3 install --requirement requirements.txt" +
-                   std::string(build.runtime.locked ? " --no-deps" : ""));
+  build.output.Begin("Running command: pip3 install --requirement requirements.txt" +
+                     std::string(build.runtime.locked ? " --no-deps" : ""));
   return build.Run("pip", std::move(argv));
-}
-
-/// Adds a distribution of that name, so that pip considers the requirement met. It has no files: they come
-/// with another distribution.
-Status WriteProvides(const Build& build) {
-  const fs::path site_packages = Layout::SitePackages(build.folder, build.python.version);
-  for (const auto& [name, version] : build.runtime.provides) {
-    std::string stem = name;
-    std::ranges::replace(stem, '-', '_');
-    const fs::path info = site_packages / (stem + "-" + version + ".dist-info");
-    TY_RETURN_IF_ERROR(MakeFolders(info));
-    TY_RETURN_IF_ERROR(WriteFileAtomically(
-        info / "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n"));
-    TY_RETURN_IF_ERROR(WriteFileAtomically(info / "INSTALLER", "trainyard\n"));
-  }
-  return {};
 }
 
 /// Compiles the hook's bytecode for this Python, since a replica may see the directory read-only. It uses the
@@ -204,6 +193,17 @@ Status CompileSite(const Build& build) {
   return {};
 }
 
+/// Makes libraries usable without NVIDIA's packages, which the list leaves out.
+Status LeaveOutCuda(const Build& build) {
+  if (build.runtime.without_cuda.empty()) return {};
+  const fs::path libraries =
+      Layout::SitePackages(build.folder, build.python.version) / build.runtime.without_cuda;
+  const fs::path program = build.room.Incoming() / "leave_out_cuda.py";
+  TY_RETURN_IF_ERROR(WriteFileAtomically(program, EmbeddedLeaveOutCuda()));
+  return build.Run("python",
+                   {Layout::Interpreter(build.folder).string(), "-I", program.string(), libraries.string()});
+}
+
 Status Fill(const Build& build) {
   std::optional<fs::path> uv;
   // Without packages venv is enough: it comes with pip, so no network is needed.
@@ -219,27 +219,12 @@ Status Fill(const Build& build) {
     }
   }
   TY_RETURN_IF_ERROR(uv ? InstallWithUv(build, *uv) : InstallWithPip(build));
+  TY_RETURN_IF_ERROR(LeaveOutCuda(build));
   TY_RETURN_IF_ERROR(build.room.TakeBack());
-  TY_RETURN_IF_ERROR(WriteProvides(build));
+  TY_RETURN_IF_ERROR(
+      WriteStandIns(Layout::SitePackages(build.folder, build.python.version), build.runtime.provides));
   TY_RETURN_IF_ERROR(AddTools(build.layout, build.runtime, build.folder, build.hooks));
   return CompileSite(build);
-}
-
-/// The hooks, extended to report progress from the tool's lines.
-PreparationHooks WithProgress(const PreparationHooks& hooks, const std::string& name) {
-  PreparationHooks counting = hooks;
-  if (!hooks.progress) return counting;
-  hooks.progress({.what = "Building " + name, .unit = "packages"});
-  auto install = std::make_shared<InstallProgress>("Building " + name);  // shared by both kinds of lines
-  const auto pass_on = [install, say = hooks.progress](const std::function<void(std::string_view)>& line) {
-    return [install, say, line](std::string_view text) {
-      if (const std::optional<Progress> progress = install->TakeLine(text)) say(*progress);
-      if (line) line(text);
-    };
-  };
-  counting.info = pass_on(hooks.info);
-  counting.error = pass_on(hooks.error);
-  return counting;
 }
 
 std::string Seconds(std::chrono::steady_clock::duration duration) {
@@ -250,15 +235,16 @@ std::string Seconds(std::chrono::steady_clock::duration duration) {
 
 }  // namespace
 
-Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const PreparationHooks& given) {
+Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const PreparationHooks& hooks) {
   const fs::path folder = layout.Runtime(runtime);
   const std::string name =
       runtime.kind == RuntimeVersion::Kind::kTool ? runtime.version : "runtime version " + runtime.version;
-  const PreparationHooks hooks = WithProgress(given, name);
   const auto waiting = [&] { hooks.info("Waiting for another process, which is building " + name + "."); };
   const auto build = [&](const BuildLock& lock) -> Result<std::string> {
     TY_TRY(const Python python, ChoosePython(layout, runtime));
     hooks.info("Building " + name + " (Python " + python.version + "). This happens once on this machine.");
+    if (hooks.progress) hooks.progress({.what = "Building " + name, .unit = "packages"});
+    ToolOutput output(folder, hooks, "Building " + name);
     const auto begin = std::chrono::steady_clock::now();
     std::vector<std::string> visible = PythonFiles(python.path);
     for (const std::string& package : runtime.packages) {
@@ -270,7 +256,7 @@ Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const P
                                              .lock = lock.descriptor(),
                                              .cache = ToolCache::kRuntimes,
                                              .read_only = std::move(visible)}));
-    TY_RETURN_IF_ERROR(Fill({layout, runtime, hooks, python, folder, *room}));
+    TY_RETURN_IF_ERROR(Fill({layout, runtime, hooks, python, folder, *room, output}));
     hooks.info("Built " + name + " in " + Seconds(std::chrono::steady_clock::now() - begin) + ".");
     return python.version;
   };

@@ -31,6 +31,21 @@ TEST(RuntimeList, SaysWhatThereIsAndWhatTheOthersNeed) {
                       "spade: can be built\n");
   EXPECT_EQ(list.runtimes(1).pythons_size(), 2);
   EXPECT_FALSE(list.runtimes(1).has_package_layers());
+  EXPECT_FALSE(list.has_cache_last_use());
+  EXPECT_EQ(list.pythons_bytes(), 0);
+}
+
+TEST(RuntimeList, SaysHowMuchWasDownloaded) {
+  const TemporaryFolder folder;
+  for (const char* file : {"cache/uv/a.whl", "pythons/cpython-3.12/python"}) {
+    const std::filesystem::path path = std::filesystem::path(folder.path()) / file;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << std::string(100'000, 'x');
+  }
+  const control::v1::RuntimeList list = ListRuntimes(folder.path(), Catalogue({}), "2.1", {});
+  EXPECT_GE(list.cache_bytes(), 100'000);
+  EXPECT_TRUE(list.has_cache_last_use());
+  EXPECT_GE(list.pythons_bytes(), 100'000);
 }
 
 }  // namespace

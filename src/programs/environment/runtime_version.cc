@@ -116,6 +116,10 @@ Status SetMember(RuntimeVersion& runtime, std::string_view name, const json::val
     for (const std::string& folder : runtime.library_folders)
       if (!IsFolderBelow(folder))
         return std::unexpected(Bad("\"library_folders\" must be below site-packages"));
+  } else if (name == "without_cuda") {
+    TY_TRY(runtime.without_cuda, Text(name, value));
+    if (!IsFolderBelow(runtime.without_cuda))
+      return std::unexpected(Bad("\"without_cuda\" must be below site-packages"));
   } else if (name == "images") {
     TY_TRY(runtime.images, Texts(name, value));
   } else if (name == "system_modules") {
@@ -158,6 +162,7 @@ std::string RuntimeFolder(const RuntimeVersion& runtime) {
   for (const auto& [name, version] : runtime.provides) hash.Add("provides").Add(name).Add(version);
   for (const auto& [name, package] : runtime.system_modules) hash.Add("system").Add(name);
   for (const std::string& tool : runtime.tools) hash.Add("tool").Add(tool);
+  if (!runtime.without_cuda.empty()) hash.Add("without cuda").Add(runtime.without_cuda);
   return runtime.version + "-" + hash.Hex().substr(0, kHashDigits);
 }
 
@@ -185,6 +190,14 @@ std::string PinnedVersion(const RuntimeVersion& runtime, std::string_view packag
   }
   const auto provided = runtime.provides.find(std::string(package));
   return provided == runtime.provides.end() ? std::string() : provided->second;
+}
+
+std::map<std::string, std::string> NamesOfTensorFlow(const RuntimeVersion& runtime) {
+  const std::string version = PinnedVersion(runtime, "tensorflow");
+  std::map<std::string, std::string> names;
+  for (const char* name : {"tensorflow-cpu", "tensorflow-gpu", "tf-nightly"})
+    if (!version.empty() && PinnedVersion(runtime, name).empty()) names.emplace(name, version);
+  return names;
 }
 
 }  // namespace trainyard::environment

@@ -33,6 +33,9 @@ struct RuntimeVersion {
   /// Directories below site-packages with shared libraries that programs open by their names alone, for
   /// LD_LIBRARY_PATH: the CUDA libraries of a TensorFlow that does not look for them itself.
   std::vector<std::string> library_folders;
+  /// A directory below site-packages with libraries that are linked against NVIDIA's and are used without
+  /// them (leave_out_cuda.py); empty: there is none.
+  std::string without_cuda;
   /// The version for replicas with GPUs; empty: this one.
   std::string gpu_variant;
   /// Tools (data/tools) whose program of the same name is added to the PATH.
@@ -63,5 +66,9 @@ struct RuntimeVersion {
 /// The version that `packages` pins the named package to, or that another one provides; empty if neither.
 /// Pure.
 [[nodiscard]] std::string PinnedVersion(const RuntimeVersion& runtime, std::string_view package);
+
+/// The other names under which TensorFlow is published and that the runtime does not pin, with the version of
+/// its TensorFlow: trainers require "tensorflow-gpu". Empty without TensorFlow. Pure.
+[[nodiscard]] std::map<std::string, std::string> NamesOfTensorFlow(const RuntimeVersion& runtime);
 
 }  // namespace trainyard::environment

@@ -59,6 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
                "\"library_folders\" must be below site-packages"},
         BadRow{"locked_type", R"({"version": "1", "pythons": ["3.11"], "locked": "yes"})",
                "\"locked\" must be true or false"},
+        BadRow{"without_cuda_path", R"({"version": "1", "pythons": ["3.11"], "without_cuda": "../x"})",
+               "\"without_cuda\" must be below site-packages"},
         BadRow{"provides_path", R"({"version": "1", "pythons": ["3.11"], "provides": {"../x": "1"}})",
                "\"provides\" has an entry that is not one: '../x'"},
         BadRow{"kind", R"({"version": "1", "pythons": ["3.11"], "kind": "new"})",
@@ -87,12 +89,25 @@ TEST(RuntimeFolder, ChangesWithWhatIsInstalledOnly) {
   other = base;
   other.provides.clear();
   EXPECT_NE(RuntimeFolder(other), folder);
+  other = base;
+  other.without_cuda = "torch/lib";
+  EXPECT_NE(RuntimeFolder(other), folder);
 }
 
 TEST(PinnedVersion, FindsExactNamesOnly) {
   const RuntimeVersion runtime{.packages = {"tensorflow-estimator==1.0", "tensorflow==2.15.1", "numpy"}};
   EXPECT_EQ(PinnedVersion(runtime, "tensorflow"), "2.15.1");
   EXPECT_EQ(PinnedVersion(runtime, "numpy"), "");
+}
+
+TEST(NamesOfTensorFlow, AreThoseThatTheRuntimeLacks) {
+  using Names = std::map<std::string, std::string>;
+  EXPECT_EQ(NamesOfTensorFlow({.packages = {"tensorflow==2.2.0"}}),
+            (Names{{"tensorflow-cpu", "2.2.0"}, {"tensorflow-gpu", "2.2.0"}, {"tf-nightly", "2.2.0"}}));
+  EXPECT_EQ(
+      NamesOfTensorFlow({.packages = {"tensorflow-cpu==2.15.1"}, .provides = {{"tensorflow", "2.15.1"}}}),
+      (Names{{"tensorflow-gpu", "2.15.1"}, {"tf-nightly", "2.15.1"}}));
+  EXPECT_EQ(NamesOfTensorFlow({.packages = {"numpy==1.0"}}), Names());
 }
 
 }  // namespace

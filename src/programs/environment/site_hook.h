@@ -7,12 +7,17 @@
 
 namespace trainyard::environment {
 
+struct Layout;
+
 /// site/sitecustomize.py, which is compiled in. Lives as long as the program.
 [[nodiscard]] std::string_view EmbeddedSiteCustomize() noexcept;
 
-/// Writes site/sitecustomize.py below the environments directory, unless it already exists with these
-/// contents. The server does so at its start, and preparation if it is missing. Errors: those of the file
+/// Writes the modules of site/ below the environments directory, except those that already exist with these
+/// contents. The server does so at its start, and preparation if one is missing. Errors: those of the file
 /// system.
 [[nodiscard]] Status InstallSiteHook(const std::filesystem::path& environments_dir);
+
+/// Whether all modules of site/ exist: a few system calls.
+[[nodiscard]] bool HasSiteHook(const Layout& layout);
 
 }  // namespace trainyard::environment

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <boost/json.hpp>
+#include <fstream>
 
+#include "base/async/file.h"
 #include "base/async/unique_fd.h"
 #include "programs/environment/package_files_for_test.h"
 #include "programs/environment/temporary_folder_for_test.h"
@@ -262,13 +264,85 @@ TEST_F(SiteHook, RunsTheSitecustomizeThatItHides) {
                 ElementsAre("theirs sitecustomize"));
 }
 
+/// The modules of a TensorFlow that the hook changes, and one that copies names out of them, as its API does.
+void WriteTensorFlow(const fs::path& top) {
+  const fs::path python = top / "tensorflow/python";
+  for (const char* package : {"", "tpu", "training", "distribute", "distribute/cluster_resolver"})
+    WriteText(python / package / "__init__.py", "");
+  WriteText(python / "training/server_lib.py", "class ClusterSpec(dict): pass\n");
+  WriteText(python / "tpu/topology.py",
+            "def Topology(mesh_shape, device_coordinates):\n"
+            "    if len(mesh_shape) != 3: raise ValueError\n"
+            "    return mesh_shape\n");
+  WriteText(python / "tpu/tpu_strategy_util.py",
+            "from tensorflow.python.tpu import topology\n"
+            "def initialize_tpu_system(resolver): raise SystemExit('no TPU')\n");
+  WriteText(python / "distribute/one_device_strategy.py",
+            "class OneDeviceStrategy:\n"
+            "    def __init__(self, device): self.device = device\n"
+            "OneDeviceStrategyV1 = OneDeviceStrategy\n");
+  WriteText(python / "distribute/tpu_strategy.py",
+            "class TPUStrategy:\n"
+            "    def __init__(self, *_): raise SystemExit('no TPU')\n");
+  WriteText(python / "distribute/cluster_resolver/tpu_cluster_resolver.py",
+            "import tensorflow.python.training.server_lib\n"
+            "class TPUClusterResolver:\n"
+            "    def __init__(self): raise SystemExit('no TPU')\n"
+            "    def master(self): return 'grpc://'\n");
+  WriteText(
+      top / "tensorflow/__init__.py",
+      "from tensorflow.python.distribute.cluster_resolver.tpu_cluster_resolver import TPUClusterResolver\n"
+      "from tensorflow.python.tpu.tpu_strategy_util import initialize_tpu_system\n"
+      "from tensorflow.python.distribute.tpu_strategy import TPUStrategy\n");
+}
+
+TEST_F(SiteHook, TheCpuTakesTheTpusPlaceWhereItIsChosen) {
+  WriteTensorFlow(folder_.path() / "packages");
+  const std::string path = (folder_.path() / "site").string() + ":" + (folder_.path() / "packages").string();
+  constexpr const char* kProgram =
+      "import tensorflow as tf\n"
+      "resolver = tf.TPUClusterResolver()\n"
+      "print(repr(resolver.master()), tf.initialize_tpu_system(resolver))\n"
+      "strategies = tf.TPUStrategy(resolver), tf.TPUStrategy(tpu_cluster_resolver=resolver)\n"
+      "print(strategies[0].device, strategies[0].cluster_resolver is resolver)\n"
+      "print(any(kind.__name__.startswith('TPUStrategy') for kind in type(strategies[0]).__mro__))\n";
+  const Ran ran = Run(kProgram, {{"PYTHONPATH", path}, {"TRAINYARD_TPU_AS_CPU", "1"}});
+  EXPECT_THAT(ran.output, ElementsAre("'' [1, 1, 1]", "/device:CPU:0 True", "False"));
+  EXPECT_THAT(ran.records,
+              ElementsAre(StartsWith("WARNING: This program trains on the CPU in the place of the TPU")));
+  const Ran without = Run(kProgram, {{"PYTHONPATH", path}});
+  EXPECT_THAT(without.output, ElementsAre("no TPU"));
+}
+
+TEST_F(SiteHook, AJobLogsNumbersWithoutInstallingAnything) {
+  const fs::path file = folder_.path() / "hypertune/output.metrics";
+  const std::string site = (folder_.path() / "site").string();
+  const char* program = "import trainyard\ntrainyard.log(step=1, loss=0.5)";
+  EXPECT_EQ(Run(program, {{"PYTHONPATH", site}, {"CLOUD_ML_HP_METRIC_FILE", file.string()}}).exit_code, 0);
+  EXPECT_THAT(ReadText(file), HasSubstr(R"("loss": "0.5", "global_step": "1")"));
+  WriteText(folder_.path() / "client/trainyard/__init__.py", "print('the client')\n");
+  const std::string path = site + ":" + (folder_.path() / "client").string();
+  EXPECT_THAT(Run("import trainyard", {{"PYTHONPATH", path}}).output, ElementsAre("the client"));
+}
+
 /// What keeps the start cheap (1 ms measured, the budget is 2): nothing is imported that would not be there
-/// anyway.
+/// anyway, except atexit, which is a part of the interpreter.
 TEST_F(SiteHook, ImportsNothingAtStart) {
-  constexpr const char* kModules = "import sys; print(*sorted(sys.modules))";
+  constexpr const char* kModules = "import sys; print(*sorted(set(sys.modules) - {'atexit'}))";
   const std::vector<std::string> plain = Run(kModules, {{"PYTHONPATH", std::nullopt}}).output;
   EXPECT_THAT(plain, ElementsAre(HasSubstr(" os ")));
   EXPECT_EQ(Run(kModules).output, plain);
+}
+
+/// For warm interpreters: two levels of what the program imported from the runtime, not its own modules.
+TEST_F(SiteHook, NotesTheImportedModules) {
+  const std::string tmp = folder_.path().string();
+  std::ofstream(folder_.path() / "own_module.py") << "import xml.dom.minidom\n";
+  Run("import sys; sys.path.insert(0, '" + tmp + "'); import own_module", {{"TMPDIR", tmp}});
+  const std::string note = ReadFile(tmp + "/.trainyard-modules").value_or("");
+  EXPECT_THAT(note, HasSubstr("\nxml\nxml.dom\n"));
+  EXPECT_THAT(note, testing::Not(HasSubstr("xml.dom.minidom")));
+  EXPECT_THAT(note, testing::Not(HasSubstr("own_module")));
 }
 
 }  // namespace

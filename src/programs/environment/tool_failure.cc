@@ -103,6 +103,50 @@ std::optional<std::string> BrokenDownload(const Lines& lines) {
   return std::nullopt;
 }
 
+/// The requirements that exclude each other, of pip's lines after "The conflict is caused by:".
+std::optional<std::string> Conflict(const Lines& lines) {
+  const auto begin = std::ranges::find_if(
+      lines, [](const std::string& line) { return Contains(line, "The conflict is caused by:"); });
+  std::string causes;
+  for (const std::string& line : std::ranges::subrange(begin, lines.end())) {
+    std::string_view cause = Trim(line);
+    for (const std::string_view lead : {"The user requested (constraint) ", "The user requested "})
+      if (cause.starts_with(lead)) cause.remove_prefix(lead.size());
+    const bool is_cause = cause.size() < Trim(line).size() || Contains(cause, " depends on ");
+    if (is_cause) causes += (causes.empty() ? "" : "; ") + std::string(cause);
+  }
+  if (causes.empty()) return std::nullopt;
+  return Shorten("requirements contradict each other: " + causes);
+}
+
+bool IsPackageName(std::string_view text) {
+  constexpr std::string_view kCharacters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !text.empty() && text.find_first_not_of(kCharacters) == std::string_view::npos;
+}
+
+/// " numpy": the package that pip or uv could not build, which may be one that the user's package needs.
+/// Empty if they do not name one.
+std::string Unbuilt(const Lines& lines) {
+  struct Sign {
+    std::string_view begin;
+    std::string_view end;  ///< of the name: one of these characters
+  };
+  constexpr std::array<Sign, 4> kSigns{{{"Failed to build '", "'"},
+                                        {"Failed building wheel for ", " "},
+                                        {"Failed to build `", "`="},
+                                        {"╰─> ", "=<>!~;["}}};
+  for (const std::string& line : lines | std::views::reverse)
+    for (const auto& [begin, end] : kSigns) {
+      const std::size_t at = line.find(begin);
+      if (at == std::string::npos) continue;
+      const std::string_view rest = std::string_view(line).substr(at + begin.size());
+      const std::string_view name = rest.substr(0, rest.find_first_of(end));
+      if (IsPackageName(name)) return " " + std::string(name);
+    }
+  return {};
+}
+
 /// The most useful line: a missing distribution, then the last line of a build's traceback or error,
 /// then whatever the tool itself calls an error.
 std::optional<std::string> OwnReason(const Lines& lines) {
@@ -125,7 +169,7 @@ std::optional<std::string> OwnReason(const Lines& lines) {
   if (building)
     for (const std::string& line : lines | std::views::reverse)
       if (is_exception(line) && !Contains(line, "subprocess-exited-with-error"))
-        return "the package cannot be built: " + Shorten(line);
+        return "the package" + Unbuilt(lines) + " cannot be built: " + Shorten(line);
   for (const std::string& line : lines | std::views::reverse)
     if (Trim(line).starts_with("Because ")) return Shorten(line);
   for (const std::string& line : lines)
@@ -147,6 +191,7 @@ Error ExplainFailure(std::string_view tool, const ToolEnd& end) {
   if (const auto broken = BrokenDownload(end.tail)) return Unavailable(prefix + *broken);
   if (const auto network = NetworkReason(end.tail))
     return Unavailable(prefix + "Could not reach the package index (" + *network + ")");
+  if (const auto conflict = Conflict(end.tail)) return FailedPrecondition(prefix + *conflict);
   if (const auto reason = OwnReason(end.tail)) return FailedPrecondition(prefix + *reason);
   if (end.signal == SIGKILL) return {Code::kAborted, prefix + "it was killed (signal 9)", {}};
   if (end.signal != 0) return FailedPrecondition(prefix + "killed by signal " + std::to_string(end.signal));

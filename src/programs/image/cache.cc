@@ -99,6 +99,9 @@ fs::path CacheLayout::Record(std::string_view digest) const {
 fs::path CacheLayout::Lock(std::string_view digest) const {
   return Images() / (std::string(Hex(digest)) + ".lock");
 }
+fs::path CacheLayout::DaemonLock(std::string_view digest) const {
+  return Images() / (std::string(Hex(digest)) + ".daemon.lock");
+}
 fs::path CacheLayout::Use(std::string_view digest) const {
   return Images() / (std::string(Hex(digest)) + ".use");
 }

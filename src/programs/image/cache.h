@@ -23,6 +23,7 @@
 ///     images/sha256/HEX.json    an image that is complete, by its manifest's digest
 ///     images/sha256/HEX.lock    who pulls it
 ///     images/sha256/HEX.use     who runs it
+///     images/sha256/HEX.daemon.lock   who brings it into the container daemon
 ///     resolved/HEX-NAME.json    how a digest was found, for each reference under which it was
 ///     pulls/                    HEX: a pull that is running or was killed; gone-*: a removal that was killed
 ///     package_layers/NAME/      packages installed into an image; NAME.image: the digest of that image
@@ -44,6 +45,7 @@ class CacheLayout {
   [[nodiscard]] std::filesystem::path Images() const { return dir_ / "images" / "sha256"; }
   [[nodiscard]] std::filesystem::path Record(std::string_view digest) const;
   [[nodiscard]] std::filesystem::path Lock(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path DaemonLock(std::string_view digest) const;
   [[nodiscard]] std::filesystem::path Use(std::string_view digest) const;
   [[nodiscard]] std::filesystem::path Resolved() const { return dir_ / "resolved"; }
   [[nodiscard]] std::filesystem::path Note(std::string_view digest, std::string_view reference) const;

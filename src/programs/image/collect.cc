@@ -155,6 +155,7 @@ Status SweepPackageLayers(const CacheLayout& layout, const std::set<std::string>
     std::error_code error;
     if (fs::exists(layer, error)) TY_RETURN_IF_ERROR(RemoveFolder(layout, layer));
     fs::remove(note, error);
+    fs::remove(layer += ".log", error);  // what pip printed
   }
   return {};
 }

@@ -46,6 +46,16 @@ void SetStreamSeverity(OutputStream stream, v1::LogLine& line) {
   line.set_severity_of_stream(is_stderr);
 }
 
+/// A JSON object may be longer than an entry: its message is cut, and further fields are left out if they
+/// alone are too long.
+void CutToLimit(v1::LogLine& line) {
+  if (line.text().size() + (line.has_json() ? line.json().ByteSizeLong() : 0) <= kLineBytesMax) return;
+  line.set_cut(true);
+  if (line.has_json() && line.json().ByteSizeLong() > kLineBytesMax / 2) line.clear_json();
+  const std::size_t left = kLineBytesMax - (line.has_json() ? line.json().ByteSizeLong() : 0);
+  if (line.text().size() > left) line.mutable_text()->resize(wire::Utf8Prefix(line.text(), left));
+}
+
 /// Whether the text is a traceback, or the rest of one after a pause: that is an error on either stream.
 bool HasTraceback(std::string_view text) {
   return diagnosis::KindOf(text.substr(0, text.find('\n'))) != TracebackLine::kOther ||
@@ -158,20 +168,31 @@ std::vector<diagnosis::OutputLine> OutputTail::Lines() const {
   return lines;
 }
 
+Redraws::Sink LogWriter::SinkOf(OutputStream stream) {
+  return [this, stream](std::string_view text, Redraws::Kind kind) { Line(stream, text, kind); };
+}
+
 void LogWriter::Feed(OutputStream stream, std::string_view bytes) {
   const auto index = std::to_underlying(stream);
-  const auto line = [this, stream](std::string_view text) { Line(stream, text); };
   if (mask_.empty())
-    splitters_[index].Feed(bytes, line);
+    redraws_[index].Feed(bytes, now_ns_(), SinkOf(stream));
   else
-    splitters_[index].Feed(masked_[index].Feed(mask_, bytes), line);
+    redraws_[index].Feed(masked_[index].Feed(mask_, bytes), now_ns_(), SinkOf(stream));
+}
+
+bool LogWriter::holds_output() const noexcept { return std::ranges::any_of(redraws_, &Redraws::holds); }
+
+void LogWriter::Tick() {
+  for (const OutputStream stream : kStreams) {
+    const bool is_within_entry = stream == OutputStream::kStderr && holds_entry();
+    if (!is_within_entry) redraws_[std::to_underlying(stream)].Tick(now_ns_(), SinkOf(stream));
+  }
 }
 
 void LogWriter::Finish(OutputStream stream) {
   const auto index = std::to_underlying(stream);
-  const auto line = [this, stream](std::string_view text) { Line(stream, text); };
-  if (!mask_.empty()) splitters_[index].Feed(masked_[index].Finish(mask_), line);
-  splitters_[index].Finish(line);
+  if (!mask_.empty()) redraws_[index].Feed(masked_[index].Finish(mask_), now_ns_(), SinkOf(stream));
+  redraws_[index].Finish(now_ns_(), SinkOf(stream));
   if (stream == OutputStream::kStderr) ReleaseEntry();
 }
 
@@ -199,12 +220,12 @@ void LogWriter::Hide(google::protobuf::Value& value) const {
   }
 }
 
-void LogWriter::Line(OutputStream stream, std::string_view text) {
-  if (stream == OutputStream::kStderr)
+void LogWriter::Line(OutputStream stream, std::string_view text, Redraws::Kind kind) {
+  if (stream == OutputStream::kStderr && kind == Redraws::Kind::kLine)
     return stderr_entries_.Line(text,
                                 [this](std::string_view entry) { Entry(OutputStream::kStderr, entry); });
   if (stderr_entries_.can_be_whole()) ReleaseEntry();  // it came before this line
-  Entry(stream, text);
+  Entry(stream, text, kind);
 }
 
 void LogWriter::Note(std::string_view text, bool is_error) {
@@ -227,12 +248,17 @@ void LogWriter::Note(std::string_view text, bool is_error) {
     for (const std::string_view line : exception) tail_.Add(line, is_error);
 }
 
-void LogWriter::Entry(OutputStream stream, std::string_view text) {
+void LogWriter::Entry(OutputStream stream, std::string_view text, Redraws::Kind kind) {
   if (text.empty()) return;
   line_.Clear();
   std::string clean = wire::ReplaceMalformed(text);
   const bool is_stderr = stream == OutputStream::kStderr;
-  if (ParseStructuredLine(clean, line_)) {
+  if (kind == Redraws::Kind::kRedraw) {
+    Note(clean, is_stderr);
+    line_.set_severity(LogEntry::INFO);  // a bar on stderr is no error
+    line_.set_redraw(true);
+    line_.set_text(std::move(clean));
+  } else if (ParseStructuredLine(clean, line_)) {
     if (line_.severity() == LogEntry::DEFAULT) SetStreamSeverity(stream, line_);
     if (!mask_.empty()) {
       line_.set_text(mask_.Apply(line_.text()));
@@ -246,6 +272,8 @@ void LogWriter::Entry(OutputStream stream, std::string_view text) {
     Note(clean, is_stderr);
     SetPlainLine(stream, std::move(clean), line_);
   }
+  line_.set_continued(kind == Redraws::Kind::kContinued);
+  CutToLimit(line_);
   if (allowance_.Keep(text.size())) Add();
 }
 

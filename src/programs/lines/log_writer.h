@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/text/secret_mask.h"
 #include "programs/attempt/spool.h"
-#include "programs/lines/line_splitter.h"
+#include "programs/lines/redraws.h"
 #include "programs/lines/stderr_entries.h"
 #include "rules/diagnosis/observation.h"
 
@@ -145,6 +145,9 @@ class LogWriter {
   [[nodiscard]] bool holds_entry() const noexcept { return stderr_entries_.holds(); }
   [[nodiscard]] std::size_t lines_held() const noexcept { return stderr_entries_.lines_held(); }
   void ReleaseEntry();
+  /// Whether output waits for the end of its line (Redraws). Then call Tick about once a second.
+  [[nodiscard]] bool holds_output() const noexcept;
+  void Tick();
   /// Adds a line that a tool or the user's own build wrote before the program ran: formatted as by Say, but
   /// within the allowance.
   void Relay(logging::v2::LogEntry::Severity severity, std::string_view text);
@@ -173,8 +176,9 @@ class LogWriter {
   [[nodiscard]] OutputTail& tail() noexcept { return tail_; }
 
  private:
-  void Line(OutputStream stream, std::string_view text);
-  void Entry(OutputStream stream, std::string_view text);
+  [[nodiscard]] Redraws::Sink SinkOf(OutputStream stream);
+  void Line(OutputStream stream, std::string_view text, Redraws::Kind kind);
+  void Entry(OutputStream stream, std::string_view text, Redraws::Kind kind = Redraws::Kind::kLine);
   /// Remembers the parts of an entry that tell why a program ended.
   void Note(std::string_view text, bool is_error);
   void Add();
@@ -186,7 +190,7 @@ class LogWriter {
   LogAllowance allowance_;
   text::SecretMask mask_;
   std::array<text::MaskedStream, kStreamCount> masked_;
-  std::array<LineSplitter, kStreamCount> splitters_;
+  std::array<Redraws, kStreamCount> redraws_;
   Stamper stamper_;
   StderrEntries stderr_entries_;
   std::string traceback_;  ///< the last one, or chain of them

@@ -136,6 +136,39 @@ TEST_F(LogWriterTest, APauseWithinAChainLosesNothingOfIt) {
   EXPECT_THAT(writer.Traceback(), testing::HasSubstr("ValueError: y"));
 }
 
+TEST_F(LogWriterTest, AProgressBarIsNoError) {
+  writer_.Feed(OutputStream::kStderr, "\r 0/9");
+  writer_.Feed(OutputStream::kStderr, "\r 9/9\nerr\n");
+  writer_.Feed(OutputStream::kStdout, std::string(kLineBytesMax, 'x') + "y\n");
+  const std::vector<v1::LogLine> lines = Lines();
+  ASSERT_EQ(lines.size(), 5U);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    EXPECT_EQ(lines[i].text(), i == 0 ? " 0/9" : " 9/9");
+    EXPECT_TRUE(lines[i].redraw());
+    EXPECT_EQ(lines[i].severity(), logging::v2::LogEntry::INFO);
+  }
+  EXPECT_EQ(lines[2].severity(), logging::v2::LogEntry::ERROR);
+  EXPECT_FALSE(lines[3].continued());
+  EXPECT_TRUE(lines[4].continued());
+  EXPECT_EQ(lines[4].text(), "y");
+}
+
+TEST_F(LogWriterTest, AJsonObjectKeepsItsSeverityHoweverLongItIs) {
+  const std::string text(kLineBytesMax + 7, 'x');
+  writer_.Feed(OutputStream::kStdout, R"({"severity":"CRITICAL","step":3,"message":")" + text + "\"}\n");
+  writer_.Feed(OutputStream::kStdout, R"({"severity":"WARNING","message":"m","blob":")" + text + "\"}\n");
+  const std::vector<v1::LogLine> lines = Lines();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].severity(), logging::v2::LogEntry::CRITICAL);
+  EXPECT_TRUE(lines[0].cut());
+  EXPECT_EQ(lines[0].json().fields().at("step").number_value(), 3);
+  EXPECT_LE(lines[0].text().size() + lines[0].json().ByteSizeLong(), kLineBytesMax);
+  EXPECT_EQ(lines[1].severity(), logging::v2::LogEntry::WARNING);
+  EXPECT_EQ(lines[1].text(), "m");
+  EXPECT_TRUE(lines[1].cut());
+  EXPECT_FALSE(lines[1].has_json());
+}
+
 TEST_F(LogWriterTest, ATracebackBehindAProgressBarIsSeen) {
   writer_.Feed(OutputStream::kStderr, "\r  0%|     | 0/9 [00:00<?, ?it/s]");
   writer_.Feed(OutputStream::kStderr, "\r 44%|## | 4/9 [00:01<00:01, 3it/s]");

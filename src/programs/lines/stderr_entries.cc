@@ -246,11 +246,6 @@ bool StderrEntries::Hold(std::string_view line, State state) {
   return true;
 }
 
-std::size_t StderrEntries::BarBefore(std::string_view line) noexcept {
-  if (line.find('\r') == std::string_view::npos || !line.ends_with(diagnosis::kTracebackHeader)) return 0;
-  return line.size() - diagnosis::kTracebackHeader.size();
-}
-
 /// The state that the line begins or continues in a traceback; kNone: neither.
 StderrEntries::State StderrEntries::StateAfter(TracebackLine kind) {
   switch (kind) {

@@ -25,19 +25,15 @@ inline constexpr std::size_t kTracebackBytesMax = 2048;
     std::string_view line) noexcept;
 
 /// Combines lines of stderr into entries. A Python traceback is one entry, with its whole chain and the lines
-/// of its message; so is a warning with the source line below it. Every other line is an entry by itself. A
-/// progress bar before a traceback's first line counts as a line, too. An entry that may be incomplete is
-/// held until the next line shows whether it is, or until Release. Pure; one thread.
+/// of its message; so is a warning with the source line below it. Every other line is an entry by itself. An
+/// entry that may be incomplete is held until the next line shows whether it is, or until Release. Pure; one
+/// thread.
 class StderrEntries {
  public:
   /// Calls `sink(std::string_view entry)` for each entry that is now complete. The view is valid during the
   /// call.
   template <class Sink>
   void Line(std::string_view line, Sink&& sink) {
-    if (const std::size_t bar = BarBefore(line); bar > 0) {
-      Line(line.substr(0, bar), sink);
-      line.remove_prefix(bar);
-    }
     if (Continues(line)) {
       if (state_ == State::kWhole) Release(sink);
       return;
@@ -73,9 +69,6 @@ class StderrEntries {
     kWhole,     ///< nothing more belongs to it
   };
 
-  /// The bytes of a progress bar (it ends no line, only returns to its beginning) before a traceback's
-  /// header; 0: there is none.
-  [[nodiscard]] static std::size_t BarBefore(std::string_view line) noexcept;
   [[nodiscard]] static State StateAfter(diagnosis::TracebackLine kind);
   bool Begins(std::string_view line);
   bool Continues(std::string_view line);

@@ -136,13 +136,6 @@ INSTANTIATE_TEST_SUITE_P(
              "was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  "
              "d\nG: 3",
              "after"}},
-        Row{"behind_a_progress_bar",
-            {"\r  0%|     | 0/9 [00:00<?, ?it/s]\r 44%|## | 4/9 [00:01<00:01, 3it/s]Traceback (most recent "
-             "call "
-             "last):",
-             "  a", "E: 1", "after"},
-            {"\r  0%|     | 0/9 [00:00<?, ?it/s]\r 44%|## | 4/9 [00:01<00:01, 3it/s]",
-             "Traceback (most recent call last):\n  a\nE: 1", "after"}},
         Row{"what_only_quotes_a_header",
             {"no Traceback (most recent call last):", "  a"},
             {"no Traceback (most recent call last):", "  a"}},

@@ -1,7 +1,12 @@
 #include "programs/node/inventory.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <array>
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -9,74 +14,14 @@
 #include <vector>
 
 #include "base/async/file.h"
+#include "base/async/unique_fd.h"
 #include "base/number.h"
-#include "programs/node/nvml_usage.h"
+#include "programs/node/nvml_gpus.h"
+#include "rules/placement/device_nodes.h"
 
 namespace trainyard::node {
 
 namespace {
-
-constexpr std::size_t kTextBytes = 128;  ///< NVML_DEVICE_NAME_V2_BUFFER_SIZE and above that of UUIDs (96)
-
-struct Calls {
-  NvmlReturn (*init)();
-  NvmlReturn (*shutdown)();
-  const char* (*error_text)(NvmlReturn);
-  NvmlReturn (*count)(unsigned*);
-  NvmlReturn (*handle)(unsigned, NvmlDevice*);
-  NvmlReturn (*name)(NvmlDevice, char*, unsigned);
-  NvmlReturn (*uuid)(NvmlDevice, char*, unsigned);
-  NvmlReturn (*minor)(NvmlDevice, unsigned*);
-  NvmlReturn (*memory)(NvmlDevice, NvmlMemory*);
-};
-
-Result<Calls> FindAll(const NvmlLibrary& library) {
-  Calls calls{};
-  TY_RETURN_IF_ERROR(library.Find("nvmlInit_v2", calls.init));
-  TY_RETURN_IF_ERROR(library.Find("nvmlShutdown", calls.shutdown));
-  TY_RETURN_IF_ERROR(library.Find("nvmlErrorString", calls.error_text));
-  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetCount_v2", calls.count));
-  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByIndex_v2", calls.handle));
-  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetName", calls.name));
-  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetUUID", calls.uuid));
-  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMinorNumber", calls.minor));
-  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMemoryInfo", calls.memory));
-  return calls;
-}
-
-Status Check(const Calls& calls, NvmlReturn code, const char* step) {
-  if (code == kNvmlSuccess) return {};
-  const char* text = calls.error_text(code);
-  return std::unexpected(
-      Unavailable(std::string(step) + ": " + (text != nullptr ? text : std::to_string(code).c_str())));
-}
-
-Result<NvmlGpu> AskGpu(const Calls& calls, unsigned index) {
-  NvmlDevice device = nullptr;
-  TY_RETURN_IF_ERROR(Check(calls, calls.handle(index, &device), "nvmlDeviceGetHandleByIndex"));
-  NvmlGpu gpu;
-  std::array<char, kTextBytes> text{};
-  TY_RETURN_IF_ERROR(Check(calls, calls.name(device, text.data(), text.size()), "nvmlDeviceGetName"));
-  gpu.name = text.data();
-  TY_RETURN_IF_ERROR(Check(calls, calls.uuid(device, text.data(), text.size()), "nvmlDeviceGetUUID"));
-  gpu.uuid = text.data();
-  TY_RETURN_IF_ERROR(Check(calls, calls.minor(device, &gpu.minor), "nvmlDeviceGetMinorNumber"));
-  NvmlMemory memory{};
-  TY_RETURN_IF_ERROR(Check(calls, calls.memory(device, &memory), "nvmlDeviceGetMemoryInfo"));
-  gpu.memory_bytes = memory.total;
-  return gpu;
-}
-
-Result<std::vector<NvmlGpu>> AskGpus(const Calls& calls) {
-  unsigned count = 0;
-  TY_RETURN_IF_ERROR(Check(calls, calls.count(&count), "nvmlDeviceGetCount"));
-  std::vector<NvmlGpu> gpus;
-  for (unsigned i = 0; i < count; ++i) {
-    TY_TRY(NvmlGpu gpu, AskGpu(calls, i));
-    gpus.push_back(std::move(gpu));
-  }
-  return gpus;
-}
 
 constexpr std::string_view kVendor = "nvidia";
 constexpr std::string_view kOriginals[] = {"k80", "p4", "p100", "v100", "t4", "a100"};
@@ -99,6 +44,8 @@ std::vector<std::string> Words(std::string_view name) {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kCapabilities = "/dev/nvidia-caps";
+constexpr std::string_view kGpuFile = "/dev/nvidia";
 constexpr std::string_view kGoogleVendor = "0x1ae0";
 
 std::vector<std::string> Names(const std::string& folder) {
@@ -144,7 +91,7 @@ placement::Device Gpu(std::string type, std::string id, int minor) {
   return {.kind = placement::Device::Kind::kGpu,
           .type = std::move(type),
           .id = std::move(id),
-          .files = {"/dev/nvidia" + std::to_string(minor)}};
+          .files = {std::string(kGpuFile) + std::to_string(minor)}};
 }
 
 /// A driver that has not initialised the GPU yet prints question marks for its UUID; then its index in the
@@ -170,18 +117,84 @@ std::vector<placement::Device> GpusOfFiles(const Places& places) {
   return gpus;
 }
 
-void AddGpus(const Places& places, Inventory& inventory) {
+/// The number in a file below /proc/driver/nvidia/capabilities, of the device file that grants the right.
+/// Source: NVIDIA's MIG user guide, "Device Nodes and Capabilities".
+std::optional<std::string> CapabilityFile(const std::string& folder) {
+  const auto text = ReadFile(folder + "/access");
+  const auto minor = WholeNumber<int>(text ? Value(*text, "DeviceFileMinor") : "");
+  if (!minor) return std::nullopt;
+  return std::string(kCapabilities) + "/nvidia-cap" + std::to_string(*minor);
+}
+
+/// The files of a MIG device: first its own, then those that it shares with other parts of the GPU.
+std::optional<std::vector<std::string>> FilesOfPart(const Places& places, unsigned gpu, const MigPart& part) {
+  const std::string instance = places.root + "/proc/driver/nvidia/capabilities/gpu" + std::to_string(gpu) +
+                               "/mig/gi" + std::to_string(part.gpu_instance);
+  auto of_part = CapabilityFile(instance + "/ci" + std::to_string(part.compute_instance));
+  auto of_instance = CapabilityFile(instance);
+  if (!of_part || !of_instance) return std::nullopt;
+  return std::vector{*std::move(of_part), *std::move(of_instance),
+                     std::string(kGpuFile) + std::to_string(gpu)};
+}
+
+/// The files of a GPU that NVML lists; nothing if one is not known, since its jobs could open others' then.
+/// On WSL no GPU has a file of its own: all are behind /dev/dxg.
+std::optional<std::vector<std::string>> FilesOf(const Places& places, const NvmlGpu& gpu,
+                                                const std::vector<placement::Device>& of_driver) {
+  if (gpu.minor && gpu.part) return FilesOfPart(places, *gpu.minor, *gpu.part);
+  if (gpu.minor) return std::vector{std::string(kGpuFile) + std::to_string(*gpu.minor)};
+  if (fs::exists(places.root + "/dev/dxg")) return std::vector<std::string>();
+  const auto known = std::ranges::find(of_driver, gpu.uuid, &placement::Device::id);
+  return known == of_driver.end() ? std::nullopt : std::optional(known->files);
+}
+
+std::string DetailOf(const NvmlGpu& gpu, const std::vector<std::string>& files) {
   constexpr std::uint64_t kBytesPerGib = 1ULL << 30;
-  if (const auto gpus = AskNvml(places.nvml)) {
-    for (const NvmlGpu& gpu : *gpus) {
-      inventory.devices.push_back(Gpu(GpuType(gpu.name), gpu.uuid, static_cast<int>(gpu.minor)));
-      inventory.details.push_back(gpu.name + ", " + std::to_string(gpu.memory_bytes / kBytesPerGib) +
-                                  " GiB, " + gpu.uuid + ", /dev/nvidia" + std::to_string(gpu.minor));
+  std::string detail = gpu.name.empty() ? "GPU of an unknown type" : gpu.name;
+  if (gpu.memory_bytes) detail += ", " + std::to_string(*gpu.memory_bytes / kBytesPerGib) + " GiB";
+  return detail + ", " + gpu.uuid + ", " + (files.empty() ? "/dev/dxg" : files.front());
+}
+
+void AddAnswer(const Places& places, NvmlAnswer answer, Inventory& inventory) {
+  const std::vector<placement::Device> of_driver = GpusOfDriver(places);
+  for (const NvmlGpu& gpu : answer.gpus) {
+    auto files = FilesOf(places, gpu, of_driver);
+    if (!files) {
+      answer.failures.push_back(gpu.uuid + " is not used, because its device files are not known");
+      continue;
     }
-    return;
-  } else if (gpus.error().code != Code::kNotFound) {
-    inventory.notes.push_back("NVML does not answer (" + gpus.error().message + ")");
+    inventory.details.push_back(DetailOf(gpu, *files));
+    inventory.signs[gpu.uuid] = {.uuid = gpu.board, .memory_errors = gpu.memory_errors};
+    inventory.devices.push_back({.type = GpuType(gpu.name), .id = gpu.uuid, .files = *std::move(files)});
   }
+  inventory.notes = std::move(answer.failures);
+}
+
+placement::NodePlan NodesFor(const Places& places) {
+  placement::DriverFiles files;
+  const std::string devices = ReadFile(places.root + "/proc/devices").value_or("");
+  const std::string params = ReadFile(places.root + "/proc/driver/nvidia/params").value_or("");
+  files.devices = devices;
+  files.params = params;
+  for (const placement::Device& gpu : GpusOfDriver(places)) {
+    const std::string_view number = std::string_view(gpu.files.front()).substr(kGpuFile.size());
+    files.gpus.push_back(WholeNumber<unsigned>(number).value_or(0));
+  }
+  for (const std::string& name : Names(places.root + "/dev")) files.existing.insert("/dev/" + name);
+  return PlanNodes(files);
+}
+
+/// A container without GPUs sees the driver of its host below /proc, but may not open its files.
+bool IsUseful(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  return file || errno != EPERM;
+}
+
+void AddGpus(const Places& places, Inventory& inventory) {
+  auto answer = AskNvml(places.nvml);
+  if (answer) return AddAnswer(places, *std::move(answer), inventory);
+  if (answer.error().code != Code::kNotFound)
+    inventory.notes.push_back("NVML does not answer (" + answer.error().message + ")");
   std::vector<placement::Device> found = GpusOfDriver(places);
   if (found.empty()) found = GpusOfFiles(places);
   for (placement::Device& gpu : found) {
@@ -212,20 +225,12 @@ std::vector<std::string> TpuFiles(const Places& places) {
 
 }  // namespace
 
-Result<std::vector<NvmlGpu>> AskNvml(const std::string& library) {
-  TY_TRY(const NvmlLibrary loaded, NvmlLibrary::Open(library));
-  TY_TRY(const Calls calls, FindAll(loaded));
-  TY_RETURN_IF_ERROR(Check(calls, calls.init(), "nvmlInit"));
-  Result<std::vector<NvmlGpu>> gpus = AskGpus(calls);
-  calls.shutdown();
-  return gpus;
-}
-
 std::string GpuType(std::string_view name) {
   const std::vector<std::string> words = Words(name);
+  const bool is_part = std::ranges::find(words, "mig") != words.end();
   for (const std::string_view original : kOriginals) {
     for (const std::string& word : words) {
-      if (word == original) return std::string("nvidia-tesla-").append(original);
+      if (word == original && !is_part) return std::string("nvidia-tesla-").append(original);
     }
   }
   std::string type(kVendor);
@@ -238,6 +243,8 @@ std::string GpuType(std::string_view name) {
 Inventory FindDevices(const Places& places) {
   Inventory inventory;
   AddGpus(places, inventory);
+  std::string missing = inventory.devices.empty() ? std::string() : NodesFor(places).note;
+  if (!missing.empty()) inventory.notes.push_back(std::move(missing));
   std::vector<std::string> tpu_files = TpuFiles(places);
   if (!tpu_files.empty()) {
     inventory.details.push_back("TPU, " + std::to_string(tpu_files.size()) + " chips, from " +
@@ -248,10 +255,33 @@ Inventory FindDevices(const Places& places) {
   return inventory;
 }
 
+std::vector<std::string> MakeDeviceNodes(const Places& places) {
+  if (geteuid() != 0) return {};
+  const placement::NodePlan plan = NodesFor(places);
+  std::vector<std::string> made;
+  for (const placement::MissingNode& node : plan.nodes) {
+    const std::string path = places.root + node.path;
+    if (mknod(path.c_str(), S_IFCHR | 0600, makedev(node.major, node.minor)) != 0) continue;
+    // The owner before the mode, so that nobody else can open it in between; mknod's mode is subject to
+    // umask.
+    if (IsUseful(path) && chown(path.c_str(), plan.owner.uid, plan.owner.gid) == 0 &&
+        chmod(path.c_str(), plan.owner.mode) == 0) {
+      made.push_back(node.path);
+    } else {
+      unlink(path.c_str());
+    }
+  }
+  return made;
+}
+
 std::vector<std::string> AcceleratorFiles(const Places& places) {
   std::vector<std::string> files;
   for (const int minor : Numbered(places.root + "/dev", "nvidia"))
     files.push_back("/dev/nvidia" + std::to_string(minor));
+  const std::string capabilities(kCapabilities);
+  for (const int minor : Numbered(places.root + capabilities, "nvidia-cap"))
+    files.push_back(capabilities + "/nvidia-cap" + std::to_string(minor));
+  if (fs::exists(places.root + "/dev/dxg")) files.emplace_back("/dev/dxg");
   for (std::string& file : TpuFiles(places)) files.push_back(std::move(file));
   return files;
 }

@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "programs/node/nvml_gpus.h"
 
 namespace trainyard::node {
 namespace {
@@ -67,9 +71,82 @@ TEST_F(InventoryTest, AsksTheDriverWhereNvmlFails) {
   EXPECT_THAT(found.notes, ElementsAre("NVML does not answer (nvmlInit: Driver Not Loaded)"));
 }
 
-TEST_F(InventoryTest, AGpuThatDoesNotAnswerIsAnError) {
-  setenv("FAKE_NVML", "gpu", 1);
-  EXPECT_EQ(AskNvml(FAKE_NVML).error(), Unavailable("nvmlDeviceGetUUID: Not Supported"));
+constexpr const char* kT4 = "GPU-11111111-2222-3333-4444-555555555555";
+constexpr const char* kPart = "MIG-12345678-aaaa-bbbb-cccc-1234567890ab";
+constexpr const char* kA100 = "GPU-66666666-7777-8888-9999-000000000000";
+
+TEST_F(InventoryTest, OneLostGpuOfTwoIsNamedAndTheOtherStays) {
+  setenv("FAKE_NVML", "handle:1", 1);
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_THAT(found.devices,
+              ElementsAre(Device{.type = "nvidia-tesla-t4", .id = kT4, .files = {"/dev/nvidia1"}}));
+  EXPECT_THAT(found.notes, ElementsAre("GPU 1 is not used (nvmlDeviceGetHandleByIndex: GPU is lost)"));
+}
+
+TEST_F(InventoryTest, AGpuWithoutAUuidIsNotUsed) {
+  setenv("FAKE_NVML", "uuid:0", 1);
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_THAT(found.devices,
+              ElementsAre(Device{.type = "nvidia-tesla-a100", .id = kA100, .files = {"/dev/nvidia0"}}));
+  EXPECT_THAT(found.notes, ElementsAre("GPU 0 is not used (nvmlDeviceGetUUID: Not Supported)"));
+}
+
+TEST_F(InventoryTest, NameAndMemoryMayBeUnknown) {
+  setenv("FAKE_NVML", "name:0,memory:1", 1);
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_EQ(found.devices.size(), 2U);
+  EXPECT_EQ(found.devices[0].type, "nvidia-gpu");
+  EXPECT_THAT(found.notes, ElementsAre(std::string(kT4) + ": nvmlDeviceGetName: GPU is lost",
+                                       std::string(kA100) + ": nvmlDeviceGetMemoryInfo: GPU is lost"));
+  EXPECT_EQ(found.details[1], "NVIDIA A100-SXM4-40GB, " + std::string(kA100) + ", /dev/nvidia0");
+}
+
+TEST_F(InventoryTest, WslHasNoMinorNumbers) {
+  Write("/dev/dxg");
+  setenv("FAKE_NVML", "minor:0,minor:1", 1);
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_THAT(found.devices, ElementsAre(Device{.type = "nvidia-tesla-t4", .id = kT4, .files = {}},
+                                         Device{.type = "nvidia-tesla-a100", .id = kA100, .files = {}}));
+  EXPECT_THAT(found.notes, IsEmpty());
+  EXPECT_THAT(AcceleratorFiles(Here()), ElementsAre("/dev/dxg"));
+}
+
+TEST_F(InventoryTest, MigDevicesTakeTheirGpusPlace) {
+  const std::string instance = "/proc/driver/nvidia/capabilities/gpu0/mig/gi7";
+  Write(instance + "/access", "DeviceFileMinor: 66\nDeviceFileMode: 292\nDeviceFileModify: 1\n");
+  Write(instance + "/ci0/access", "DeviceFileMinor: 67\nDeviceFileMode: 292\nDeviceFileModify: 1\n");
+  for (const char* file : {"/dev/nvidia0", "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap67"}) Write(file);
+  setenv("FAKE_NVML", "mig:1", 1);
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_THAT(found.devices,
+              ElementsAre(Device{.type = "nvidia-tesla-t4", .id = kT4, .files = {"/dev/nvidia1"}},
+                          Device{.type = "nvidia-a100-sxm4-40gb-mig-1g-5gb",
+                                 .id = kPart,
+                                 .files = {"/dev/nvidia-caps/nvidia-cap67", "/dev/nvidia-caps/nvidia-cap66",
+                                           "/dev/nvidia0"}}));
+  EXPECT_EQ(found.signs.at(kPart).uuid, kA100);
+  EXPECT_THAT(AcceleratorFiles(Here()),
+              ElementsAre("/dev/nvidia0", "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap67"));
+}
+
+TEST_F(InventoryTest, MigThatCannotBeUsedIsNamed) {
+  setenv("FAKE_NVML", "mig:0,mig:1", 1);
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_THAT(found.devices, IsEmpty());
+  EXPECT_THAT(found.notes,
+              ElementsAre(HasSubstr("MIG is enabled and it has no MIG devices"),
+                          std::string(kPart) + " is not used, because its device files are not known"));
+}
+
+TEST_F(InventoryTest, TheDriverKnowsTheMinorNumberThatNvmlDoesNot) {
+  Write("/proc/driver/nvidia/gpus/0000:00:05.0/information",
+        "Model: \t\t Tesla T4\nGPU UUID: \t " + std::string(kT4) + "\nDevice Minor: \t 1\n");
+  setenv("FAKE_NVML", "minor:0,minor:1", 1);
+  const Inventory found = FindDevices(Here(FAKE_NVML));
+  EXPECT_THAT(found.devices,
+              ElementsAre(Device{.type = "nvidia-tesla-t4", .id = kT4, .files = {"/dev/nvidia1"}}));
+  EXPECT_THAT(found.notes,
+              ElementsAre(std::string(kA100) + " is not used, because its device files are not known"));
 }
 
 TEST_F(InventoryTest, ALibraryThatIsNoneIsAnError) {
@@ -86,6 +163,24 @@ TEST_F(InventoryTest, CountsDeviceFilesWhereNothingElseIsThere) {
               ElementsAre(Device{.type = "nvidia-gpu", .id = "0", .files = {"/dev/nvidia2"}},
                           Device{.type = "nvidia-gpu", .id = "1", .files = {"/dev/nvidia10"}}));
   EXPECT_THAT(AcceleratorFiles(Here()), ElementsAre("/dev/nvidia2", "/dev/nvidia10"));
+}
+
+TEST_F(InventoryTest, MakesTheFilesThatNothingMakesAfterABoot) {
+  Write("/proc/devices", "Character devices:\n195 nvidia\n511 nvidia-uvm\n");
+  Write("/dev/nvidia0");
+  Write("/dev/nvidiactl");
+  EXPECT_THAT(
+      FindDevices(Here()).notes,
+      ElementsAre(HasSubstr("(/dev/nvidia-uvm, /dev/nvidia-uvm-tools): as root, run nvidia-modprobe")));
+  const auto made = MakeDeviceNodes(Here());
+  if (made.empty()) GTEST_SKIP() << "needs the right to make device files";
+  EXPECT_THAT(made, ElementsAre("/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"));
+  struct stat tools{};
+  ASSERT_EQ(stat((root_ + "/dev/nvidia-uvm-tools").c_str(), &tools), 0);
+  EXPECT_EQ(tools.st_rdev, makedev(511, 1));
+  EXPECT_EQ(tools.st_mode, S_IFCHR | 0666U);
+  EXPECT_THAT(FindDevices(Here()).notes, IsEmpty());
+  EXPECT_THAT(MakeDeviceNodes(Here()), IsEmpty());
 }
 
 TEST_F(InventoryTest, GooglesChipsAreOneBoard) {
@@ -126,6 +221,7 @@ TEST(GpuType, KnowsTheOriginalsTypesAndSpellsTheOthers) {
                       {"NVIDIA L4", "nvidia-l4"},
                       {"NVIDIA GeForce RTX 3090", "nvidia-geforce-rtx-3090"},
                       {"Quadro P4000", "nvidia-quadro-p4000"},
+                      {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "nvidia-a100-sxm4-40gb-mig-1g-5gb"},
                       {"", "nvidia-gpu"}};
   for (const Row& row : rows) EXPECT_EQ(GpuType(row.name), row.type) << row.name;
 }

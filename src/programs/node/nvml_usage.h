@@ -16,6 +16,8 @@ namespace trainyard::node {
 
 using NvmlReturn = int;
 inline constexpr NvmlReturn kNvmlSuccess = 0;
+/// NVML_DEVICE_NAME_V2_BUFFER_SIZE, and above that of UUIDs (96).
+inline constexpr std::size_t kNvmlTextBytes = 128;
 using NvmlDevice = struct nvmlDevice_st*;
 
 struct NvmlMemory {

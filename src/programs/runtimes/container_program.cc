@@ -65,32 +65,39 @@ Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& 
   DeviceFiles devices = FindDeviceFiles(start.manifest.devices());
   const bool brings_init = IsInit(argv.front());
   if (!brings_init) argv.insert(argv.begin(), kContainerInit);
-  container::Spec spec{
-      .args = std::move(argv),
-      .environment = ContainerVariables(start, config, user.home, channels, devices.environment),
-      .working_dir = config.working_dir,
-      .user = std::move(user),
-      .binds = std::move(devices.binds),
-      .devices = std::move(devices.nodes),
-      .hooks = std::move(devices.hooks),
-      .shared_memory_bytes = SharedMemoryBytes(start.manifest.limits())};
+  container::Spec spec{.args = std::move(argv),
+                       .environment = ContainerVariables(start, config, user.home, channels, devices),
+                       .working_dir = config.working_dir,
+                       .user = std::move(user),
+                       .binds = std::move(devices.binds),
+                       .devices = std::move(devices.nodes),
+                       .hooks = std::move(devices.hooks),
+                       .shared_memory_bytes = SharedMemoryBytes(start.manifest.limits())};
   const auto image_has = [&image](const std::string& path) { return ImageHas(image, path); };
   TY_TRY(std::vector<FileView::Bind> binds, ContainerBinds(start, channels, image_has));
   for (FileView::Bind& bind : binds)
     spec.binds.push_back({std::move(bind.from), std::move(bind.to), bind.read_only, bind.data_only});
   if (!brings_init) {
-    TY_TRY(std::string init, WriteContainerInit({RealPath(start.dir.path)}));
-    spec.binds.push_back({std::move(init), kContainerInit, true, false});
+    TY_TRY(InsideTools tools, FindInsideTools(start.manifest.places().environments_dir()));
+    spec.binds.push_back({std::move(tools.init), kContainerInit, true, false});
   }
   return spec;
 }
 
 /// HOME is left to the daemon, which determines it from the image's files.
 std::vector<std::string> MakeVariables(const ProgramStart& start, const container::ImageConfig& config,
-                                       const Channels& channels) {
-  std::vector<std::string> variables = ContainerVariables(start, config, "", channels, {});
+                                       const Channels& channels, const DeviceFiles& devices) {
+  std::vector<std::string> variables = ContainerVariables(start, config, "", channels, devices);
   std::erase(variables, "HOME=");
   return variables;
+}
+
+/// What the devices need where the daemon does not bring it: the hooks of a CDI file are not among that,
+/// since only a daemon that knows CDI runs them.
+DeviceFiles DaemonDevices(const v1::Devices& devices) {
+  DeviceFiles files = FindDeviceFiles(devices, {.cdi_folders = {}});
+  files.cdi_names = FindDeviceFiles(devices).cdi_names;
+  return files;
 }
 
 /// A container cannot have more processors than the machine, and a daemon's default for shared memory (64 MB)
@@ -107,14 +114,15 @@ v1::Manifest::Limits MakeLimits(const v1::Manifest& manifest) {
 
 std::vector<std::string> ContainerVariables(const ProgramStart& start, const container::ImageConfig& image,
                                             const std::string& home, const Channels& channels,
-                                            const std::vector<std::string>& devices) {
+                                            const DeviceFiles& devices) {
   const v1::Manifest& manifest = start.manifest;
   Variables all = {{"PATH", kPath}, {"HOME", home}, {"PYTHONUNBUFFERED", "1"}};
   for (const std::string& text : image.environment) Set(all, text);
   all["HOSTNAME"] = manifest.host_name();
-  for (const std::string& text : devices) SetDevice(all, text);
+  for (const std::string& text : devices.environment) SetDevice(all, text);
+  const auto sight = devices.has_other_gpus ? cluster::Sight::kAll : cluster::Sight::kOwn;
   const Variables manifest_variables = {manifest.environment().begin(), manifest.environment().end()};
-  for (const Variables& source : {Variables(cluster::DeviceVariables(manifest)),
+  for (const Variables& source : {Variables(cluster::DeviceVariables(manifest, sight)),
                                   Variables(cluster::ReplicaVariables(manifest, start.cluster, CpuCount())),
                                   manifest_variables, ChannelVariables(manifest, channels)}) {
     for (const auto& [name, value] : source) all[name] = value;
@@ -155,9 +163,8 @@ Result<std::vector<FileView::Bind>> ContainerBinds(
   TY_RETURN_IF_ERROR(MakeBucketPlaces(start.manifest));
   std::ranges::move(BucketBinds(start.manifest), std::back_inserter(binds));
   if (std::ranges::count(start.manifest.devices().device_files(), kFuse) > 0) return binds;
-  const AttemptDir real{RealPath(start.dir.path)};
-  TY_RETURN_IF_ERROR(WriteStorageTools(real));
-  std::ranges::move(StorageToolBinds(real.Tools(), true, image_has), std::back_inserter(binds));
+  TY_TRY(const InsideTools tools, FindInsideTools(start.manifest.places().environments_dir()));
+  std::ranges::move(StorageToolBinds(tools.storage, true, image_has), std::back_inserter(binds));
   return binds;
 }
 
@@ -236,15 +243,17 @@ Result<SandboxPlan> DaemonProgram::Plan(const ProgramStart& start, Isolation /*i
   TY_TRY(const int stop_signal, container::ParseStopSignal(image_.config.stop_signal));
   const auto image_has = [](const std::string&) { return false; };  // the daemon does not say
   TY_TRY(std::vector<FileView::Bind> binds, ContainerBinds(start, channels, image_has));
+  DeviceFiles devices = DaemonDevices(manifest_.devices());
   DaemonContainer container{.image = image_.id,
                             .argv = argv_,
-                            .environment = MakeVariables(start, image_.config, channels),
+                            .environment = MakeVariables(start, image_.config, channels, devices),
                             .host_name = manifest_.host_name(),
                             .user = image_.config.user,
                             .labels = ContainerLabels(start.dir),
                             .binds = std::move(binds),
                             .limits = MakeLimits(manifest_),
                             .devices = manifest_.devices(),
+                            .files = std::move(devices),
                             .init = !IsInit(argv_.front())};
   ContainerRun run{.dir = {RealPath(start.dir.path)},
                    .socket = wanted.runtime_address(),

@@ -17,11 +17,12 @@ namespace trainyard::replica {
 // The view that a container has of the replica, whichever runtime runs it.
 
 /// Variables as "NAME=value": the image's ENV, then those of every replica. `home`: used unless the image's
-/// ENV sets HOME. `devices`: variables for the accelerators' driver. Pure, except that it counts the CPUs.
+/// ENV sets HOME. `devices`: their variables are for the accelerators' driver. Pure, except that it counts
+/// the CPUs.
 [[nodiscard]] std::vector<std::string> ContainerVariables(const ProgramStart& start,
                                                           const container::ImageConfig& image,
                                                           const std::string& home, const Channels& channels,
-                                                          const std::vector<std::string>& devices);
+                                                          const DeviceFiles& devices);
 
 /// The channels that a container has: it needs no /gcs directory on the machine.
 [[nodiscard]] Channels ContainerChannels(const v1::Manifest& manifest);

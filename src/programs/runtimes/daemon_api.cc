@@ -46,16 +46,6 @@ std::string Container(const std::string& name) { return "/containers/" + Escape(
 /// "a=b" as the value of GET containers/json's filters.
 std::string LabelFilter(const std::string& label) { return Escape("{\"label\":[\"" + label + "\"]}"); }
 
-/// Whether a CDI description of NVIDIA's GPUs is on this machine.
-bool FindCdi() {
-  for (const char* folder : {"/etc/cdi", "/var/run/cdi"}) {
-    for (const std::filesystem::path& file : PathsIn(folder)) {
-      if (file.filename().string().starts_with("nvidia")) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 DaemonApi::DaemonApi(std::string socket)
@@ -159,10 +149,10 @@ Status DaemonApi::LoadImage(int archive, const ProgressSink& progress) {
   return {};
 }
 
-Result<GpuWay> DaemonApi::FindGpuWay() {
+Result<GpuWay> DaemonApi::FindGpuWay(bool cdi_found) {
   TY_TRY(const Answer info, Call(Method::kGet, "/info"));
   TY_TRY(const Answer version, Call(Method::kGet, "/version"));
-  return ParseGpuWay(info.body, version.body, FindCdi());
+  return ParseGpuWay(info.body, version.body, cdi_found);
 }
 
 Status DaemonApi::Create(const std::string& name, const std::string& body) {

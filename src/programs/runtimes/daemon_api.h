@@ -43,7 +43,7 @@ class DaemonApi {
   /// Loads an archive (docker-archive) from a file.
   [[nodiscard]] Status LoadImage(int archive, const ProgressSink& progress);
   /// How this daemon gives a container NVIDIA GPUs.
-  [[nodiscard]] Result<GpuWay> FindGpuWay();
+  [[nodiscard]] Result<GpuWay> FindGpuWay(bool cdi_found);
 
   /// `body`: CreateContainerBody. kAlreadyExists: there is one of that name.
   [[nodiscard]] Status Create(const std::string& name, const std::string& body);

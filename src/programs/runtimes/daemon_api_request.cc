@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "base/text/base64.h"
 #include "base/wire/json_members.h"
+#include "rules/cluster/device_variables.h"
 
 namespace trainyard::replica {
 
@@ -51,28 +52,60 @@ json::array Mounts(const std::vector<FileView::Bind>& binds) {
   return mounts;
 }
 
+/// Whether the daemon is asked for GPUs. A declared GPU need not be there: tests declare some on machines
+/// that have none, and a daemon would refuse the container.
+bool AsksForGpus(const DaemonContainer& container) {
+  return container.gpu_way != GpuWay::kDeviceFiles && !container.devices.gpus().empty() &&
+         (std::ranges::any_of(container.devices.device_files(), IsGpuFile) ||
+          std::ranges::any_of(container.files.nodes, IsGpuFile, &container::DeviceNode::path));
+}
+
+json::array DeviceRequests(const DaemonContainer& container) {
+  if (container.gpu_way == GpuWay::kDeviceInterface)
+    return {json::object{{"Driver", "cdi"}, {"DeviceIDs", Array(container.files.cdi_names)}}};
+  json::array wanted;
+  wanted.push_back(json::array{"gpu"});  // one of several alternative lists; nested braces would flatten it
+  return {json::object{{"Driver", "nvidia"},
+                       {"DeviceIDs", Array(container.devices.gpus())},
+                       {"Capabilities", std::move(wanted)}}};
+}
+
 void AddDevices(const DaemonContainer& container, json::object& host) {
-  const auto is_gpu = [](std::string_view file) { return file.starts_with("/dev/nvidia"); };
-  const bool by_request = container.gpu_way != GpuWay::kDeviceFiles && !container.devices.gpus().empty() &&
-                          std::ranges::any_of(container.devices.device_files(), is_gpu);
-  if (by_request && container.gpu_way == GpuWay::kNvidiaRuntime) {
-    json::array wanted;
-    wanted.push_back(json::array{"gpu"});  // one of several alternative lists; nested braces would flatten it
-    host["DeviceRequests"] = json::array{json::object{{"Driver", "nvidia"},
-                                                      {"DeviceIDs", Array(container.devices.gpus())},
-                                                      {"Capabilities", std::move(wanted)}}};
-  } else if (by_request) {
-    json::array names;
-    for (const std::string& gpu : container.devices.gpus()) names.emplace_back("nvidia.com/gpu=" + gpu);
-    host["DeviceRequests"] = json::array{json::object{{"Driver", "cdi"}, {"DeviceIDs", std::move(names)}}};
+  const bool by_request = AsksForGpus(container);
+  if (by_request) host["DeviceRequests"] = DeviceRequests(container);
+  std::vector<std::string> files(container.devices.device_files().begin(),
+                                 container.devices.device_files().end());
+  for (const container::DeviceNode& node : container.files.nodes) {
+    if (std::ranges::find(files, node.path) == files.end()) files.push_back(node.path);
   }
   json::array devices;
-  for (const std::string& file : container.devices.device_files()) {
-    if (by_request && is_gpu(file)) continue;
+  for (const std::string& file : files) {
+    if (by_request && IsGpuFile(file)) continue;
     devices.push_back(
         json::object{{"PathOnHost", file}, {"PathInContainer", file}, {"CgroupPermissions", "rwm"}});
   }
   if (!devices.empty()) host["Devices"] = std::move(devices);
+}
+
+/// The container's binds, with those of its devices where the daemon does not bring them.
+std::vector<FileView::Bind> BindsOf(const DaemonContainer& container) {
+  std::vector<FileView::Bind> binds = container.binds;
+  if (AsksForGpus(container)) return binds;
+  for (const container::Bind& bind : container.files.binds)
+    binds.push_back({.from = bind.source, .to = bind.destination, .read_only = bind.read_only});
+  return binds;
+}
+
+/// The container's variables. A daemon that is asked for GPUs shows the container no others.
+std::vector<std::string> VariablesOf(const DaemonContainer& container) {
+  constexpr std::string_view kVisible = "CUDA_VISIBLE_DEVICES=";
+  std::vector<std::string> variables = container.environment;
+  if (!AsksForGpus(container)) return variables;
+  for (std::string& text : variables) {
+    if (text.starts_with(kVisible))
+      text = std::string(kVisible) + cluster::VisibleGpus(container.devices, cluster::Sight::kOwn);
+  }
+  return variables;
 }
 
 std::string_view RegistryOf(std::string_view reference) {
@@ -98,7 +131,7 @@ std::string CreateContainerBody(const DaemonContainer& container) {
   const v1::Manifest::Limits& limits = container.limits;
   json::object host{{"NetworkMode", "host"},
                     {"LogConfig", json::object{{"Type", "none"}}},
-                    {"Mounts", Mounts(container.binds)},
+                    {"Mounts", Mounts(BindsOf(container))},
                     {"CapDrop", json::array{"AUDIT_WRITE", "MKNOD", "NET_RAW"}},
                     {"SecurityOpt", json::array{"no-new-privileges"}}};
   if (limits.memory_bytes() > 0) {
@@ -113,7 +146,7 @@ std::string CreateContainerBody(const DaemonContainer& container) {
   json::object labels;
   for (const auto& [name, value] : container.labels) labels[name] = value;
   json::object body{{"Image", container.image},    {"Entrypoint", Array(container.argv)},
-                    {"Cmd", json::array{}},        {"Env", Array(container.environment)},
+                    {"Cmd", json::array{}},        {"Env", Array(VariablesOf(container))},
                     {"Labels", std::move(labels)}, {"AttachStdout", true},
                     {"AttachStderr", true},        {"HostConfig", std::move(host)}};
   if (!container.host_name.empty()) body["Hostname"] = container.host_name;

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "programs/image/image.h"
+#include "programs/sandbox/namespaces/device_files.h"
 #include "programs/sandbox/namespaces/file_view.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -18,7 +19,7 @@ namespace trainyard::replica {
 
 /// How a container daemon gives a container NVIDIA GPUs.
 enum class GpuWay {
-  kDeviceFiles,      ///< only the device nodes: declared GPUs, or no NVIDIA container toolkit
+  kDeviceFiles,      ///< DaemonContainer::files: there is no NVIDIA container toolkit
   kNvidiaRuntime,    ///< Docker with the toolkit: DeviceRequests of the driver "nvidia"
   kDeviceInterface,  ///< CDI: DeviceRequests of the driver "cdi"
 };
@@ -34,6 +35,9 @@ struct DaemonContainer {
   std::vector<FileView::Bind> binds;  ///< paths that the image does not have are created
   v1::Manifest::Limits limits;        ///< memory, cpus, pids, shared memory
   v1::Devices devices;
+  /// What the devices need. A daemon with a way for GPUs brings it by itself, except for the
+  /// variables, which are in `environment`.
+  DeviceFiles files{};
   GpuWay gpu_way = GpuWay::kDeviceFiles;
   bool init = false;  ///< process 1 is the daemon's own init
 };
@@ -75,8 +79,8 @@ struct DaemonProgress {
 /// The names of GET containers/json, without the slash before each.
 [[nodiscard]] Result<std::vector<std::string>> ParseContainerNames(std::string_view json);
 
-/// Decides how containers get NVIDIA GPUs, from the answers to GET info and GET version. `cdi_found`: this
-/// machine has a CDI description of them.
+/// Decides how containers get NVIDIA GPUs, from the answers to GET info and GET version. `cdi_found`: a
+/// CDI file of this machine describes these GPUs.
 [[nodiscard]] GpuWay ParseGpuWay(std::string_view info, std::string_view version, bool cdi_found);
 
 /// X-Registry-Auth for the registry of `reference`, from the text of Docker's config.json; empty: no

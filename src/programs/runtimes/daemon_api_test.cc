@@ -75,6 +75,33 @@ TEST(DaemonRequest, CreateHasAllThatTheContainerIs) {
                  {"Type": "bind", "Source": "/h", "Target": "/etc/hosts", "ReadOnly": true}]}})"));
 }
 
+TEST(DaemonRequest, ADeclaredGpuHasWhatTheMachineHas) {
+  DaemonContainer container;
+  container.devices.add_gpus("0");
+  const auto host = [&](GpuWay way, std::string_view key) {
+    container.gpu_way = way;
+    const auto body = boost::json::parse(CreateContainerBody(container)).at("HostConfig").as_object();
+    return body.contains(key) ? serialize(body.at(key)) : "";
+  };
+  EXPECT_EQ(host(GpuWay::kNvidiaRuntime, "DeviceRequests"), "") << "the machine has no GPU";
+  container.files.nodes = {{"/dev/nvidia0", 'c', 195, 0}, {"/dev/nvidia-uvm", 'c', 511, 0}};
+  container.files.binds = {{"/lib/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", true}};
+  EXPECT_EQ(
+      host(GpuWay::kDeviceFiles, "Devices"),
+      R"([{"PathOnHost":"/dev/nvidia0","PathInContainer":"/dev/nvidia0","CgroupPermissions":"rwm"},)"
+      R"({"PathOnHost":"/dev/nvidia-uvm","PathInContainer":"/dev/nvidia-uvm","CgroupPermissions":"rwm"}])");
+  EXPECT_THAT(host(GpuWay::kDeviceFiles, "Mounts"),
+              testing::HasSubstr("/usr/local/nvidia/lib64/libcuda.so.1"));
+  EXPECT_EQ(host(GpuWay::kNvidiaRuntime, "DeviceRequests"),
+            R"([{"Driver":"nvidia","DeviceIDs":["0"],"Capabilities":[["gpu"]]}])");
+  EXPECT_EQ(host(GpuWay::kNvidiaRuntime, "Devices"), "");
+  container.devices.set_gpus(0, "1");
+  container.environment = {"CUDA_VISIBLE_DEVICES=1"};
+  EXPECT_THAT(CreateContainerBody(container), testing::HasSubstr(R"("Env":["CUDA_VISIBLE_DEVICES=0"])"))
+      << "the container sees one GPU";
+  EXPECT_EQ(host(GpuWay::kNvidiaRuntime, "Mounts"), "[]");
+}
+
 TEST(DaemonRequest, DevicesGoTheWayThatTheDaemonHas) {
   DaemonContainer container;
   container.devices.add_gpus("GPU-1");
@@ -93,6 +120,7 @@ TEST(DaemonRequest, DevicesGoTheWayThatTheDaemonHas) {
                 accel);
   EXPECT_EQ(host(GpuWay::kNvidiaRuntime),
             R"([{"Driver":"nvidia","DeviceIDs":["GPU-1"],"Capabilities":[["gpu"]]}][)" + accel);
+  container.files.cdi_names = {"nvidia.com/gpu=GPU-1"};
   EXPECT_EQ(host(GpuWay::kDeviceInterface),
             R"([{"Driver":"cdi","DeviceIDs":["nvidia.com/gpu=GPU-1"]}][)" + accel);
   EXPECT_EQ(ParseGpuWay(R"({"Runtimes": {"nvidia": {}}})", "{}", false), GpuWay::kNvidiaRuntime);

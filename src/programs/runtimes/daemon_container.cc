@@ -135,7 +135,7 @@ bool LacksInit(const Error& error) {
 Result<ContainerState> Follow(DaemonApi& api, const ContainerRun& run, StopRelay& relay) {
   DaemonContainer container = run.container;
   if (!container.devices.gpus().empty()) {
-    TY_TRY(container.gpu_way, api.FindGpuWay());
+    TY_TRY(container.gpu_way, api.FindGpuWay(!container.files.cdi_names.empty()));
   }
   auto output = CreateAndStart(api, run.name, container);
   if (container.init && !output && LacksInit(output.error())) {

@@ -1,6 +1,7 @@
 #include "programs/runtimes/daemon_image.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -110,9 +111,17 @@ Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const image::
   return api.LoadImage(file.get(), hooks.info);
 }
 
-/// Obtains the image itself, without packages.
+/// Obtains the image itself, without packages. One replica at a time: while podman stores an image, it
+/// answers a look at that image with an error ("locating item named "manifest"").
 Result<DaemonImage> ObtainImage(DaemonApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
+  const image::CacheLayout layout(manifest.places().images_dir());
+  TY_RETURN_IF_ERROR(layout.MakeFolders());
+  const auto waiting = [&hooks] {
+    hooks.info("Waiting for another replica, which is pulling the same image.");
+  };
+  TY_TRY(const UniqueFd lock,
+         image::WaitForLock(layout.DaemonLock(container.digest()), LOCK_EX, waiting, hooks.stop));
   const std::vector<std::string> names = {container.reference(), LoadedName(manifest)};
   Status reached;
   if (auto found = FindAny(api, names, reached)) return *std::move(found);
@@ -136,10 +145,9 @@ Result<DaemonImage> ObtainImage(DaemonApi& api, const v1::Manifest& manifest, co
 }
 
 Result<ToolEnd> RunInstallation(DaemonApi& api, const std::string& name, const DaemonContainer& container,
-                                const PreparationHooks& hooks) {
+                                InstallationLines& lines) {
   TY_RETURN_IF_ERROR(api.Create(name, CreateContainerBody(container)));
   TY_TRY(http::ClientStream output, api.AttachAndStart(name));
-  InstallationLines lines(hooks);
   DaemonFrames frames;
   const auto take = [&lines](int stream, std::string_view bytes) {
     lines.Take(stream == 2, bytes);
@@ -151,7 +159,7 @@ Result<ToolEnd> RunInstallation(DaemonApi& api, const std::string& name, const D
     TY_RETURN_IF_ERROR(frames.Feed(bytes, take));
   }
   TY_TRY(const ContainerState state, api.Wait(name));
-  return ToolEnd{.exit_code = state.exit_code, .signal = 0, .tail = lines.End()};
+  return ToolEnd{.exit_code = state.exit_code, .signal = 0, .tail = lines.End(state.exit_code == 0)};
 }
 
 /// Installs the packages in a container of the image and keeps its files as an image: under a lock, once.
@@ -175,7 +183,8 @@ Status BuildPackages(DaemonApi& api, const DaemonImage& image, const v1::Manifes
       .binds = std::move(installation.binds),
   };
   TY_RETURN_IF_ERROR(NoteContainer(dir, manifest.program().container().runtime_address(), name));
-  auto end = RunInstallation(api, name, container, hooks);
+  InstallationLines lines(hooks, folder);
+  auto end = RunInstallation(api, name, container, lines);
   Status done;
   if (!end && end.error().code == Code::kFailedPrecondition) {
     done = std::unexpected(NoPythonFailure(manifest, end.error().message));

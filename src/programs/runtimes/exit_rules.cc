@@ -38,6 +38,15 @@ void DecideStop(const ObservedEnd& end, v1::ExitRecord& exit) {
   exit.set_message(end.stop_reason);
 }
 
+diagnosis::Tpu TpuOf(const v1::Devices& devices) {
+  using diagnosis::Tpu;
+  if (devices.waiver() == v1::Devices::CPU_FOR_TPU) return Tpu::kReplaced;
+  if (devices.waiver() == v1::Devices::WITHOUT)
+    return devices.accelerator_type().starts_with("TPU_") ? Tpu::kWaived : Tpu::kNotRequested;
+  if (devices.tpu_node_name().empty()) return Tpu::kNotRequested;
+  return devices.device_files().empty() ? Tpu::kDeclared : Tpu::kGiven;
+}
+
 }  // namespace
 
 v1::ExitRecord DecideExit(const ObservedEnd& end) {
@@ -72,22 +81,31 @@ v1::ExitRecord DecideExit(const ObservedEnd& end) {
   return exit;
 }
 
+std::string KilledWorkerWarning(const ObservedEnd& end, const v1::ExitRecord& exit) {
+  const bool succeeded = exit.cause() == v1::ExitRecord::EXITED && exit.exit_code() == 0;
+  if (!succeeded || !end.counts_oom_kills || end.oom_kills == 0) return {};
+  return "The program ended with status 0, although a process of it was killed: " + MemoryMessage(end) +
+         ". Its results may be incomplete.";
+}
+
 void Explain(const v1::Manifest& manifest, std::vector<diagnosis::OutputLine> last_lines,
-             v1::ExitRecord& exit, bool counts_oom_kills) {
-  auto known = diagnosis::Classify({.cause = exit.cause(),
-                                    .exit_code = exit.exit_code(),
-                                    .signal = exit.signal(),
-                                    .message = exit.message(),
-                                    .traceback = exit.traceback(),
-                                    .last_lines = std::move(last_lines),
-                                    .python_module = manifest.program().python_module(),
-                                    .accelerators = manifest.devices().gpus_size(),
-                                    .memory_peak_bytes = exit.memory_peak_bytes(),
-                                    .memory_limit_bytes = exit.memory_limit_bytes(),
-                                    .counts_memory_kills = counts_oom_kills,
-                                    .processes_limit = exit.processes_limit(),
-                                    .processes_refused = exit.processes_refused()});
-  if (known) *exit.mutable_diagnosis() = *std::move(known);
+             v1::ExitRecord& exit, KnownOfEnd known) {
+  auto diagnosis = diagnosis::Classify({.cause = exit.cause(),
+                                        .exit_code = exit.exit_code(),
+                                        .signal = exit.signal(),
+                                        .message = exit.message(),
+                                        .traceback = exit.traceback(),
+                                        .last_lines = std::move(last_lines),
+                                        .python_module = manifest.program().python_module(),
+                                        .import_is_sibling = known.import_is_sibling,
+                                        .accelerators = manifest.devices().gpus_size(),
+                                        .tpu = TpuOf(manifest.devices()),
+                                        .memory_peak_bytes = exit.memory_peak_bytes(),
+                                        .memory_limit_bytes = exit.memory_limit_bytes(),
+                                        .counts_memory_kills = known.counts_oom_kills,
+                                        .processes_limit = exit.processes_limit(),
+                                        .processes_refused = exit.processes_refused()});
+  if (diagnosis) *exit.mutable_diagnosis() = *std::move(diagnosis);
 }
 
 int LoggedStatus(const v1::ExitRecord& exit) noexcept {

@@ -33,11 +33,18 @@ struct ObservedEnd {
 /// group. Pure: any thread.
 [[nodiscard]] v1::ExitRecord DecideExit(const ObservedEnd& end);
 
+/// A warning about a program that succeeded although the kernel killed a process of its replica: a worker of
+/// a data loader, for example. Empty: there is none. Pure: any thread.
+[[nodiscard]] std::string KilledWorkerWarning(const ObservedEnd& end, const v1::ExitRecord& exit);
+
 /// Adds the diagnosis, from the record and the last lines of the program's output (or, for a failed
-/// preparation, the tool's). @param counts_oom_kills  that of ObservedEnd; the default is for an end without
-/// a program.
+/// preparation, the tool's).
+struct KnownOfEnd {
+  bool counts_oom_kills = true;    ///< that of ObservedEnd; the default is for an end without a program
+  bool import_is_sibling = false;  ///< that of diagnosis::Symptoms
+};
 void Explain(const v1::Manifest& manifest, std::vector<diagnosis::OutputLine> last_lines,
-             v1::ExitRecord& exit, bool counts_oom_kills = true);
+             v1::ExitRecord& exit, KnownOfEnd known = {});
 
 /// The exit status as the runner logs it: the code, or the negative number of the signal. Source: spec
 /// lifecycle.md section 6, "err".

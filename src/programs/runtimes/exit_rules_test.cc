@@ -97,6 +97,21 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"survived_the_killer", {.reported = true, .oom_kills = 1}, "EXITED|0|0|"}),
     [](const auto& row) { return row.param.name; });
 
+TEST(KilledWorkerWarning, IsForAProgramThatSucceededAllTheSame) {
+  ObservedEnd end{.reported = true, .oom_kills = 1, .memory_bytes = 64 << 20, .memory_peak_bytes = 64 << 20};
+  EXPECT_EQ(
+      KilledWorkerWarning(end, DecideExit(end)),
+      "The program ended with status 0, although a process of it was killed: the replica's processes used "
+      "more than the 64 MiB that they are allowed (peak 64 MiB); the kernel killed one. Its results may be "
+      "incomplete.");
+  end.counts_oom_kills = false;
+  EXPECT_EQ(KilledWorkerWarning(end, DecideExit(end)), "");
+  end.counts_oom_kills = true;
+  end.wait_status = Exited(1);
+  EXPECT_EQ(KilledWorkerWarning(end, DecideExit(end)), "") << "its diagnosis says it";
+  EXPECT_EQ(KilledWorkerWarning({.reported = true}, DecideExit({.reported = true})), "");
+}
+
 TEST(DecideExit, SaysThatProcessesWereRefusedToAProgramThatFailed) {
   const ObservedEnd failed{
       .reported = true, .wait_status = Exited(1), .processes_limit = 100, .processes_refused = 3};
@@ -108,10 +123,30 @@ TEST(DecideExit, SaysThatProcessesWereRefusedToAProgramThatFailed) {
   EXPECT_EQ(DecideExit(succeeded).processes_limit(), 100);
 }
 
+TEST(Explain, KnowsWhatTheOperatorGaveForTheTpu) {
+  const auto name = [](const v1::Devices& devices) {
+    v1::Manifest manifest;
+    *manifest.mutable_devices() = devices;
+    v1::ExitRecord exit = DecideExit({.reported = true, .wait_status = Exited(1)});
+    Explain(manifest, {{"ValueError: Please provide a TPU Name to connect to.", true}}, exit);
+    return exit.diagnosis().name();
+  };
+  v1::Devices devices;
+  EXPECT_EQ(name(devices), "tpu_not_requested");
+  devices.set_accelerator_type("TPU_V2");
+  devices.set_waiver(v1::Devices::WITHOUT);
+  EXPECT_EQ(name(devices), "tpu_waived");
+  devices.set_waiver(v1::Devices::CPU_FOR_TPU);
+  EXPECT_EQ(name(devices), "tpu_not_found");
+  devices.set_accelerator_type("NVIDIA_TESLA_K80");
+  devices.set_waiver(v1::Devices::WITHOUT);
+  EXPECT_EQ(name(devices), "tpu_not_requested");
+}
+
 TEST(Explain, NamesWhatTheKernelCounted) {
   const auto name = [](const ObservedEnd& end) {
     v1::ExitRecord exit = DecideExit(end);
-    Explain({}, {}, exit, end.counts_oom_kills);
+    Explain({}, {}, exit, {.counts_oom_kills = end.counts_oom_kills});
     return exit.diagnosis().name();
   };
   EXPECT_EQ(name({.reported = true, .wait_status = SIGKILL}), "killed");

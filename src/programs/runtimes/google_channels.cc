@@ -132,6 +132,18 @@ Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found) 
   return variables;
 }
 
+Variables CommonChannelVariables(const v1::Manifest& manifest, const Channels& found) {
+  if (!found.names) return {};
+  Variables all = ChannelVariables(manifest, found);
+  Variables common;
+  const auto take = [&](const char* name) {
+    if (const auto variable = all.find(name); variable != all.end()) common.insert(*variable);
+  };
+  for (const char* name : kCaVariables) take(name);
+  for (const char* name : {"BOTO_CONFIG", "CURL_CA_BUNDLE", "CURL_HOME", "GCE_METADATA_IP"}) take(name);
+  return common;
+}
+
 std::vector<FileView::Bind> JavaBinds(const std::string& folder, const std::vector<std::string>& stores) {
   const std::string ours = Real(folder + "/" + std::string(kJavaFile));
   std::vector<FileView::Bind> binds;

@@ -22,8 +22,11 @@ inline constexpr const char* kGcsFolder = "/gcs";
 inline constexpr std::string_view kBotoFile = "boto.cfg";
 inline constexpr std::string_view kCurlFile = ".curlrc";
 inline constexpr std::string_view kOwnAuthority = "ca.pem";
-/// The bundle for Java, and gsutil's settings on a user's own machine (`trainyard with`).
+/// The bundle for Java's own stores, the same for Google's client, and gsutil's settings on a user's own
+/// machine (`trainyard with`).
 inline constexpr std::string_view kJavaFile = "java-cacerts";
+/// A Java archive whose only content is the trust store that Google's API client has in its own.
+inline constexpr std::string_view kJavaArchive = "java-google-client.jar";
 inline constexpr std::string_view kUsersBotoFile = "users-boto.cfg";
 
 /// Files in which programs look for the machine's certificate authorities, by distribution.
@@ -51,6 +54,8 @@ struct Channels {
 
 /// Variables for the channels; they replace the server's fallbacks of the same names. Pure.
 [[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);
+/// The ones among them that are the same for every job of this server.
+[[nodiscard]] Variables CommonChannelVariables(const v1::Manifest& manifest, const Channels& found);
 
 /// Binds our authorities over Java's files in `stores`. `folder`: the directory of kJavaFile, if that exists.
 [[nodiscard]] std::vector<FileView::Bind> JavaBinds(const std::string& folder,

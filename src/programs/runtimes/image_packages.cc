@@ -181,14 +181,18 @@ void InstallationLines::Take(bool is_error, std::string_view bytes) {
 void InstallationLines::Finish(bool is_error) {
   std::string& line = is_error ? error_ : output_;
   if (line.empty()) return;
-  (is_error ? hooks_.error : hooks_.info)(line);
+  if (line.starts_with("Running command: "))  // of install_packages.py
+    kept_.Begin(line);
+  else
+    (is_error ? kept_.Err() : kept_.Out())(line);
   if (tail_.size() == kToolTailMax) tail_.erase(tail_.begin());
   tail_.push_back(std::exchange(line, {}));
 }
 
-std::vector<std::string> InstallationLines::End() {
+std::vector<std::string> InstallationLines::End(bool ok) {
   Finish(false);
   Finish(true);
+  kept_.End(ok);
   return std::move(tail_);
 }
 

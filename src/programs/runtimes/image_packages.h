@@ -7,6 +7,7 @@
 #include "base/process/run_tool.h"
 #include "base/result.h"
 #include "programs/attempt/attempt_dir.h"
+#include "programs/environment/tool_output.h"
 #include "programs/runtimes/program_source.h"
 #include "programs/sandbox/namespaces/file_view.h"
 
@@ -47,20 +48,21 @@ struct PackageInstallation {
 /// (programs/image/collect.h). Call it before the layer exists, and while an ImageUse of the image is held.
 [[nodiscard]] Status NotePackageImage(const v1::Manifest& manifest);
 
-/// Splits the container's output into lines for the log, and keeps the last ones as the reason of a failure.
-/// One thread.
+/// Splits the container's output into lines for a ToolOutput, and keeps the last ones as the reason of a
+/// failure. One thread.
 class InstallationLines {
  public:
-  /// The hooks outlive it.
-  explicit InstallationLines(const PreparationHooks& hooks) : hooks_(hooks) {}
+  /// The hooks outlive it. @param folder  PackageLayerFolder.
+  InstallationLines(const PreparationHooks& hooks, const std::string& folder)
+      : kept_(folder, hooks, "Installing packages") {}
   void Take(bool is_error, std::string_view bytes);
   /// Ends the output and returns the last lines of both streams, at most kToolTailMax.
-  [[nodiscard]] std::vector<std::string> End();
+  [[nodiscard]] std::vector<std::string> End(bool ok);
 
  private:
   void Finish(bool is_error);
 
-  const PreparationHooks& hooks_;
+  environment::ToolOutput kept_;
   std::string output_;
   std::string error_;
   std::vector<std::string> tail_;

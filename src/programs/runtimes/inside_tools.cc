@@ -1,6 +1,5 @@
 #include "programs/runtimes/inside_tools.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +10,7 @@
 #include <string_view>
 
 #include "base/async/file.h"
-#include "base/async/unique_fd.h"
+#include "base/crc32c.h"
 #include "programs/runtimes/inside_files.h"
 
 namespace trainyard::replica {
@@ -28,16 +27,16 @@ constexpr mode_t kMode = 0755;
 std::string_view InitBytes() { return inside::Files()[0].bytes; }
 std::string_view GcsfuseBytes() { return inside::Files()[1].bytes; }
 
-/// Writes a file that everybody may read and run, whatever the umask. It is not needed after a crash, so
-/// there is no fsync.
-Result<std::string> Write(const AttemptDir& dir, const std::string& name, std::string_view bytes) {
-  TY_RETURN_IF_ERROR(MakeFolders(dir.Tools()));
-  const std::string path = dir.Tools() + name;
-  TY_TRY(const UniqueFd file, OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC, kMode));
-  TY_RETURN_IF_ERROR(WriteAll(file.get(), bytes));
-  if (fchmod(file.get(), kMode) != 0 || chmod(dir.Tools().c_str(), kMode) != 0)
-    return std::unexpected(ErrnoError(errno, "chmod " + path));
-  return path;
+/// A directory that everybody may enter, whatever the umask.
+Status MakeOpenFolder(const std::string& path) {
+  TY_RETURN_IF_ERROR(MakeFolders(path));
+  if (chmod(path.c_str(), kMode) != 0) return std::unexpected(ErrnoError(errno, "chmod " + path));
+  return {};
+}
+
+std::string FolderName() {
+  static const std::string name = "inside-" + std::to_string(Crc32c(GcsfuseBytes(), Crc32c(InitBytes())));
+  return name;
 }
 
 }  // namespace
@@ -47,15 +46,20 @@ bool IsInit(const std::string& program) {
   return std::ranges::find(kInits, name) != kInits.end();
 }
 
-Result<std::string> WriteContainerInit(const AttemptDir& dir) { return Write(dir, "/init", InitBytes()); }
-
-Status WriteStorageTools(const AttemptDir& dir) {
-  TY_TRY(const std::string gcsfuse, Write(dir, kTools.front(), GcsfuseBytes()));
+Result<InsideTools> FindInsideTools(const std::string& environments_dir) {
+  const std::string site = RealPath(environments_dir) + "/site";
+  const std::string folder = site + "/" + FolderName();
+  const InsideTools tools{.init = folder + "/init", .storage = folder + "/bin"};
+  const std::string last = tools.storage + kTools.back();
+  if (access(last.c_str(), F_OK) == 0) return tools;
+  for (const std::string& path : {site, folder, tools.storage}) TY_RETURN_IF_ERROR(MakeOpenFolder(path));
+  TY_RETURN_IF_ERROR(WriteFileAtomically(tools.init, InitBytes(), kMode));
+  TY_RETURN_IF_ERROR(WriteFileAtomically(tools.storage + kTools.front(), GcsfuseBytes(), kMode));
   for (const char* tool : std::span(kTools).subspan(1)) {
-    if (symlink("gcsfuse", (dir.Tools() + tool).c_str()) != 0 && errno != EEXIST)
-      return std::unexpected(ErrnoError(errno, "link " + gcsfuse));
+    if (symlink("gcsfuse", (tools.storage + tool).c_str()) != 0 && errno != EEXIST)
+      return std::unexpected(ErrnoError(errno, "link " + tools.storage + tool));
   }
-  return {};
+  return tools;
 }
 
 std::vector<FileView::Bind> StorageToolBinds(const std::string& tools, bool add,

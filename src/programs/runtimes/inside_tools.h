@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "programs/attempt/attempt_dir.h"
 #include "programs/sandbox/namespaces/file_view.h"
 
 /// Programs that we put into replicas: process 1 of a container, and `gcsfuse` for scripts that mount
@@ -19,12 +18,15 @@ inline constexpr const char* kContainerInit = "/dev/init";
 /// name. Pure.
 [[nodiscard]] bool IsInit(const std::string& program);
 
-/// Writes process 1 of a container into the attempt's directory. @return its path.
-[[nodiscard]] Result<std::string> WriteContainerInit(const AttemptDir& dir);
+/// The paths of these programs. All replicas of an installation share them.
+struct InsideTools {
+  std::string init;     ///< process 1 of a container
+  std::string storage;  ///< the directory of gcsfuse, fusermount, fusermount3 and umount, for PATH
+};
 
-/// Writes gcsfuse, fusermount, fusermount3 and umount into AttemptDir::Tools(), a directory that is added to
-/// PATH.
-[[nodiscard]] Status WriteStorageTools(const AttemptDir& dir);
+/// Writes the programs below the environments directory, unless they are there already. The directory is
+/// named by its contents: programs of two versions may use one environments directory.
+[[nodiscard]] Result<InsideTools> FindInsideTools(const std::string& environments_dir);
 /// Binds these tools over existing ones; with `add`, also into /usr/local/bin. Pure, except for `has_file`.
 [[nodiscard]] std::vector<FileView::Bind> StorageToolBinds(
     const std::string& tools, bool add, const std::function<bool(const std::string& path)>& has_file);

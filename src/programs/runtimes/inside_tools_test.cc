@@ -53,9 +53,9 @@ TEST(StorageToolBinds, StandInForTheImagesOwn) {
 class ContainerInit : public testing::Test {
  protected:
   void SetUp() override {
-    const auto path = WriteContainerInit({folder_.path()});
-    ASSERT_TRUE(path) << path.error().message;
-    path_ = *path;
+    const auto tools = FindInsideTools(folder_.path());
+    ASSERT_TRUE(tools) << tools.error().message;
+    path_ = tools->init;
   }
 
   /// The wait status. `act`: with the pid, while it runs.
@@ -140,21 +140,31 @@ TEST_F(ContainerInit, ReapsWhatHasLostItsParent) {
   EXPECT_EQ(Run({"sh", script}), 0);
 }
 
-class Gcsfuse : public testing::Test {
- protected:
-  void SetUp() override { ASSERT_TRUE(WriteStorageTools({folder_.path()})); }
-  TemporaryFolder folder_;
-};
-
-TEST_F(Gcsfuse, IsOneProgramUnderFourNames) {
+TEST(InsideTools, AreOneProgramUnderFourNamesForAllReplicas) {
+  const TemporaryFolder folder;
+  const auto tools = FindInsideTools(folder.path() + "/environments");
+  ASSERT_TRUE(tools);
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder_.path() + "/tools")) {
+  for (const auto& entry : fs::directory_iterator(tools->storage)) {
     names.push_back(entry.path().filename());
-    EXPECT_EQ(ReadFile(entry.path()).value_or(""), ReadFile(folder_.path() + "/tools/gcsfuse").value_or("x"));
+    EXPECT_EQ(ReadFile(entry.path()).value_or(""), ReadFile(tools->storage + "/gcsfuse").value_or("x"));
     EXPECT_EQ(access(entry.path().c_str(), X_OK), 0);
   }
   EXPECT_THAT(names, testing::UnorderedElementsAre("gcsfuse", "fusermount", "fusermount3", "umount"));
-  ASSERT_TRUE(WriteStorageTools({folder_.path()})) << "twice is as once";
+  EXPECT_EQ(access(tools->init.c_str(), X_OK), 0);
+  const auto written = fs::last_write_time(tools->storage + "/gcsfuse");
+  EXPECT_EQ(FindInsideTools(folder.path() + "/environments")->storage, tools->storage);
+  EXPECT_EQ(fs::last_write_time(tools->storage + "/gcsfuse"), written) << "written only once";
+}
+
+TEST(InsideTools, WhatAKilledWriterLeftIsCompleted) {
+  const TemporaryFolder folder;
+  const auto tools = FindInsideTools(folder.path());
+  ASSERT_TRUE(tools);
+  fs::remove(tools->storage + "/umount");
+  fs::remove(tools->storage + "/gcsfuse");
+  ASSERT_TRUE(FindInsideTools(folder.path()));
+  EXPECT_EQ(access((tools->storage + "/umount").c_str(), X_OK), 0);
 }
 
 }  // namespace

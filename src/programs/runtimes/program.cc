@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/async/file.h"
+#include "programs/interpreters/warm_mother.h"
 #include "programs/lines/task_lines.h"
 #include "programs/runtimes/container_program.h"
 #include "programs/runtimes/google_channels.h"
@@ -36,10 +38,17 @@ class ModuleProgram final : public Program {
   [[nodiscard]] std::vector<std::string> Announcement() const override;
   [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) override;
   [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Isolation isolation) const override;
+  [[nodiscard]] std::string WarmLine() const override { return mother_ ? mother_->line : std::string(); }
+  void CleanUp(const ProgramStart& start) const override {
+    if (!manifest_.program().built_in_algorithm())  // their Python has other variables than a mother's
+      LearnModules(start.dir, environment_, channels_);
+  }
 
  private:
   const v1::Manifest& manifest_;
   environment::Environment environment_;
+  std::optional<WarmMother> mother_;  ///< of the last plan
+  Variables channels_;                ///< of the last plan: CommonChannelVariables
 };
 
 /// Read-only, since it has settings of devices and the cgroups of other replicas.
@@ -49,7 +58,7 @@ std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind
 
 /// Makes the replica's view of the files: of the data directory (which has secrets, records and other
 /// attempts) it only sees its own directories, the environments and the binds.
-FileView MakeView(const ProgramStart& start, const Channels& channels) {
+FileView MakeView(const ProgramStart& start, const Channels& channels, const std::string& tools) {
   const AttemptDir real{RealPath(start.dir.path)};
   FileView view{.added = AddedFolders(channels),
                 .tmp = real.Tmp(),
@@ -70,10 +79,8 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
       view.read_only.push_back(environments);
   }
   if (channels.files) {
-    view.kept.push_back(real.Tools());
-    view.read_only.push_back(real.Tools());
     const auto has_file = [](const std::string& path) { return access(path.c_str(), F_OK) == 0; };
-    std::ranges::move(StorageToolBinds(real.Tools(), false, has_file), std::back_inserter(view.binds));
+    std::ranges::move(StorageToolBinds(tools, false, has_file), std::back_inserter(view.binds));
   }
   if (access(kKernelSettings, F_OK) == 0) view.read_only.emplace_back(kKernelSettings);
   // A separate user cannot pass through a directory that only its owner may enter (/root), nor reach its
@@ -83,27 +90,23 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
   return view;
 }
 
-std::vector<std::string> MakeVariables(const ProgramStart& start, const Variables& environment,
+std::vector<std::string> MakeVariables(const ProgramStart& start, Variables environment,
                                        const Channels& channels, bool has_view) {
   const v1::Cluster cluster = has_view ? start.cluster : WithoutHostNames(start.cluster);
   Variables of_cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount());
   const auto metric_file = of_cluster.find("CLOUD_ML_HP_METRIC_FILE");
   if (metric_file != of_cluster.end() && !has_view)  // its /tmp is shared with everybody
     metric_file->second.replace(0, std::string_view("/tmp").size(), RealPath(start.dir.Tmp()));
-  Variables of_environment = environment;
-  if (channels.files) {
-    std::string& path = of_environment["PATH"];
-    // Our tools come first in PATH: every machine has an umount, and ours passes other mounts on to it.
-    path = RealPath(start.dir.Tools()) + (path.empty() ? "" : ":") + path;
-  }
+  const bool is_alone = has_view && HasGpuFiles(start.manifest.devices());
+  const auto sight = is_alone ? cluster::Sight::kOwn : cluster::Sight::kAll;
   return UserEnvironment(
       {.base = {{"HOME", RealPath(start.dir.Home())},
                 {"TMPDIR", has_view ? "/tmp" : RealPath(start.dir.Tmp())},
                 {"HOSTNAME", start.manifest.host_name()},
                 {"TRAINYARD_LOG_FD", std::to_string(kStructuredLogFd)}},
-       .devices = cluster::DeviceVariables(start.manifest),
+       .devices = cluster::DeviceVariables(start.manifest, sight),
        .cluster = std::move(of_cluster),
-       .environment = std::move(of_environment),
+       .environment = std::move(environment),
        .manifest = {start.manifest.environment().begin(), start.manifest.environment().end()},
        .channels = ChannelVariables(start.manifest, channels)});
 }
@@ -122,18 +125,37 @@ std::vector<std::string> ModuleProgram::Announcement() const {
 Result<SandboxPlan> ModuleProgram::Plan(const ProgramStart& start, Isolation isolation) {
   const bool has_view = isolation != Isolation::kNone;
   const Channels channels = FindChannels(start.manifest, has_view);
+  Variables variables = environment_.variables;
+  InsideTools tools;
   if (channels.files) {
-    TY_RETURN_IF_ERROR(WriteStorageTools({RealPath(start.dir.path)}));
+    TY_TRY(tools, FindInsideTools(start.manifest.places().environments_dir()));
     TY_RETURN_IF_ERROR(MakeBucketPlaces(start.manifest));
+    std::string& path = variables["PATH"];
+    // Our tools come first in PATH: every machine has an umount, and ours passes other mounts on to it.
+    path = tools.storage + (path.empty() ? "" : ":") + path;
   }
   std::vector<std::string> command = Shown();
   command.front() = environment_.python;
+  std::optional<WritableFolder> writable;
+  if (has_view && !environment_.layer.empty()) {
+    writable = WritableFolder{.folder = RealPath(environment_.layer),
+                              .changes = AttemptDir{RealPath(start.dir.path)}.Installed()};
+    TY_RETURN_IF_ERROR(MakeChangeFolders(*writable));
+  }
+  FileView view = has_view ? MakeView(start, channels, tools.storage) : FileView();
+  if (writable) view.kept.push_back(writable->changes);
+  std::vector<std::string> variables_of_program =
+      MakeVariables(start, std::move(variables), channels, has_view);
+  channels_ = CommonChannelVariables(start.manifest, channels);
+  mother_ = FindWarmMother(start.dir, environment_, variables_of_program);
   return SandboxPlan{.argv = std::move(command),
-                     .environment = MakeVariables(start, environment_.variables, channels, has_view),
+                     .environment = std::move(variables_of_program),
                      .directory = RealPath(start.dir.Work()),
-                     .view = has_view ? MakeView(start, channels) : FileView(),
+                     .view = std::move(view),
+                     .writable = std::move(writable),
                      .connect_doors = channels.names ? FrontDoors(start.manifest.google_front())
-                                                     : std::vector<ConnectDoor>()};
+                                                     : std::vector<ConnectDoor>(),
+                     .mother = mother_ ? mother_->connection.get() : -1};
 }
 
 std::vector<std::string> ModuleProgram::Lacks(const ProgramStart& start, Isolation isolation) const {

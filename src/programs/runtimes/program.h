@@ -36,6 +36,8 @@ class Program {
   [[nodiscard]] virtual std::vector<std::string> Shown() const = 0;
   /// The log lines that say what is about to run.
   [[nodiscard]] virtual std::vector<std::string> Announcement() const = 0;
+  /// The log line for a sandbox whose program was forked from a warm interpreter (Sandbox::is_warm).
+  [[nodiscard]] virtual std::string WarmLine() const { return {}; }
   /// The weakest isolation that it can run with.
   [[nodiscard]] virtual Isolation WeakestIsolation() const { return Isolation::kNone; }
   /// The sandbox of the program with that isolation: what is run, its variables, its directory, its view of

@@ -15,6 +15,8 @@
 #include "base/result.h"
 #include "programs/environment/build_content.h"
 #include "programs/environment/build_lock.h"
+#include "programs/environment/catalogue.h"
+#include "programs/environment/layout.h"
 #include "programs/image/image.h"
 #include "programs/runtimes/daemon_image.h"
 #include "programs/runtimes/image_packages.h"
@@ -84,18 +86,17 @@ Result<Sandbox> Start(const OciContainer& container, const std::array<Pipe, 2>& 
   }
 }
 
-Result<ToolEnd> RunInstallation(const OciContainer& container, const PreparationHooks& hooks) {
+Result<ToolEnd> RunInstallation(const OciContainer& container, InstallationLines& lines) {
   TY_TRY(Pipe out, MakePipe());
   TY_TRY(Pipe err, MakePipe());
   std::array<Pipe, 2> pipes = {std::move(out), std::move(err)};
   TY_TRY(Sandbox sandbox, Start(container, pipes));
   for (Pipe& pipe : pipes) pipe.write.Reset();
-  InstallationLines lines(hooks);
   PassOn(pipes, lines);
   const int status = sandbox.Reap().wait_status.value_or(SIGKILL);
   return ToolEnd{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
                  .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-                 .tail = lines.End()};
+                 .tail = lines.End(status == 0)};
 }
 
 /// Cleans the container's files; no process of it may run any more. Without root its files belong to
@@ -124,7 +125,8 @@ Status Build(const v1::Manifest& manifest, const image::Image& image, const std:
                                .folder = manifest.places().attempt_dir() + "/package_container",
                                .image = image,
                                .spec = MakeSpec(image, std::move(installation))};
-  auto end = RunInstallation(container, hooks);
+  InstallationLines lines(hooks, folder);
+  auto end = RunInstallation(container, lines);
   Status done;
   if (const std::string failure = ContainerFailure(container.folder, end ? end->exit_code : 0);
       !failure.empty()) {
@@ -179,6 +181,11 @@ environment::EnvironmentRequest EnvironmentOf(const v1::Manifest& manifest) {
   for (const auto& package : manifest.program().packages())
     request.packages.push_back({package.uri(), package.checksum()});
   return request;
+}
+
+/// The command that shows all output of the tools.
+std::string ShownBy(const v1::Manifest& manifest) {
+  return "trainyard jobs preparation " + manifest.job_id();
 }
 
 Status Pull(const v1::Manifest& manifest, const PreparationHooks& hooks) {
@@ -255,9 +262,29 @@ Status InstalledPrograms::Prepare(const v1::Manifest& manifest, const Preparatio
   if (const std::string lacks = isolation.Lacks(); !lacks.empty()) hooks.info(lacks);
   PreparationHooks isolated = hooks;
   isolated.isolation = &isolation;
+  isolated.shown_by = ShownBy(manifest);
   auto made = environment::PrepareEnvironment(EnvironmentOf(manifest), isolated);
   if (!made) return std::unexpected(std::move(made).error());
   return {};
+}
+
+std::string PreparationOutput(const v1::Manifest& manifest) {
+  std::string text;
+  const auto add = [&text](const std::string& title, const fs::path& folder) {
+    const auto output = ReadFile(environment::Layout::Output(folder));
+    if (output && !output->empty()) text += (text.empty() ? "== " : "\n== ") + title + "\n" + *output;
+  };
+  const v1::Manifest::Program& program = manifest.program();
+  if (HasImagePackages(manifest))
+    add("Packages in the image " + program.container().image(), PackageLayerFolder(manifest));
+  if (program.has_container()) return text;
+  const environment::EnvironmentRequest request = EnvironmentOf(manifest);
+  const environment::Layout layout{request.environments_dir};
+  const auto runtime = environment::LoadRuntimeVersion(layout.root, request.runtime_version);
+  if (!runtime) return text;
+  add("Runtime version " + request.runtime_version, layout.Runtime(*runtime));
+  if (!request.packages.empty()) add("Packages", layout.Layer(*runtime, request.packages));
+  return text;
 }
 
 }  // namespace trainyard::replica

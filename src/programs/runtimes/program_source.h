@@ -49,4 +49,8 @@ class InstalledPrograms : public ProgramSource {
   std::optional<image::ImageUse> image_use_;
 };
 
+/// What the tools printed that built the program's environment on this machine, each build under a title.
+/// Empty: nothing was installed for it here. Of the manifest it uses the program and the places. Blocks.
+[[nodiscard]] std::string PreparationOutput(const v1::Manifest& manifest);
+
 }  // namespace trainyard::replica

@@ -149,6 +149,8 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
   const std::optional<InitReport> report = Receive(sandbox.control_.get(), 0);
   if (report && report->kind == InitReport::Kind::kRunning) {
     sandbox.doors_error_ = report->value;
+    sandbox.writable_error_ = report->writable_error;
+    sandbox.is_warm_ = report->is_warm;
     return sandbox;
   }
   if (!report) return std::unexpected(Error{Code::kAborted, "the init process was killed", {}});

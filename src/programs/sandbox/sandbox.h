@@ -12,6 +12,7 @@
 #include "base/async/unique_fd.h"
 #include "base/result.h"
 #include "programs/sandbox/namespaces/file_view.h"
+#include "programs/sandbox/namespaces/writable_folder.h"
 #include "programs/sandbox/network/connect_door.h"
 
 namespace trainyard::replica {
@@ -38,7 +39,8 @@ struct SandboxPlan {
   std::string directory;
   std::function<int()> function;  ///< runs in the sandbox instead of argv; its result is the exit code
   Isolation isolation = Isolation::kNone;
-  FileView view;  ///< ignored if the isolation is kNone
+  FileView view;                           ///< ignored if the isolation is kNone
+  std::optional<WritableFolder> writable;  ///< ignored if the isolation is kNone
   /// Makes further mounts on top of the view, in the new mount namespace.
   std::function<std::optional<ViewFailure>()> mounts;
   int network = -1;  ///< a network namespace; -1: the caller's
@@ -57,6 +59,9 @@ struct SandboxPlan {
   bool keeps_rights = false;
   /// Redirections of connections of argv's program (connect_doors.h). Empty: no filter is installed for them.
   std::vector<ConnectDoor> connect_doors{};
+  /// A connection to a warm interpreter (warm_program.h) that becomes argv's program, if it can. -1: none.
+  /// The caller keeps owning it, and uses it for one sandbox.
+  int mother = -1;
   /// The most processes and threads; 0: no limit here. The limit is on the PID namespace if the kernel
   /// supports that (process_limit.h), otherwise on the user.
   std::int64_t processes_max = 0;
@@ -105,6 +110,10 @@ class Sandbox {
 
   /// The errno for which the plan's connect_doors do not work; 0: they work.
   [[nodiscard]] int doors_error() const noexcept { return doors_error_; }
+  /// The errno for which the plan's directory cannot be written; 0: it can be.
+  [[nodiscard]] int writable_error() const noexcept { return writable_error_; }
+  /// Whether the program was forked from the plan's warm interpreter.
+  [[nodiscard]] bool is_warm() const noexcept { return is_warm_; }
 
   /// Sends the plan's stop signal (SIGTERM) to the program's process group.
   void Terminate() noexcept;
@@ -122,6 +131,8 @@ class Sandbox {
 
   Isolation isolation_;
   int doors_error_ = 0;
+  int writable_error_ = 0;
+  bool is_warm_ = false;
   UniqueFd pidfd_;
   UniqueFd control_;
 };

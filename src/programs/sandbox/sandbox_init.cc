@@ -17,7 +17,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/process/child_process.h"
@@ -27,6 +29,7 @@
 #include "programs/sandbox/confinement.h"
 #include "programs/sandbox/namespaces/id_map.h"
 #include "programs/sandbox/network/connect_doors.h"
+#include "programs/sandbox/warm_program.h"
 
 namespace trainyard::replica {
 
@@ -41,15 +44,22 @@ enum InitFd {
   kUsers,
   kCgroup,
   kKillGroup,
+  kMother,
+  kNetworkOwner,
+  kLastPid,
   kFirstProcs,
   kFirstFree = kFirstProcs + kCgroupsMax
 };
 
+void Report(const InitReport& report) {
+  while (send(kControl, &report, sizeof(report), MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
 void Report(InitReport::Kind kind, int value, const char* step = "") {
   InitReport report{.kind = kind, .value = value};
   std::strncpy(report.step, step, sizeof(report.step) - 1);
-  while (send(kControl, &report, sizeof(report), MSG_NOSIGNAL) < 0 && errno == EINTR) {
-  }
+  Report(report);
 }
 
 /// Ends the whole tree.
@@ -71,6 +81,8 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
 /// Moves the plan's descriptors to their numbers and closes all others, including the supervisor's
 /// connections.
 void ArrangeDescriptors(const SandboxPlan& plan, int control) {
+  // Opened while /proc/sys can be written. It is about the namespace of the process that writes it.
+  const int last_pid = plan.mother < 0 ? -1 : open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   std::array<int, kFirstFree> wanted = {null,
                                         plan.stdout_fd,
@@ -81,7 +93,10 @@ void ArrangeDescriptors(const SandboxPlan& plan, int control) {
                                         plan.result_fd,
                                         plan.users,
                                         plan.cgroup_directory,
-                                        plan.kill_group_fd};
+                                        plan.kill_group_fd,
+                                        plan.mother,
+                                        plan.network_owner,
+                                        last_pid};
   std::fill(wanted.begin() + kFirstProcs, wanted.end(), -1);
   std::copy_n(plan.procs_fds.begin(), std::min(plan.procs_fds.size(), kCgroupsMax),
               wanted.begin() + kFirstProcs);
@@ -144,8 +159,14 @@ bool LimitsNamespace(const SandboxPlan& plan) {
   return HasPidNamespace(plan.isolation) && CanLimitNamespace(plan.processes_max);
 }
 
-void SetUpIsolation(const SandboxPlan& plan, const InitStart& start) {
-  if (plan.isolation == Isolation::kNone) return;
+/// Not in addition to another limit: replicas whose programs become the same user would share this one.
+bool LimitsItsUser(const SandboxPlan& plan) {
+  return plan.processes_max > 0 && plan.procs_fds.empty() && !LimitsNamespace(plan);
+}
+
+/// @return the errno for which the plan's directory cannot be written; 0: it can be.
+int SetUpIsolation(const SandboxPlan& plan, const InitStart& start) {
+  if (plan.isolation == Isolation::kNone) return 0;
   if (HasUserNamespace(plan.isolation)) {
     if (plan.root_inside) AwaitIds(plan);
     if (!plan.root_inside && !MapUser(start)) IsolationFailed("map the user", errno);
@@ -161,8 +182,10 @@ void SetUpIsolation(const SandboxPlan& plan, const InitStart& start) {
   view.proc = HasPidNamespace(plan.isolation);
   if (plan.users >= 0) view.users = kUsers;
   if (const auto failure = SetUpFileView(view)) IsolationFailed(failure->step, failure->error);
-  if (!plan.mounts) return;
-  if (const auto failure = plan.mounts()) IsolationFailed(failure->step, failure->error);
+  if (plan.mounts) {
+    if (const auto failure = plan.mounts()) IsolationFailed(failure->step, failure->error);
+  }
+  return plan.writable ? MakeWritable(*plan.writable, HasUserNamespace(plan.isolation)) : 0;
 }
 
 void ResetSignals() {
@@ -200,10 +223,7 @@ bool JoinKillGroup() {
     if (const char* step = BecomeRootIn(kUsers)) fail(step);
   }
   if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) fail("enter the working directory");
-  // Not in addition to another limit: replicas whose programs become the same user would share this one.
-  const bool is_limited_elsewhere = !plan.procs_fds.empty() || LimitsNamespace(plan);
-  if (plan.processes_max > 0 && !is_limited_elsewhere && !LimitUser(plan.processes_max))
-    fail("limit its processes");
+  if (LimitsItsUser(plan) && !LimitUser(plan.processes_max)) fail("limit its processes");
   if (plan.structured_fd >= 0) dup2(kStructured, kStructuredLogFd);
   if (plan.function) {
     if (plan.lock_fd >= 0 && plan.function_holds_lock) dup2(kLock, kLockFd);
@@ -222,6 +242,29 @@ bool JoinKillGroup() {
   execve(argv[0], argv, environment);
   fail("exec");
   _exit(127);
+}
+
+/// Has the plan's warm interpreter become the program; -1: it has not, and never will.
+pid_t ForkFromMother(const SandboxPlan& plan, const InitStart& start, const ConnectDoors& doors) {
+  const bool can =
+      plan.mother >= 0 && HasPidNamespace(plan.isolation) && !plan.function && !plan.keeps_rights;
+  if (!can) return -1;
+  std::vector<std::pair<std::string, int>> descriptors = {
+      {"stdout", STDOUT_FILENO},
+      {"stderr", STDERR_FILENO},
+      {"structured", kStructured},
+      {"doors", doors.asker()},
+      {"users", plan.users < 0 ? -1 : kUsers},
+      {"cgroup", plan.cgroup_directory < 0 ? -1 : kCgroup},
+      {"owner", plan.network_owner < 0 ? -1 : kNetworkOwner}};
+  for (std::size_t i = 0; i < std::min(plan.procs_fds.size(), kCgroupsMax); ++i)
+    descriptors.emplace_back("procs", kFirstProcs + static_cast<int>(i));
+  return StartWarm({.plan = plan,
+                    .start = start,
+                    .mother = kMother,
+                    .last_pid = kLastPid,
+                    .descriptors = std::move(descriptors),
+                    .limits_user = LimitsItsUser(plan)});
 }
 
 /// Starts the program; returns its pid once it runs.
@@ -299,11 +342,22 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
   sigaddset(&child_ended, SIGCHLD);
   const int signals = signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK);
   if (!HasPidNamespace(plan.isolation)) prctl(PR_SET_CHILD_SUBREAPER, 1);
-  SetUpIsolation(plan, start);
+  const int writable_error = SetUpIsolation(plan, start);
   Await(plan, kStartOrder);  // the supervisor has recorded this process, so that a server can find it
-  ConnectDoors doors(plan.function ? std::vector<ConnectDoor>() : plan.connect_doors);
-  const pid_t program = StartProgram(plan, start.argv, start.environment, doors);
-  Report(InitReport::Kind::kRunning, doors.Receive());
+  const std::vector<ConnectDoor> wanted = plan.function ? std::vector<ConnectDoor>() : plan.connect_doors;
+  std::optional<ConnectDoors> made(std::in_place, wanted);
+  pid_t program = ForkFromMother(plan, start, *made);
+  const bool is_warm = program > 0;
+  if (!is_warm) {
+    made.emplace(wanted);  // a process that was given up may have used the first ones
+    program = StartProgram(plan, start.argv, start.environment, *made);
+  }
+  close(kMother);
+  ConnectDoors& doors = *made;
+  Report({.kind = InitReport::Kind::kRunning,
+          .value = doors.Receive(),
+          .writable_error = writable_error,
+          .is_warm = is_warm});
   int wait_status = 0;
   for (;;) {
     std::vector<pollfd> ready = {{.fd = kControl, .events = POLLIN}, {.fd = signals, .events = POLLIN}};

@@ -14,7 +14,9 @@ struct InitReport {
   };
   Kind kind = Kind::kRunning;
   int value = 0;
-  char step[48] = {};  ///< what failed
+  int writable_error = 0;  ///< kRunning: errno for which the plan's directory cannot be written
+  bool is_warm = false;    ///< kRunning: it was forked from the plan's warm interpreter
+  char step[48] = {};      ///< what failed
 };
 
 /// What the supervisor tells the init process: one byte.

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async/file.h"
@@ -112,6 +114,37 @@ TEST_F(SandboxTest, WhatCannotBeNotedDoesNotRun) {
   char byte = 0;
   EXPECT_EQ(read(ours_.get(), &byte, 1), 0) << "it ran";
 }
+
+/// Whatever a warm interpreter answers, the program runs once: here in the way of every program.
+class MotherThatFails : public SandboxTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(MotherThatFails, TheProgramIsExecuted) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  UniqueFd mother(ends[0]);
+  const UniqueFd connection(ends[1]);
+  const std::string_view answer = GetParam();
+  ASSERT_EQ(write(mother.get(), answer.data(), answer.size()), static_cast<ssize_t>(answer.size()));
+  if (answer.empty()) mother.Reset();
+  const SandboxPlan plan{.argv = {"/bin/sh", "-c", "echo ran $$"},
+                         .directory = "/",
+                         .isolation = geteuid() == 0 ? Isolation::kNamespaces : Isolation::kUserNamespaces,
+                         .view = {.proc = true},
+                         .mother = connection.get(),
+                         .stdout_fd = theirs_.get()};
+  auto sandbox = Sandbox::Start(plan);
+  if (!sandbox && sandbox.error().code == Code::kPermissionDenied) GTEST_SKIP() << sandbox.error().message;
+  ASSERT_TRUE(sandbox.has_value()) << sandbox.error().message;
+  EXPECT_FALSE(sandbox->is_warm());
+  theirs_.Reset();
+  std::array<char, 64> said{};
+  EXPECT_EQ(read(ours_.get(), said.data(), said.size()), 6);
+  EXPECT_STREQ(said.data(), "ran 2\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Answers, MotherThatFails,
+                         testing::Values("", "!refused", "0", "1", "2", "77", "-1", "x"),
+                         [](const auto& row) { return "number_" + std::to_string(row.index); });
 
 }  // namespace
 }  // namespace trainyard::replica

@@ -49,13 +49,6 @@ Result<UniqueFd> TakeLock(const std::string& socket) {
   return std::unexpected(ErrnoError(errno, "lock " + socket + ".lock"));
 }
 
-Answer Refusal(const Error& error) {
-  Answer answer;
-  answer.mutable_refused()->set_code(static_cast<std::uint32_t>(error.code));
-  answer.mutable_refused()->set_message(error.message);
-  return answer;
-}
-
 /// The client does not wait for the answer any more, so the request is not wanted.
 bool HasHungUp(int socket) {
   pollfd state{.fd = socket, .events = POLLRDHUP, .revents = 0};
@@ -110,7 +103,7 @@ Result<std::unique_ptr<Keeper>> Keeper::Open(KeeperOptions options) {
   TY_TRY(UniqueFd lock, TakeLock(options.socket));
   UniqueFd signals = OpenSignals({SIGTERM, SIGINT, SIGHUP});
   if (!signals) return std::unexpected(ErrnoError(errno, "signalfd"));
-  SupervisorList supervisors(UnitGroups::Find());
+  SupervisorList supervisors(UnitGroups::Find(), {.main = options.supervisor_main});
   TY_TRY(UniqueFd listener, ListenForPackets(options.socket));
   return std::unique_ptr<Keeper>(new Keeper(std::move(options), std::move(lock), std::move(listener),
                                             std::move(signals), std::move(supervisors)));
@@ -275,7 +268,7 @@ void Keeper::BeginStop() {
   supervisors_.Terminate();
 }
 
-int RunKeeper(int argc, char** argv) {
+int RunKeeper(int argc, char** argv, SupervisorMain main) {
   auto options = ParseArguments(argc, argv);
   if (!options) {
     std::fputs(
@@ -283,6 +276,7 @@ int RunKeeper(int argc, char** argv) {
         stderr);
     return 2;
   }
+  options->supervisor_main = main;
   close_range(STDERR_FILENO + 1, ~0U, 0);
   prctl(PR_SET_NAME, "trainyard-keep");
   umask(kUmask);

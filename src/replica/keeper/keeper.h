@@ -41,6 +41,7 @@ struct KeeperOptions {
   std::string server_unit{};
   /// Maps a request to what is really started; null: AsSupervisor (keeper_message.h). For tests.
   std::function<Result<StartRequest>(StartRequest)> admit{};
+  SupervisorMain supervisor_main = nullptr;  ///< supervisor_list.h
   std::chrono::milliseconds client_silence_max = kClientSilenceMax;
 };
 
@@ -97,6 +98,6 @@ class Keeper {
 /// `trainyard keeper --socket PATH [--server-unit UNIT] [--stop-timeout SECONDS]`: the process that starts
 /// supervisors for a server (keeper.h), until SIGTERM. Tells systemd when it is ready (sd_notify). Exit code:
 /// 0; 1: it cannot listen, or could not end all supervisors (the reason is on stderr); 2: wrong arguments.
-int RunKeeper(int argc, char** argv);
+int RunKeeper(int argc, char** argv, SupervisorMain main);
 
 }  // namespace trainyard::keeper

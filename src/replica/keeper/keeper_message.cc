@@ -223,6 +223,13 @@ Result<Answer> ParseAnswer(std::string_view bytes) {
   return Parse<Answer>(bytes, [](const Answer& one) { return one.answer_case() != Answer::ANSWER_NOT_SET; });
 }
 
+Answer Refusal(const Error& error) {
+  Answer answer;
+  answer.mutable_refused()->set_code(static_cast<std::uint32_t>(error.code));
+  answer.mutable_refused()->set_message(error.message);
+  return answer;
+}
+
 LimitsAnswer AsAnswer(const replica::LimitSupport& support, std::string_view advice) {
   LimitsAnswer answer;
   answer.set_cgroup_version(support.version);

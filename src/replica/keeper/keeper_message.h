@@ -69,6 +69,7 @@ inline constexpr std::uint32_t kVersion = 1;
 [[nodiscard]] Result<Request> ParseRequest(std::string_view bytes);
 [[nodiscard]] Result<Answer> ParseAnswer(std::string_view bytes);
 
+[[nodiscard]] Answer Refusal(const Error& error);
 [[nodiscard]] LimitsAnswer AsAnswer(const replica::LimitSupport& support, std::string_view advice);
 [[nodiscard]] replica::LimitSupport SupportOf(const LimitsAnswer& answer);
 

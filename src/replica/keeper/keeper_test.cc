@@ -10,6 +10,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -73,6 +74,7 @@ class KeeperTest : public testing::Test {
   /// `group`: directory of the cgroup in which it starts.
   ChildProcess StartKeeper(KeeperOptions options = {}, int group = -1) {
     const Pipe ready;
+    std::fflush(nullptr);  // supervisors that the keeper forks would print what waits here once more
     const pid_t pid = ForkInGroup(group);
     if (pid == 0) {
       std::ofstream("/proc/self/oom_score_adj") << 100;
@@ -142,6 +144,25 @@ TEST_F(KeeperTest, StartsAProgramWithWhatItIsGivenAndNothingElse) {
   EXPECT_TRUE(HasEnded(started_[0]));
   EndAndExpect(keeper, 0);
   EXPECT_FALSE(fs::exists(socket()));
+}
+
+int SayWords(int argc, char** argv) {
+  const std::string text = std::string(argv[0]) + " of " + std::to_string(argc) + " is forked\n";
+  return WriteAll(STDOUT_FILENO, text) ? 0 : 1;
+}
+
+TEST_F(KeeperTest, ForksItsOwnProgramAndExecutesAnother) {
+  ChildProcess keeper = StartKeeper({.supervisor_main = SayWords});
+  KeeperClient client(socket());
+  StartRequest request = Shell("echo executed");
+  Pipe other;
+  ASSERT_TRUE(IsStarted(Start(client, request, other)));
+  EXPECT_EQ(other.ReadAll(), "executed\n") << "as after an upgrade of the program";
+  request.set_program(fs::canonical("/proc/self/exe").string());
+  request.set_name("two");
+  Pipe own;
+  ASSERT_TRUE(IsStarted(Start(client, request, own)));
+  EXPECT_EQ(own.ReadAll(), "-c of 2 is forked\n");
 }
 
 TEST_F(KeeperTest, AnswersHelloWithTheHighestVersionOfBoth) {

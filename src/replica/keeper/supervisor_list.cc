@@ -165,9 +165,7 @@ Status UnitGroups::KillAll(std::chrono::milliseconds wait_max) const {
   return killed;
 }
 
-Result<UniqueFd> OpenProgram(const std::string& path) {
-  if (!path.starts_with('/')) return std::unexpected(InvalidArgument("program", path + " is not absolute"));
-  TY_TRY(const UniqueFd found, OpenFile(path, O_PATH));
+Result<UniqueFd> CheckProgram(const std::string& path, const UniqueFd& found) {
   struct stat file{};
   if (fstat(found.get(), &file) != 0) return std::unexpected(ErrnoError(errno, "stat " + path));
   const auto refuse = [&path](const std::string& why) {
@@ -182,9 +180,21 @@ Result<UniqueFd> OpenProgram(const std::string& path) {
   return program;
 }
 
-SupervisorList::SupervisorList(UnitGroups groups) : groups_(std::move(groups)) {
+SupervisorList::SupervisorList(UnitGroups groups, SupervisorForm form)
+    : groups_(std::move(groups)),
+      form_(form),
+      own_program_(OpenFile("/proc/self/exe", O_PATH).value_or(UniqueFd())) {
   for (UnitGroups::LivingSupervisor& found : groups_.FindLiving())
     alive_.push_back({.name = std::move(found.name), .pid = found.pid, .pidfd = std::move(found.pidfd)});
+}
+
+/// A file that runs cannot be written to, and its inode is not used again: the same one has the same
+/// contents.
+bool SupervisorList::IsOwnProgram(const UniqueFd& program) const {
+  struct stat own{};
+  struct stat other{};
+  return own_program_ && fstat(own_program_.get(), &own) == 0 && fstat(program.get(), &other) == 0 &&
+         own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
 Result<SupervisorList::New> SupervisorList::Start(const StartRequest& request,
@@ -194,17 +204,28 @@ Result<SupervisorList::New> SupervisorList::Start(const StartRequest& request,
   if (std::ranges::find(alive_, request.name(), &Supervisor::name) != alive_.end())
     return std::unexpected(
         Error{Code::kAlreadyExists, "a supervisor of " + request.name() + " is alive", {}});
-  TY_TRY(const UniqueFd program, OpenProgram(request.program()));
+  const std::string& path = request.program();
+  if (!path.starts_with('/')) return std::unexpected(InvalidArgument("program", path + " is not absolute"));
+  TY_TRY(const UniqueFd found, OpenFile(path, O_PATH));
+  const SupervisorMain main = IsOwnProgram(found) ? form_.main : nullptr;
+  UniqueFd checked;
+  std::string file = main != nullptr ? "/proc/self/exe" : path;
+  if (main == nullptr && !form_.is_private) {
+    TY_TRY(checked, CheckProgram(path, found));
+    file = "/proc/self/fd/" + std::to_string(checked.get());
+  }
   TY_TRY(const UniqueFd group, groups_.Make(request.name()));
   SpawnOptions options{
       .argv = {request.arguments().begin(), request.arguments().end()},
-      .program = "/proc/self/fd/" + std::to_string(program.get()),
+      .program = std::move(file),
       .environment = std::vector<std::string>(request.environment().begin(), request.environment().end()),
       .descriptors = {},
       .group = ProcessGroup::kSession,
       .cgroup = group.get(),
-      .usual_oom_score = true,
-      .action = "start " + request.program() + " as"};
+      .usual_oom_score = !form_.is_private,
+      .main = {},
+      .action = "start " + path + " as"};
+  if (main != nullptr) options.main = [main](int argc, char** argv) { return main(argc - 1, argv + 1); };
   for (std::size_t i = 0; i < descriptors.size(); ++i)
     options.descriptors.emplace_back(descriptors[i].get(), request.numbers(static_cast<int>(i)));
   Result<ChildProcess> started = ChildProcess::Spawn(std::move(options));

@@ -54,14 +54,28 @@ class UnitGroups {
   std::string base_;  ///< the unit's group; empty: not delegated
 };
 
-/// Opens the program at that absolute path, to be executed by its descriptor, so that exactly the checked
-/// file runs. kPermissionDenied: it does not belong to root or this account, or others can write to it.
-[[nodiscard]] Result<UniqueFd> OpenProgram(const std::string& path);
+/// The command `trainyard replica` of this program.
+using SupervisorMain = int (*)(int argc, char** argv);
+
+/// How supervisors are started.
+struct SupervisorForm {
+  /// A forked supervisor runs this function. A supervisor is forked if the request names the file of this
+  /// process. It is executed if the function is null, or if the file is another one (after an upgrade).
+  SupervisorMain main = nullptr;
+  /// Whether our client is the process that started us: the program's file is not checked then, and the
+  /// oom_score_adj stays. A keeper may be protected from the kernel's OOM killer: it sets it to 0.
+  bool is_private = false;
+};
+
+/// Checks a program that was opened with O_PATH, and returns the descriptor to execute it by, so that exactly
+/// the checked file runs. kPermissionDenied: it does not belong to root or this account, or others can write
+/// to it.
+[[nodiscard]] Result<UniqueFd> CheckProgram(const std::string& path, const UniqueFd& found);
 
 /// The supervisors of this keeper, and those of an earlier one, found by its groups. One thread.
 class SupervisorList {
  public:
-  explicit SupervisorList(UnitGroups groups);
+  SupervisorList(UnitGroups groups, SupervisorForm form);
 
   struct New {
     pid_t pid;
@@ -92,8 +106,11 @@ class SupervisorList {
     UniqueFd pidfd;
   };
   void Signal(int signal) const;
+  [[nodiscard]] bool IsOwnProgram(const UniqueFd& program) const;
 
   UnitGroups groups_;
+  SupervisorForm form_;
+  UniqueFd own_program_;
   std::vector<Supervisor> alive_;
   std::vector<std::string> left_;  ///< names of groups of ended supervisors that still contain processes
 };

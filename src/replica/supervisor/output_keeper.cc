@@ -43,6 +43,12 @@ void OutputKeeper::Step(Time now, bool at_once) {
     }
   }
   log_.SayDropped(false);
+  if (!log_.holds_output()) {
+    tick_at_ = Time::max();
+  } else if (now >= tick_at_ || tick_at_ == Time::max()) {
+    if (tick_at_ != Time::max()) log_.Tick();
+    tick_at_ = now + kOutputTick;
+  }
   ReleaseEntry(now);
   Flush(now, at_once);
 }
@@ -80,7 +86,7 @@ void OutputKeeper::Flush(Time now, bool at_once) {
 }
 
 OutputKeeper::Time OutputKeeper::deadline() const {
-  const Time next = std::min({retry_at_, drop_at_, release_at_});
+  const Time next = std::min({retry_at_, drop_at_, release_at_, tick_at_});
   return log_.pending() && !disk_full() ? std::min(next, last_flush_ + kBatchWait) : next;
 }
 

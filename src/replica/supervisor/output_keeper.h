@@ -25,6 +25,9 @@ inline constexpr std::chrono::milliseconds kEntryPause{100};
 /// The same for a traceback without its exception so far: Python reads source files between its frames.
 inline constexpr std::chrono::milliseconds kUnfinishedPause{5000};
 
+/// How often output that waits for the end of its line is looked at.
+inline constexpr std::chrono::milliseconds kOutputTick{500};
+
 /// Writes the lines of a LogWriter to the spool, and decides about the program's output when they cannot be
 /// stored: it is left in the pipes for a while, which blocks the program, and then dropped. One thread.
 ///
@@ -69,6 +72,7 @@ class OutputKeeper {
   Time retry_at_ = Time::max();         ///< while the disk is full
   std::size_t lines_held_ = 0;          ///< in the log's unfinished entry, when it was last checked
   Time release_at_ = Time::max();       ///< set while the log has an unfinished entry
+  Time tick_at_ = Time::max();          ///< set while output waits for the end of its line
   Time drop_at_ = Time::max();          ///< max: output can be stored, or is already being dropped
 };
 

@@ -1,6 +1,8 @@
 #include "replica/supervisor/program_run.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "programs/sandbox/patience.h"
 #include "rules/cluster/role.h"
 #include "rules/cluster/tf_config.h"
+#include "rules/diagnosis/failed_import.h"
 #include "rules/measurement/report.h"
 
 namespace trainyard::replica {
@@ -36,10 +39,22 @@ v1::MetricReport Masked(v1::MetricReport report, const text::SecretMask& mask) {
   return report;
 }
 
+/// Whether the module that could not be imported is beside the file that imports it. The program's files are
+/// where the traceback says, except in a container.
+bool ImportsSibling(const std::string& traceback) {
+  const auto failed = diagnosis::FindFailedImport(traceback);
+  if (!failed) return false;
+  const std::filesystem::path beside =
+      std::filesystem::path(failed->file).parent_path() / std::string(failed->module);
+  std::error_code ignored;
+  return std::filesystem::is_directory(beside, ignored) ||
+         std::filesystem::exists(beside.string() + ".py", ignored);
+}
+
 }  // namespace
 
 Status ProgramRun::Launch(Time now) {
-  auto& [program, start, log, link] = context_;
+  auto& [program, start, log, output, link] = context_;
   TY_RETURN_IF_ERROR(UserProcess::MakeFolders(start.dir));
   const std::string& metric_tag = start.manifest.metric_tag();
   if (cluster::ReportsMetric(start.manifest)) {
@@ -58,6 +73,7 @@ Status ProgramRun::Launch(Time now) {
     return std::unexpected(std::move(error));
   }
   log.Say(LogEntry::INFO, RunningCommandLine(program.Shown()));
+  if (launched->is_warm()) log.Say(LogEntry::INFO, program.WarmLine());
   process_.emplace(std::move(*launched));
   usage_.emplace(
       UsageWatch::Context{.process = *process_, .dir = start.dir, .manifest = start.manifest, .link = link},
@@ -115,11 +131,34 @@ std::vector<v1::MetricReport> ProgramRun::TagReports() const {
   return reports;
 }
 
-bool ProgramRun::ReadOutput(OutputStream stream) {
+std::vector<Watch> ProgramRun::OutputWatches(Time now, std::function<void(OutputStream)> read) const {
+  std::vector<Watch> watches;
+  for (const OutputStream stream : kStreams) {
+    if (!context_.output.may_read()) break;
+    if (now < pace_.rest_end(stream))
+      watches.push_back({.deadline = pace_.rest_end(stream)});
+    else
+      watches.push_back(
+          {.fd = process_->output_fd(stream), .on_ready = [read, stream](short, Time) { read(stream); }});
+  }
+  return watches;
+}
+
+bool ProgramRun::ReadOnce(OutputStream stream, Time now) {
+  if (!context_.output.may_read() || process_->output_fd(stream) < 0) return false;
   const bool open = process_->ReadOutput(stream, buffer_);
+  pace_.OnRead(stream, buffer_.size(), now);
   context_.log.Feed(stream, buffer_);
   if (!open) context_.log.Finish(stream);
   return !buffer_.empty();
+}
+
+bool ProgramRun::ReadOutput(std::optional<OutputStream> ready, Time now) {
+  bool has_read = false;
+  for (const OutputStream stream : kStreams)
+    if (now < pace_.rest_end(stream)) has_read |= ReadOnce(stream, now);
+  if (ready) has_read |= ReadOnce(*ready, now);
+  return has_read;
 }
 
 void ProgramRun::Reap(ObservedEnd& end) {
@@ -154,7 +193,7 @@ void ProgramRun::GiveUp() {
 }
 
 v1::ExitRecord ProgramRun::Finish(const ObservedEnd& end) {
-  auto& [program, start, log, link] = context_;
+  auto& [program, start, log, output, link] = context_;
   for (const OutputStream stream : kStreams) log.Finish(stream);
   log.SayDropped(true);
   v1::ExitRecord exit = DecideExit(end);
@@ -166,7 +205,10 @@ v1::ExitRecord ProgramRun::Finish(const ObservedEnd& end) {
     log.Say(LogEntry::ERROR,
             end.failure.empty() ? CommandFailedLine(program.Shown(), LoggedStatus(exit)) : end.failure);
   }
-  Explain(start.manifest, log.tail().Lines(), exit, end.counts_oom_kills);
+  Explain(start.manifest, log.tail().Lines(), exit,
+          {.counts_oom_kills = end.counts_oom_kills, .import_is_sibling = ImportsSibling(exit.traceback())});
+  if (const std::string warning = KilledWorkerWarning(end, exit); !warning.empty())
+    log.Say(LogEntry::WARNING, warning);
   FinishMetrics(exit);
   log.Say(LogEntry::INFO, kModuleCompleted);
   process_.reset();

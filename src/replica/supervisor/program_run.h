@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "programs/runtimes/exit_rules.h"
 #include "programs/runtimes/program.h"
 #include "replica/supervisor/metric_watch.h"
+#include "replica/supervisor/output_keeper.h"
+#include "replica/supervisor/output_pace.h"
 #include "replica/supervisor/server_link.h"
 #include "replica/supervisor/usage_watch.h"
 #include "replica/supervisor/user_process.h"
@@ -28,6 +31,7 @@ class ProgramRun {
     Program& program;
     ProgramStart start;
     LogWriter& log;
+    const OutputKeeper& output;
     ServerLink& link;
   };
 
@@ -50,11 +54,12 @@ class ProgramRun {
   /// The reports under any tag so far, for a server that connects later.
   [[nodiscard]] std::vector<v1::MetricReport> TagReports() const;
 
-  /// -1 once the stream has ended.
-  [[nodiscard]] int output_fd(OutputStream stream) const noexcept { return process_->output_fd(stream); }
+  /// For each stream: when to call ReadOutput.
+  [[nodiscard]] std::vector<Watch> OutputWatches(Time now, std::function<void(OutputStream)> read) const;
   [[nodiscard]] bool output_ended() const noexcept { return process_->output_ended(); }
-  /// Reads once, into the log. Returns whether there was anything.
-  bool ReadOutput(OutputStream stream);
+  /// Reads once into the log, first from streams that rest (OutputPace): what they hold is older. Without a
+  /// stream only from these. Does nothing while the log takes no output. Returns whether there was anything.
+  bool ReadOutput(std::optional<OutputStream> ready, Time now);
 
   /// The process has ended: adds what is known about that to `end`.
   void Reap(ObservedEnd& end);
@@ -65,6 +70,7 @@ class ProgramRun {
   [[nodiscard]] v1::ExitRecord Finish(const ObservedEnd& end);
 
  private:
+  bool ReadOnce(OutputStream stream, Time now);
   void SendAll(std::vector<v1::MetricReport> reports);
   void SendMetrics();
   void FinishMetrics(v1::ExitRecord& exit);
@@ -76,6 +82,7 @@ class ProgramRun {
   std::optional<TagWatch> tags_;        ///< set for a master
   bool reaped_ = false;
   std::string buffer_;
+  OutputPace pace_;
 };
 
 }  // namespace trainyard::replica

@@ -18,6 +18,8 @@
 #include "base/wire/time.h"
 #include "programs/lines/task_lines.h"
 #include "programs/sandbox/patience.h"
+#include "replica/supervisor/preparation.h"
+#include "replica/supervisor/work_keeper.h"
 
 namespace trainyard::replica {
 
@@ -112,6 +114,26 @@ v1::ExitRecord FailedExit(const Error& error) {
   return exit;
 }
 
+AttemptEvent EventOf(const v1::ToReplica::Stop& stop) {
+  return stop.kill() ? AttemptEvent::kKillAsked : AttemptEvent::kStopAsked;
+}
+
+/// The exit of a program that was stopped before it ran.
+v1::ExitRecord UnstartedExit(const ObservedEnd& end) {
+  v1::ExitRecord exit;
+  exit.set_cause(end.shut_down ? v1::ExitRecord::SHUT_DOWN : v1::ExitRecord::STOPPED);
+  exit.set_message(end.stop_reason);
+  return exit;
+}
+
+/// The message of a tool or the kernel is not in any line that was masked.
+void MaskTexts(const text::SecretMask& mask, v1::ExitRecord& exit) {
+  if (mask.empty()) return;
+  exit.set_message(mask.Apply(exit.message()));
+  exit.set_traceback(mask.Apply(exit.traceback()));
+  if (exit.has_diagnosis()) exit.mutable_diagnosis()->set_summary(mask.Apply(exit.diagnosis().summary()));
+}
+
 }  // namespace
 
 Supervisor::Supervisor(Setup setup, ProgramSource& source)
@@ -127,6 +149,7 @@ Supervisor::Supervisor(Setup setup, ProgramSource& source)
       link_(setup_.manifest.places().attach_socket(), setup_.manifest.token(), *this),
       sender_(setup_.spool, link_),
       exit_writer_(setup_.dir, setup_.spool, log_),
+      keeper_(log_, milliseconds(setup_.manifest.limits().stop_grace_ms())),
       signals_(OpenSignals({SIGTERM, SIGINT, SIGHUP})),
       now_(std::chrono::steady_clock::now()),
       lifecycle_{.grace = milliseconds(setup_.manifest.limits().stop_grace_ms())} {}
@@ -149,7 +172,9 @@ void Supervisor::Prepare() {
   if (!has_module && !program.has_container())
     return FailPreparation(FailedPrecondition("the job has neither an image nor a Python module to run"));
   if (auto found = source_.Find(setup_.manifest)) return BecomeReady(*std::move(found));
-  auto started = Preparation::Start(source_, setup_.manifest, setup_.lock.get(), *this);
+  auto started = BackgroundWork::Start(
+      [this](BackgroundReporter& reporter) { return PrepareProgram(source_, setup_.manifest, reporter); },
+      setup_.manifest, setup_.lock.get(), *this, "the preparation");
   if (!started && WaitsFor(started.error())) return Take(AttemptEvent::kShort);
   if (!started) {
     FailPreparation(started.error());
@@ -158,7 +183,7 @@ void Supervisor::Prepare() {
   preparation_.emplace(std::move(*started));
 }
 
-void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
+void Supervisor::OnLine(bool is_error, std::string_view line) {
   log_.Relay(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
   // An error's message has the main point of a tool's output, but not the package that it was about.
   if (line.find(" the package: ") != std::string_view::npos)
@@ -218,12 +243,7 @@ bool Supervisor::WaitsFor(const Error& error) {
 
 void Supervisor::SetExit(v1::ExitRecord exit) {
   *exit.mutable_end_time() = NowProto();
-  if (!log_.mask().empty()) {  // the message of a tool or the kernel is not in any line that was masked
-    exit.set_message(log_.mask().Apply(exit.message()));
-    exit.set_traceback(log_.mask().Apply(exit.traceback()));
-    if (exit.has_diagnosis())
-      exit.mutable_diagnosis()->set_summary(log_.mask().Apply(exit.diagnosis().summary()));
-  }
+  MaskTexts(log_.mask(), exit);
   exit_ = std::move(exit);
 }
 
@@ -271,6 +291,7 @@ AttemptEvent Supervisor::Launch() {
                                              .lock_fd = setup_.lock.get(),
                                              .required = RequiredOf(setup_)},
                                    .log = log_,
+                                   .output = output_,
                                    .link = link_});
   if (const Status launched = run_->Launch(now_); !launched) {
     run_.reset();
@@ -293,9 +314,7 @@ void Supervisor::SayStop(std::string_view reason) {
 
 void Supervisor::EndUnstarted() {
   preparation_.reset();
-  v1::ExitRecord exit;
-  exit.set_cause(end_.shut_down ? v1::ExitRecord::SHUT_DOWN : v1::ExitRecord::STOPPED);
-  exit.set_message(end_.stop_reason);
+  v1::ExitRecord exit = UnstartedExit(end_);
   Explain(setup_.manifest, {}, exit);
   SetExit(std::move(exit));
 }
@@ -306,6 +325,8 @@ void Supervisor::Finish() {
   run_.reset();
   *exit.mutable_start_time() = exit_.start_time();
   SetExit(std::move(exit));
+  if (exit_.cause() != v1::ExitRecord::SHUT_DOWN)
+    keeper_.Start(setup_.dir, setup_.manifest, setup_.lock.get(), now_);
 }
 
 void Supervisor::GiveUp() {
@@ -338,8 +359,8 @@ void Supervisor::OnFrame(const v1::ToReplica& frame) {
       if (!cluster_) cluster_ = frame.cluster();
       return Take(AttemptEvent::kClusterKnown);
     case v1::ToReplica::kStop:
-      return Take(frame.stop().kill() ? AttemptEvent::kKillAsked : AttemptEvent::kStopAsked,
-                  frame.stop().reason());
+      keeper_.OnStop(frame.stop().kill(), now_);
+      return Take(EventOf(frame.stop()), frame.stop().reason());
     case v1::ToReplica::kDismiss: return Take(AttemptEvent::kDismissed);
     case v1::ToReplica::KIND_NOT_SET: return;
   }
@@ -381,13 +402,14 @@ void Supervisor::StepTimers() {
     for (const Watch& watch : run_->Watches()) watch.step(now_);
   }
   if (lifecycle_.state == State::kDraining && run_->output_ended()) Take(AttemptEvent::kOutputOver);
+  keeper_.Step(now_, lifecycle_.shutting_down);
   output_.Step(now_, lifecycle_.is_ending());
   if (MayRecord() && (is_due() || lifecycle_.deadline == SteadyTime::max())) Take(AttemptEvent::kLinesStored);
   sender_.Step(now_, lifecycle_.phase == v1::ENDED ? &exit_ : nullptr);
 }
 
 bool Supervisor::MayRecord() const noexcept {
-  return lifecycle_.state == State::kRecording && !log_.pending();
+  return lifecycle_.state == State::kRecording && !keeper_.is_busy() && !log_.pending();
 }
 
 std::vector<Watch> Supervisor::Watches() {
@@ -396,20 +418,20 @@ std::vector<Watch> Supervisor::Watches() {
     watches.push_back({.fd = fd, .on_ready = [act](short, SteadyTime) { act(); }});
   };
   // Output first: what a process wrote before it ended is read before its end is noticed.
-  for (const OutputStream stream : kStreams) {
-    if (run_ && output_.may_read())
-      when_readable(run_->output_fd(stream), [this, stream] {
-        if (output_.may_read() && run_->ReadOutput(stream)) Take(AttemptEvent::kOutputSeen);
-      });
-  }
+  const auto read = [this](std::optional<OutputStream> ready) {
+    if (run_->ReadOutput(ready, now_)) Take(AttemptEvent::kOutputSeen);
+  };
+  if (run_) watches = run_->OutputWatches(now_, read);
   when_readable(signals_.get(), [this] { OnSignals(); });
   if (preparation_)
     when_readable(preparation_->fd(), [this] {
       if (preparation_) OnPreparation();
     });
+  when_readable(keeper_.fd(), [this] { keeper_.OnReadable(); });
   if (run_) {
     std::ranges::move(run_->Watches(), std::back_inserter(watches));
-    when_readable(run_->pidfd(), [this] {
+    when_readable(run_->pidfd(), [this, read] {
+      read({});
       OnSignals();  // first: the program may have ended by the same signal
       Take(AttemptEvent::kProcessEnded);
     });
@@ -420,7 +442,7 @@ std::vector<Watch> Supervisor::Watches() {
                      .deadline = link_.deadline(),
                      .on_ready = [this](short ready, SteadyTime now) { link_.OnReady(ready, now); }});
   const bool has_state_deadline = lifecycle_.state != State::kRecording || MayRecord();
-  for (const SteadyTime deadline : {look_at_, sender_.deadline(), output_.deadline(),
+  for (const SteadyTime deadline : {look_at_, sender_.deadline(), output_.deadline(), keeper_.deadline(),
                                     has_state_deadline ? lifecycle_.deadline : SteadyTime::max()})
     watches.push_back({.deadline = deadline});
   return watches;

@@ -12,11 +12,12 @@
 #include "programs/attempt/spool.h"
 #include "programs/lines/log_writer.h"
 #include "programs/runtimes/exit_rules.h"
+#include "replica/supervisor/background_work.h"
 #include "replica/supervisor/lifecycle.h"
 #include "replica/supervisor/output_keeper.h"
-#include "replica/supervisor/preparation.h"
 #include "replica/supervisor/program_run.h"
 #include "replica/supervisor/server_link.h"
+#include "replica/supervisor/work_keeper.h"
 
 namespace trainyard::replica {
 
@@ -35,7 +36,7 @@ struct SupervisorOptions {
 ///         |           |          +-> kDraining
 ///         |           |                  |
 ///         +-----------+-----------> kRecording -> kEnded -> kDone
-class Supervisor final : ServerLink::Observer, Preparation::Observer {
+class Supervisor final : ServerLink::Observer, BackgroundWork::Observer {
  public:
   struct Setup {
     AttemptDir dir;
@@ -59,7 +60,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnAttached() override;
   void OnFrame(const v1::ToReplica& frame) override;
   void OnLost() override;
-  void OnPreparationLine(bool is_error, std::string_view line) override;
+  void OnLine(bool is_error, std::string_view line) override;
   void OnProgress(v1::Progress progress) override;
 
   /// Makes the transition and performs its actions, and then those of the events that result.
@@ -98,13 +99,14 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   ServerLink link_;
   LogSender sender_;
   ExitWriter exit_writer_;
+  WorkKeeper keeper_;  ///< busy in kRecording, before the record
   UniqueFd signals_;
   SteadyTime now_;
 
   Lifecycle lifecycle_;
-  std::optional<Preparation> preparation_;  ///< set in kPreparing
-  v1::FromReplica progress_;                ///< the preparation's last one; unset: none
-  std::unique_ptr<Program> program_;        ///< set from kReady on
+  std::optional<BackgroundWork> preparation_;  ///< set in kPreparing
+  v1::FromReplica progress_;                   ///< the preparation's last one; unset: none
+  std::unique_ptr<Program> program_;           ///< set from kReady on
   std::optional<v1::Cluster> cluster_;
   std::optional<ProgramRun> run_;  ///< set from its launch to kDraining
   ObservedEnd end_;

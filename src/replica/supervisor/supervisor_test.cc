@@ -226,5 +226,23 @@ TEST_F(SupervisorTest, ManyLinesAreNeitherLostNorDoubled) {
   for (std::size_t i = 0; i < lines.size(); i += 1) ASSERT_EQ(lines[i], "INFO line " + std::to_string(i));
 }
 
+// A stream that keeps writing is read at intervals (OutputPace).
+TEST_F(SupervisorTest, LinesThatAreWrittenOneByOneAreAllThere) {
+  PythonProgram(
+      "import sys\nfor i in range(30000):\n"
+      "  print('line', i)\n  if i % 1000 == 0: print('WARNING error', i, file=sys.stderr)\n");
+  Run();
+  Finish();
+  std::vector<std::string> output;
+  std::vector<std::string> errors;
+  for (std::string& line : UserLines())
+    (line.starts_with("INFO ") ? output : errors).push_back(std::move(line));
+  ASSERT_EQ(output.size(), 30'000U);
+  for (std::size_t i = 0; i < output.size(); i += 1) ASSERT_EQ(output[i], "INFO line " + std::to_string(i));
+  ASSERT_EQ(errors.size(), 30U);
+  for (std::size_t i = 0; i < errors.size(); i += 1)
+    ASSERT_THAT(errors[i], HasSubstr("error " + std::to_string(i * 1000)));
+}
+
 }  // namespace
 }  // namespace trainyard::replica

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/process/program_pages.h"
 #include "base/wire/time.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
 
@@ -49,6 +50,7 @@ void UsageWatch::Step(Time now) {
   if (now >= measure_at_) {
     measure_at_ = now + kUsageInterval;
     Measure();
+    if (!std::exchange(released_, true)) ReleaseProgramPages();  // it has started: it needs little code now
   }
 }
 

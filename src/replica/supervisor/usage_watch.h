@@ -64,6 +64,7 @@ class UsageWatch {
   std::optional<std::int64_t> kills_lately_;
   Time count_at_ = Time::max();  ///< max: counting has begun, or is impossible
   Time measure_at_;
+  bool released_ = false;  ///< the pages that only a start needs
 };
 
 }  // namespace trainyard::replica

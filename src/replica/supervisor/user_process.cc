@@ -197,6 +197,11 @@ Result<SandboxPlan> PlanFor(LaunchState& launching) {
     plan.network = launching.network->network();
     plan.network_owner = launching.network->owner();
   }
+  if (plan.writable && start.manifest.has_users()) {
+    const uid_t root = start.manifest.users().first();
+    if (lchown(plan.writable->Upper().c_str(), root, root) != 0)
+      return std::unexpected(ErrnoError(errno, "give away " + plan.writable->Upper()));
+  }
   launching.end_group = Mark(start.dir, start.manifest.attempt_id(), launching.cgroup, plan, false);
   return plan;
 }
@@ -286,6 +291,11 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
     degraded.push_back(
         "TensorFlow's gs://, gsutil and others do not work here: the replica's connections could not be "
         "redirected to the server (seccomp: " +
+        std::string(std::strerror(error)) + ").");
+  }
+  if (const int error = launching.sandbox->writable_error(); error != 0) {
+    degraded.push_back(
+        "The program cannot write beside its own modules: its packages are read-only here (overlay: " +
         std::string(std::strerror(error)) + ").");
   }
   for (std::string& line : program.Lacks(start, launching.isolation)) degraded.push_back(std::move(line));

@@ -60,6 +60,7 @@ class UserProcess {
 
   void Terminate() noexcept { sandbox_.Terminate(); }
   void Kill() noexcept { sandbox_.Kill(); }
+  [[nodiscard]] bool is_warm() const noexcept { return sandbox_.is_warm(); }
   /// Call when pidfd() is readable: all processes have ended.
   [[nodiscard]] Sandbox::Outcome Reap() { return sandbox_.Reap(); }
   /// Begins to count out-of-memory kills, for a process without a memory limit (with one they are counted

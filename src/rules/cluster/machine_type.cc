@@ -4,6 +4,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/text/number.h"
+#include "base/wire/runs_bucket.h"
+
 namespace trainyard::cluster {
 namespace {
 
@@ -59,6 +62,15 @@ double UnitsPerHour(const MachineType& machine, const Accelerators& accelerators
   const auto* units = std::ranges::find(kAcceleratorUnits, accelerators.type, &AcceleratorUnits::type);
   if (units == std::end(kAcceleratorUnits)) return machine.units_per_hour;
   return machine.units_per_hour + units->units_per_hour * static_cast<double>(accelerators.count);
+}
+
+bool MeansAnyGpu(const ml::v1::TrainingInput& input) {
+  return input.job_dir_as_variable() || input.python_module() == wire::kProgramModule;
+}
+
+std::string AcceleratorText(std::int64_t count, AcceleratorConfig::Type type, bool is_any_gpu) {
+  if (is_any_gpu && IsGpu(type)) return text::Counted(count, "GPU");
+  return std::to_string(count) + " " + AcceleratorConfig::Type_Name(type);
 }
 
 }  // namespace trainyard::cluster

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "trainyard/ml/v1/ml.pb.h"
@@ -54,5 +55,11 @@ struct MachineType {
 
 /// Training units per hour of one machine with the accelerators it uses (spec cluster.md section 8).
 [[nodiscard]] double UnitsPerHour(const MachineType& machine, const Accelerators& accelerators);
+
+/// Whether any GPU suits the job, whatever type it names: `trainyard run --gpus` and the Python client name
+/// one only because the API needs a type.
+[[nodiscard]] bool MeansAnyGpu(const ml::v1::TrainingInput& input);
+/// "4 NVIDIA_TESLA_T4"; "1 GPU" or "2 GPUs" if any is meant.
+[[nodiscard]] std::string AcceleratorText(std::int64_t count, AcceleratorConfig::Type type, bool is_any_gpu);
 
 }  // namespace trainyard::cluster

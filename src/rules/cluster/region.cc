@@ -27,6 +27,25 @@ std::span<const Region> Regions() { return kRegions; }
 
 std::string ZoneOf(std::string_view region) { return std::string(region) + "-b"; }
 
+std::string RegionsWith(std::uint32_t types) {
+  std::string names;
+  for (const Region& region : kRegions) {
+    bool has_all = region.OneZoneMayHave(types);
+    for (int type = 0; type < AcceleratorConfig::Type_ARRAYSIZE; ++type)
+      if ((types >> static_cast<unsigned>(type) & 1U) != 0)
+        has_all = has_all && region.Has(static_cast<AcceleratorConfig::Type>(type));
+    if (has_all) names += (names.empty() ? "" : ", ") + std::string(region.name);
+  }
+  return names;
+}
+
+std::string_view RegionOf(std::string_view zone) {
+  constexpr std::size_t kSuffix = 2;  // "-b"
+  if (zone.size() <= kSuffix || zone[zone.size() - kSuffix] != '-') return {};
+  const bool is_letter = zone.back() >= 'a' && zone.back() <= 'z';
+  return is_letter ? zone.substr(0, zone.size() - kSuffix) : std::string_view();
+}
+
 const Region* FindRegion(std::string_view name) {
   for (const Region& region : kRegions) {
     if (region.name == name) return &region;

@@ -33,6 +33,15 @@ struct Region {
 /// example is us-central1-b. Source: spec environment.md section 4.
 [[nodiscard]] std::string ZoneOf(std::string_view region);
 
+/// The names of all regions in which a job with these accelerators is accepted: "a, b"; empty: there are
+/// none.
+///
+/// @param types  as for Region::OneZoneMayHave
+[[nodiscard]] std::string RegionsWith(std::uint32_t types);
+
+/// The region of a zone's name: "us-west1" of "us-west1-b". Empty: it is not the name of a zone.
+[[nodiscard]] std::string_view RegionOf(std::string_view zone);
+
 /// Null for a name that is not in the table. The pointer is to static storage.
 [[nodiscard]] const Region* FindRegion(std::string_view name);
 

@@ -14,6 +14,12 @@ TEST(Region, UnknownNamesAreNotFound) {
   EXPECT_EQ(FindRegion("us-central"), nullptr);
 }
 
+TEST(Region, AZoneIsARegionAndALetter) {
+  EXPECT_EQ(RegionOf(ZoneOf("us-west1")), "us-west1");
+  for (const char* other : {"", "-b", "us-west1", "us-west1-", "us-west1-1", "us-west1-bb"})
+    EXPECT_EQ(RegionOf(other), "") << other;
+}
+
 struct Row {
   const char* region;
   AcceleratorConfig::Type type;

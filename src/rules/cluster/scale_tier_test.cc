@@ -77,7 +77,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"custom_without_master", "scale_tier: CUSTOM",
             "master_type: This value must be present when scale_tier is set to CUSTOM."},
         Row{"unknown_master", "scale_tier: CUSTOM master_type: 'n1-standard-2'",
-            "master_type: The specified machine type for master is not supported: n1-standard-2"},
+            "master_type: The specified machine type for master is not supported: n1-standard-2. "
+            "There are: n1-standard-4, n1-standard-8, n1-standard-16, n1-standard-32, n1-standard-64, "
+            "n1-standard-96."},
         Row{"count_without_type", "scale_tier: CUSTOM master_type: 'standard' worker_count: 2",
             "worker_type: This value must be present when scale_tier is set to CUSTOM and worker_count is "
             "greater than "

@@ -3,6 +3,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/wire/yaml.h"
 
@@ -35,17 +37,28 @@ void ForEach(const YAML::Node& node, const char* name, Each each) {
   }
 }
 
+constexpr std::array<std::string_view, 4> kMembers = {"env", "deviceNodes", "mounts", "hooks"};
+
 CdiEdits ReadEdits(const YAML::Node& owner) {
   CdiEdits edits;
   const YAML::Node node = owner["containerEdits"];
   if (!node || !node.IsMap()) return edits;
   edits.environment = Texts(node, "env");
+  for (const auto& member : node) {
+    const std::string name = member.first.IsScalar() ? member.first.Scalar() : std::string();
+    if (std::ranges::find(kMembers, name) == kMembers.end()) edits.left_out.push_back(name);
+  }
   ForEach(node, "deviceNodes", [&](const YAML::Node& device) {
     const std::string path = Text(device, "path");
     const std::string host = Text(device, "hostPath");
     if (!path.empty()) edits.nodes.push_back({path, host.empty() ? path : host});
   });
   ForEach(node, "mounts", [&](const YAML::Node& mount) {
+    const std::string type = Text(mount, "type");
+    if (!type.empty() && type != "bind" && type != "none") {
+      edits.left_out.push_back("mount of type " + type);
+      return;
+    }
     const std::vector<std::string> options = Texts(mount, "options");
     edits.binds.push_back({.source = Text(mount, "hostPath"),
                            .destination = Text(mount, "containerPath"),
@@ -62,10 +75,20 @@ CdiEdits ReadEdits(const YAML::Node& owner) {
   return edits;
 }
 
+constexpr std::string_view kAllDevices = "all";
+
 bool IsDevice(const CdiDevice& device, const std::string& wanted) {
-  return device.name == wanted || std::ranges::any_of(device.edits.nodes, [&](const CdiEdits::Node& node) {
-           return node.host_path == wanted;
-         });
+  if (device.name == wanted) return true;
+  return device.name != kAllDevices &&
+         std::ranges::any_of(device.edits.nodes,
+                             [&](const CdiEdits::Node& node) { return node.host_path == wanted; });
+}
+
+Result<const CdiDevice*> Find(const CdiSpec& spec, const std::string& wanted) {
+  const auto device =
+      std::ranges::find_if(spec.devices, [&](const CdiDevice& one) { return IsDevice(one, wanted); });
+  if (device == spec.devices.end()) return std::unexpected(NotFound("it has no device " + wanted));
+  return &*device;
 }
 
 template <class Item>
@@ -82,6 +105,7 @@ void CdiEdits::Add(const CdiEdits& other) {
   AddNew(nodes, other.nodes);
   AddNew(binds, other.binds);
   AddNew(hooks, other.hooks);
+  AddNew(left_out, other.left_out);
 }
 
 Result<CdiSpec> ParseCdi(std::string_view text) {
@@ -101,12 +125,19 @@ Result<CdiSpec> ParseCdi(std::string_view text) {
   }
 }
 
+Result<std::vector<std::string>> NamesOf(const CdiSpec& spec, const std::vector<std::string>& devices) {
+  std::vector<std::string> names;
+  for (const std::string& wanted : devices) {
+    TY_TRY(const CdiDevice* device, Find(spec, wanted));
+    names.push_back(device->name);
+  }
+  return names;
+}
+
 Result<CdiEdits> EditsFor(const CdiSpec& spec, const std::vector<std::string>& devices) {
   CdiEdits edits = spec.edits;
   for (const std::string& wanted : devices) {
-    const auto device =
-        std::ranges::find_if(spec.devices, [&](const CdiDevice& one) { return IsDevice(one, wanted); });
-    if (device == spec.devices.end()) return std::unexpected(NotFound("it has no device " + wanted));
+    TY_TRY(const CdiDevice* device, Find(spec, wanted));
     edits.Add(device->edits);
   }
   return edits;

@@ -23,6 +23,7 @@ struct CdiEdits {
   std::vector<Node> nodes;
   std::vector<Bind> binds;
   std::vector<Hook> hooks;
+  std::vector<std::string> left_out;  ///< members of the file that are not read: "additionalGids"
   bool operator==(const CdiEdits&) const = default;
 
   void Add(const CdiEdits& other);
@@ -42,8 +43,11 @@ struct CdiSpec {
 /// @return kDataLoss: not a CDI file; the message says what is wrong with it.
 [[nodiscard]] Result<CdiSpec> ParseCdi(std::string_view text);
 
-/// The edits for the devices. Each is given by its name in the file or by one of its device files. kNotFound
-/// if one is missing.
+/// The names in the file of the devices, each of which is given by its name or by one of its device files.
+/// kNotFound if one is missing. A name that means all devices is found by that name only.
+[[nodiscard]] Result<std::vector<std::string>> NamesOf(const CdiSpec& spec,
+                                                       const std::vector<std::string>& devices);
+/// The edits for the devices, given as with NamesOf.
 [[nodiscard]] Result<CdiEdits> EditsFor(const CdiSpec& spec, const std::vector<std::string>& devices);
 
 }  // namespace trainyard::container

@@ -91,6 +91,14 @@ TEST(CdiTest, RefusesWhatIsNone) {
   }
 }
 
+TEST(CdiTest, NamesWhatItDoesNotRead) {
+  const auto spec = ParseCdi(R"({kind: x/y, containerEdits: {additionalGids: [44], env: [A=b]}, devices: [
+      {name: a, containerEdits: {mounts: [{hostPath: tmpfs, containerPath: /t, type: tmpfs}]}}]})");
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(EditsFor(*spec, {"a"}),
+            (CdiEdits{.environment = {"A=b"}, .left_out = {"additionalGids", "mount of type tmpfs"}}));
+}
+
 TEST(CdiTest, SkipsWhatItDoesNotKnow) {
   const auto spec =
       ParseCdi("{kind: x/y, devices: [1, {name: a, containerEdits: {mounts: [{hostPath: /a}], env: 3}}]}");

@@ -8,6 +8,9 @@
 #include <cstdio>
 #include <string>
 
+#include "base/wire/runs_bucket.h"
+#include "rules/diagnosis/google_buckets.h"
+#include "rules/diagnosis/module_names.h"
 #include "rules/diagnosis/rule.h"
 #include "rules/diagnosis/traceback_lines.h"
 
@@ -105,11 +108,8 @@ std::string Said(const Symptoms& seen) {
 }
 
 std::string PackageOf(const Symptoms& seen) {
-  for (auto line = seen.last_lines.rbegin(); line != seen.last_lines.rend(); ++line) {
-    if (const auto uri = Match("ing the package: *", line->text))
-      return " (" + std::string(uri->front()) + ")";
-  }
-  return {};
+  const std::string_view uri = PackageUri(seen);
+  return uri.empty() ? std::string() : " (" + std::string(uri) + ")";
 }
 
 /// The first line, without a full stop; an ellipsis stays.
@@ -129,6 +129,7 @@ std::vector<TemplateValue> ValuesOf(const Symptoms& seen, std::string_view line)
           {"message", Plain(seen.message)},
           {"package", PackageOf(seen)},
           {"status", std::to_string(seen.exit_code)},
+          {"google_bucket", std::string(GoogleBucketIn(seen))},
           {"signal", SignalName(seen.signal)},
           {"limit", Bytes(seen.memory_limit_bytes)},
           {"processes", std::to_string(seen.processes_limit)},
@@ -137,12 +138,29 @@ std::vector<TemplateValue> ValuesOf(const Symptoms& seen, std::string_view line)
           {"said", Said(seen)}};
 }
 
+/// "Did you mean matplotlib? ": of a module that a rule captured, with a part of it or as a whole.
+std::string DidYouMean(const Captures& captures) {
+  std::string name;
+  for (const std::string_view part : captures) name.append(name.empty() ? "" : ".").append(part);
+  const std::string_view meant = MeantModule(name);
+  return meant.empty() ? "" : "Did you mean " + std::string(meant) + "? ";
+}
+
+/// What the sender can change: requirements.txt or setup.py, a flag of `run` or a field of the job.
+std::string_view AdviceFor(const Rule& rule, const Symptoms& seen) {
+  const std::string_view own = seen.python_module == wire::kProgramModule ? rule.run_advice
+                               : seen.python_module.empty()               ? rule.image_advice
+                                                                          : std::string_view();
+  return own.empty() ? rule.advice : own;
+}
+
 Diagnosis Make(const Rule& rule, const Captures& captures, const Symptoms& seen, std::string_view line) {
-  const std::vector<TemplateValue> values = ValuesOf(seen, line);
+  std::vector<TemplateValue> values = ValuesOf(seen, line);
+  values.push_back({"did_you_mean", DidYouMean(captures)});
   Diagnosis diagnosis;
   diagnosis.set_name(std::string(rule.name));
   diagnosis.set_summary(Fill(rule.summary, captures, values));
-  diagnosis.set_advice(Fill(rule.advice, captures, values));
+  diagnosis.set_advice(Fill(AdviceFor(rule, seen), captures, values));
   return diagnosis;
 }
 
@@ -152,7 +170,7 @@ std::optional<Captures> MatchAny(const Rule& rule, std::string_view line,
     if (pattern.empty()) break;
     auto captures = pattern.find('{') == std::string_view::npos ? Match(pattern, line)
                                                                 : Match(Fill(pattern, {}, values), line);
-    if (captures) return captures;
+    if (captures && (rule.fits == nullptr || rule.fits(*captures))) return captures;
   }
   return std::nullopt;
 }
@@ -271,6 +289,13 @@ std::vector<Entry> Entries() {
   }
   std::ranges::sort(entries, {}, &Entry::name);
   return entries;
+}
+
+std::string_view PackageUri(const Symptoms& seen) {
+  for (auto line = seen.last_lines.rbegin(); line != seen.last_lines.rend(); ++line) {
+    if (const auto uri = Match("ing the package: *", line->text)) return uri->front();
+  }
+  return {};
 }
 
 std::optional<Captures> Match(std::string_view pattern, std::string_view text) {

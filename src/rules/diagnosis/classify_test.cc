@@ -73,6 +73,11 @@ Symptoms WithGpu(Symptoms seen) {
   return seen;
 }
 
+Symptoms WithTpu(Tpu tpu, Symptoms seen) {
+  seen.tpu = tpu;
+  return seen;
+}
+
 struct Row {
   std::string name;
   Symptoms seen;
@@ -175,6 +180,42 @@ INSTANTIATE_TEST_SUITE_P(
             "package_not_an_archive", "(gs://b/trainer-1.0.tar.gz) cannot be read: not a gzip file"},
         Row{"build", End(ExitRecord::PREPARATION_FAILED, "pip: the package cannot be built: ValueError: no"),
             "package_build_failed", "ValueError: no"},
+        Row{"build_of_a_requirement",
+            WithPackage(End(ExitRecord::PREPARATION_FAILED,
+                            "pip: the package numpy cannot be built: NameError: name 'CCompiler'")),
+            "package_build_failed",
+            "The requirement 'numpy' (gs://b/trainer-1.0.tar.gz) has no wheel for this Python, and cannot be "
+            "built: NameError: name 'CCompiler'."},
+        Row{"build_of_the_package",
+            WithPackage(End(ExitRecord::PREPARATION_FAILED,
+                            "pip: the package Trainer cannot be built: ValueError: no")),
+            "package_build_failed",
+            "The package (gs://b/trainer-1.0.tar.gz) cannot be built: ValueError: no."},
+        Row{"apt",
+            WithPackage(End(ExitRecord::PREPARATION_FAILED,
+                            "pip: the package trainer cannot be built: RuntimeError: Command ['apt-get', "
+                            "'update'] failed: exit code 100")),
+            "package_build_failed", "runs a package manager of the system"},
+        Row{"file_not_in_the_package",
+            WithPackage(End(ExitRecord::PREPARATION_FAILED,
+                            "pip: the package cannot be built: FileNotFoundError: [Errno 2] No such file or "
+                            "directory: '/tmp/pip-req-build-ivvy4ii1/requirements.txt'")),
+            "package_build_failed", "reads the file 'requirements.txt', which is not in the package."},
+        Row{"file_not_in_the_package_by_name",
+            WithPackage(End(ExitRecord::PREPARATION_FAILED,
+                            "pip: the package cannot be built: FileNotFoundError: [Errno 2] No such file or "
+                            "directory: 'README.md'")),
+            "package_build_failed", "reads the file 'README.md', which is not in the package."},
+        Row{"module_of_setup",
+            WithPackage(
+                End(ExitRecord::PREPARATION_FAILED,
+                    "pip: the package cannot be built: ModuleNotFoundError: No module named 'numpy'")),
+            "package_build_failed", "imports 'numpy', which is not installed while the package is built."},
+        Row{"python_file",
+            WithPackage(
+                End(ExitRecord::PREPARATION_FAILED,
+                    "pip: Invalid requirement: '/d/in/0/task.py': Expected package name at the start")),
+            "package_not_an_archive", "is a Python file, and not a package."},
         Row{"exec", End(ExitRecord::PREPARATION_FAILED, "cannot run /x/python: exec: Permission denied"),
             "program_cannot_start", "Permission denied"},
         Row{"unknown", End(ExitRecord::PREPARATION_FAILED, "it rained"), "preparation_failed", "it rained."},
@@ -274,6 +315,31 @@ INSTANTIATE_TEST_SUITE_P(
                      "directly executed"}),
             "module_not_a_program", "is a package"},
         Row{"import", Exception("ModuleNotFoundError: No module named 'yaml'"), "import_missing", "'yaml'"},
+        Row{"import_of_a_sibling",
+            [] {
+              Symptoms seen = Exception("ModuleNotFoundError: No module named 'helpers'");
+              seen.import_is_sibling = true;
+              return seen;
+            }(),
+            "import_missing", "The program imports 'helpers', which is a module of its own package."},
+        Row{"import_of_a_missing_part",
+            Exception("ModuleNotFoundError: No module named 'sklearn.modelselection'"), "import_missing",
+            "sklearn has no module modelselection, which the program imports."},
+        Row{"import_of_a_missing_part_of_a_sibling",
+            [] {
+              Symptoms seen = Exception("ModuleNotFoundError: No module named 'helpers.texts'");
+              seen.import_is_sibling = true;
+              return seen;
+            }(),
+            "import_missing", "helpers has no module texts"},
+        Row{"import_hidden_by_a_file",
+            Exception("ModuleNotFoundError: No module named 'torch.nn'; 'torch' is not a package"),
+            "import_missing", "imports 'torch.nn', but 'torch' is not a package"},
+        Row{"import_with_more_words",
+            Exception("ModuleNotFoundError: No module named 'yaml'. Try 'pip install'"), "import_missing",
+            "The program imports 'yaml', which is not installed."},
+        Row{"worker", Exception("RuntimeError: DataLoader worker (pid 3) is killed by signal: Killed."),
+            "worker_killed", "DataLoader worker (pid 3)"},
         Row{"library",
             Exception("ImportError: libGL.so.1: cannot open shared object file: No such file or directory"),
             "library_missing", "libGL.so.1"},
@@ -406,7 +472,10 @@ INSTANTIATE_TEST_SUITE_P(
             Exception("torch.distributed.DistBackendError: NCCL error in: x.cpp:1, unhandled system error"),
             "nccl_error", "NCCL"},
         Row{"no_tpu_asked", Exception("ValueError: Please provide a TPU Name to connect to."),
-            "tpu_not_requested", "has none"},
+            "tpu_not_requested", "requested none"},
+        Row{"no_tpu_given",
+            WithTpu(Tpu::kWaived, Exception("ValueError: Please provide a TPU Name to connect to.")),
+            "tpu_waived", "the TPU that the job requested"},
         Row{"tpu_of_another_name",
             Exception("ValueError: Could not lookup TPU metadata from name 'a'. Please doublecheck the tpu "
                       "argument in the TPUClusterResolver constructor. Exception: <HttpError 404 when "
@@ -440,6 +509,56 @@ TEST(Classify, TakesAnything) {
   EXPECT_EQ(Classify(seen)->name(), "uncaught_exception");
   EXPECT_LT(Classify(seen)->summary().size(), 500U);
   EXPECT_FALSE(Classify({}).has_value());
+}
+
+TEST(Advice, IsForTheWayInWhichTheProgramWasSent) {
+  struct SentRow {
+    Symptoms seen;
+    const char* package;
+    const char* run;
+    const char* image;
+  };
+  const SentRow rows[] = {
+      {Exception("ModuleNotFoundError: No module named 'yaml'"), "install_requires of setup.py",
+       "requirements.txt beside the program", "in the image"},
+      {Exception("ModuleNotFoundError: No module named 'matplotlb'"), "Did you mean matplotlib? Add",
+       "Did you mean matplotlib? Add", "Did you mean matplotlib? Install"},
+      {Exception("ModuleNotFoundError: No module named 'sklearn.modelselection'"),
+       "Did you mean sklearn.model_selection? Check the name", "the version of sklearn that the job has",
+       "the version of sklearn in the image"},
+      {Exception("RuntimeError: Found no NVIDIA driver on your system"), "scaleTier BASIC_GPU",
+       "'trainyard run --gpus 1'", "masterConfig.acceleratorConfig"},
+      {Exception("FileNotFoundError: [Errno 2] No such file or directory: 'data.csv'"),
+       "package_data in setup.py", "sends the files in the program's directory", "COPY"},
+      {WithPackage(End(ExitRecord::PREPARATION_FAILED, "pip: No matching distribution found for nosuch==9")),
+       "install_requires of setup.py", "requirements.txt (or pyproject.toml)", "install_requires"},
+  };
+  for (const SentRow& row : rows) {
+    for (const auto& [module, words] : {std::pair("trainer.task", row.package),
+                                        std::pair("trainyard_program", row.run), std::pair("", row.image)}) {
+      Symptoms seen = row.seen;
+      seen.python_module = module;
+      EXPECT_NE(Classify(seen)->advice().find(words), std::string::npos) << Classify(seen)->advice();
+    }
+  }
+}
+
+TEST(Advice, OfAMissingTpuIsWhatThatServerCanDo) {
+  struct TpuRow {
+    Tpu tpu;
+    const char* words;
+  };
+  const TpuRow rows[] = {{Tpu::kNotRequested, "Request a TPU (scaleTier BASIC_TPU"},
+                         {Tpu::kWaived, "--accelerator-map TYPE=cpu (tpu-v2=cpu)"},
+                         {Tpu::kReplaced, "change what else the program asks of a TPU"},
+                         {Tpu::kDeclared, "gives the replica no device file of one"},
+                         {Tpu::kGiven, "name it 'local'"}};
+  for (const TpuRow& row : rows) {
+    const auto diagnosis =
+        Classify(WithTpu(row.tpu, Exception("ValueError: Please provide a TPU Name to connect to.")));
+    ASSERT_TRUE(diagnosis);
+    EXPECT_NE(diagnosis->advice().find(row.words), std::string::npos) << diagnosis->advice();
+  }
 }
 
 }  // namespace

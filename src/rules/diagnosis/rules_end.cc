@@ -200,7 +200,8 @@ constexpr std::array kEnd{
          .meaning = "the program exited with a status other than 0 and printed no known error",
          .summary = "The program exited with status {status}{said}.",
          .advice =
-             "Look at its last lines. Status 1, 2, 126 and 127 fail the job; any other status is retried."},
+             "Look at its last lines. Status 1, 2, 126 and 127 fail the job at once; any other status of a "
+             "program's own does when it comes twice in a row."},
 };
 
 }  // namespace

@@ -1,9 +1,29 @@
+#include "rules/diagnosis/google_buckets.h"
 #include "rules/diagnosis/rule.h"
 
 namespace trainyard::diagnosis {
 namespace {
 
 constexpr std::array kRules{
+    Rule{.name = "gs_path_as_file",
+         .meaning = "a gs:// path opened as a local file",
+         .summary = "'gs:/{1}' is an object, but was opened as a local file.",
+         .advice = "Open it with tf.io.gfile, gcsfs or google.cloud.storage, or as /gcs/BUCKET/OBJECT.",
+         .patterns = {"No such file or directory: 'gs:/*'", "No such file or directory: b'gs:/*'"}},
+    Rule{.name = "google_bucket",
+         .meaning = "a public bucket of Google's, which is not on this server",
+         .summary = "gs://{google_bucket} is a public bucket of Google's, and this server has none of that "
+                    "name: {line}.",
+         .advice =
+             "If this machine reaches the internet, start the server with 'trainyard serve --real-bucket "
+             "{google_bucket}'. Otherwise copy what the program reads under the same name: 'curl -O "
+             "https://storage.googleapis.com/{google_bucket}/OBJECT', then 'trainyard storage cp FILE "
+             "gs://{google_bucket}/OBJECT'.",
+         .patterns = {"errors_impl.NotFoundError", "exceptions.NotFound",
+                      "FileNotFoundError: ", "No such file or directory", "NoSuchBucket", "No URLs matched",
+                      "bucket does not exist", "HTTP response code 404", "NotFoundException: 404",
+                      "ould not find data in gs://", "returned non-zero exit status"},
+         .applies = [](const Symptoms& seen) { return !GoogleBucketIn(seen).empty(); }},
     Rule{.name = "checkpoint_missing",
          .meaning = "no checkpoint where the program looked for one",
          .summary = "There is no checkpoint at '{1}'.",
@@ -35,18 +55,13 @@ constexpr std::array kRules{
                       "is incompatible with the layer", "must match the size of tensor",
                       "could not broadcast", "Shapes * and * are incompatible", "Matrix size-incompatible",
                       "Dimensions must be equal", "not aligned:"}},
-    Rule{.name = "gs_path_as_file",
-         .meaning = "a gs:// path opened as a local file",
-         .summary = "'gs:/{1}' is an object, but was opened as a local file.",
-         .advice = "Open it with tf.io.gfile, gcsfs or google.cloud.storage, or as /gcs/BUCKET/OBJECT.",
-         .patterns = {"No such file or directory: 'gs:/*'", "No such file or directory: b'gs:/*'"}},
     Rule{.name = "storage_not_found",
          .meaning = "an object or bucket that does not exist",
          .summary = "An object or bucket does not exist: {line}.",
-         .advice = "Check the gs:// path in the arguments ('trainyard storage ls' shows what is there); "
-                   "buckets are created on first use, unless the server was started without that. A public "
-                   "bucket of the real Cloud Storage is "
-                   "read with 'trainyard serve --real-bucket NAME'.",
+         .advice =
+             "Check the gs:// path in the arguments ('trainyard storage ls' shows what is there); "
+             "buckets are created on first use, unless the server was started without that. A bucket of "
+             "the real Cloud Storage is read with 'trainyard serve --real-bucket NAME'.",
          .patterns = {"NotFoundError: *gs://", "Error executing an HTTP request: HTTP response code 404",
                       "google.api_core.exceptions.NotFound", "No URLs matched", "FileNotFoundError: *gs://",
                       "The specified bucket does not exist", "NotFoundException: 404",

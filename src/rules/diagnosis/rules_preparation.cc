@@ -1,7 +1,36 @@
+#include <algorithm>
+#include <string>
+
+#include "base/ascii.h"
+#include "rules/diagnosis/classify.h"
 #include "rules/diagnosis/rule.h"
 
 namespace trainyard::diagnosis {
 namespace {
+
+/// "Needs_Figlet" and "needs-figlet" are one package.
+std::string Normalized(std::string_view name) {
+  std::string normalized = ToLower(name);
+  std::ranges::replace_if(normalized, [](char c) { return c == '_' || c == '.'; }, '-');
+  return normalized;
+}
+
+/// Whether the tool blames a package that the user's own needs.
+bool IsRequirementsBuild(const Symptoms& seen) {
+  const auto blamed = Match("the package * cannot be built: ", seen.message);
+  if (!blamed) return false;
+  const std::string_view uri = PackageUri(seen);
+  const std::string file = Normalized(uri.substr(uri.rfind('/') + 1));
+  return !file.starts_with(Normalized(blamed->front()) + "-");
+}
+
+bool IsOwnBuild(const Symptoms& seen) { return !IsRequirementsBuild(seen); }
+
+/// Whether setup.py misses a file, and not a program that it wanted to run: that has no extension.
+bool ReadsFile(const Symptoms& seen) {
+  const auto missing = Match("FileNotFoundError: *directory: '*'", seen.message);
+  return missing && missing->back().contains('.') && IsOwnBuild(seen);
+}
 
 constexpr std::array kRules{
     Rule{.name = "disk_full",
@@ -42,16 +71,27 @@ constexpr std::array kRules{
          .advice =
              "Correct its name and version in install_requires of setup.py; it must exist for this runtime "
              "version's Python.",
+         .run_advice = "Correct its name and version in requirements.txt (or pyproject.toml) beside the "
+                       "program; it must exist for this runtime version's Python.",
          .patterns = {"No matching distribution found for * (from", "No matching distribution found for *"}},
     Rule{.name = "pip_conflict",
          .meaning = "requirements contradict each other",
          .summary = "The requirements contradict each other: {1}.",
          .advice =
              "Loosen the versions in install_requires of setup.py so that one set satisfies all of them.",
-         .patterns = {"Cannot install * because these package versions have conflicting dependencies",
+         .run_advice = "Loosen the versions in requirements.txt (or pyproject.toml) beside the program so "
+                       "that one set satisfies all of them.",
+         .patterns = {"requirements contradict each other: *",
+                      "Cannot install * because these package versions have conflicting dependencies",
                       "ResolutionImpossible*", "Because *"}},
     Rule{.name = "package_not_an_archive",
          .meaning = "a file of packageUris is no Python package",
+         .summary = "The package{package} is a Python file, and not a package.",
+         .advice =
+             "Send its directory as a package (gcloud: --package-path, with an __init__.py), or run the "
+             "file as it is: 'trainyard run FILE.py'.",
+         .patterns = {"Invalid requirement: '*.py'"}},
+    Rule{.name = "package_not_an_archive",
          .summary = "The package{package} cannot be read: {1}.",
          .advice = "Build it with 'python setup.py sdist' or bdist_wheel and upload it again; a download "
                    "that was cut "
@@ -61,10 +101,44 @@ constexpr std::array kRules{
                       "has an invalid wheel*", "not a supported wheel*"}},
     Rule{.name = "package_build_failed",
          .meaning = "setup.py of a package or of one that it needs failed",
-         .summary = "A package cannot be built{package}: {1}.",
-         .advice = "Run 'pip install' of the package with the same Python; require versions that have wheels "
-                   "for it.",
-         .patterns = {"the package cannot be built: *"}},
+         .summary = "setup.py{package} runs a package manager of the system, which cannot install anything "
+                    "while a package is built ({message}).",
+         .advice = "Install the Debian packages on the machine (of a cluster: on its nodes) and take the "
+                   "commands out of setup.py, or use an image that has them.",
+         .patterns = {"cannot be built: *apt-get*", "cannot be built: *'apt'*", "cannot be built: *'sudo'*",
+                      "cannot be built: *apt install*", "cannot be built: *dpkg*",
+                      "cannot be built: *'yum'*"}},
+    Rule{.name = "package_build_failed",
+         .summary = "setup.py{package} reads the file '{3}', which is not in the package.",
+         .advice = "Add a line for it to MANIFEST.in beside setup.py ('include {3}') and build the package "
+                   "again.",
+         .patterns = {"cannot be built: FileNotFoundError: *pip-req-build-*/*'"},
+         .applies = IsOwnBuild},
+    Rule{.name = "package_build_failed",
+         .summary = "setup.py{package} reads the file '{2}', which is not in the package.",
+         .advice = "Add a line for it to MANIFEST.in beside setup.py ('include {2}') and build the package "
+                   "again.",
+         .patterns = {"cannot be built: FileNotFoundError: *directory: '*'"},
+         .applies = ReadsFile},
+    Rule{.name = "package_build_failed",
+         .summary = "setup.py{package} imports '{1}', which is not installed while the package is built.",
+         .advice = "Name it in pyproject.toml beside setup.py ([build-system] requires = [\"setuptools\", "
+                   "\"{1}\"]), or do not import it in setup.py.",
+         .patterns = {"cannot be built: ModuleNotFoundError: No module named '*'"},
+         .applies = IsOwnBuild},
+    Rule{.name = "package_build_failed",
+         .summary = "The requirement '{1}'{package} has no wheel for this Python, and cannot be built: {2}.",
+         .advice = "In install_requires of setup.py, require a version of {1} that has a wheel for this "
+                   "runtime version's Python, or any version.",
+         .run_advice = "In requirements.txt (or pyproject.toml) beside the program, require a version of {1} "
+                       "that has a wheel for this runtime version's Python, or any version.",
+         .patterns = {"the package * cannot be built: *"},
+         .applies = IsRequirementsBuild},
+    Rule{.name = "package_build_failed",
+         .summary = "The package{package} cannot be built: {1}.",
+         .advice = "Look at setup.py: the replica's last lines have the whole output. 'pip install' of the "
+                   "package with the same version of Python fails there, too.",
+         .patterns = {"cannot be built: *"}},
     Rule{.name = "package_unavailable",
          .meaning = "a package could not be downloaded",
          .summary = "A package cannot be downloaded{package}: {message}.",

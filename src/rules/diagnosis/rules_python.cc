@@ -8,7 +8,12 @@ bool IsUsageStatus(const Symptoms& seen) {
   return seen.exit_code == kUsageError;
 }
 
+bool IsSibling(const Symptoms& seen) { return seen.import_is_sibling; }
 bool HasModule(const Symptoms& seen) { return !seen.python_module.empty(); }
+/// A package and the module that it lacks: the quote ends what Python names.
+bool IsModulesName(std::span<const std::string_view> captures) {
+  return captures.front().find('\'') == std::string_view::npos;
+}
 bool HasNoModule(const Symptoms& seen) { return seen.python_module.empty(); }
 
 constexpr std::array kRules{
@@ -54,11 +59,42 @@ constexpr std::array kRules{
                    "there.",
          .patterns = {": can't open file '*': [Errno 2]"},
          .applies = HasNoModule},
+    // Python names only the part that is missing: what is before its dot was found.
     Rule{.name = "import_missing",
          .meaning = "the program imports a module that is not installed",
+         .summary = "The program imports '{1}.{2}', but '{1}' is not a package: it is a single file.",
+         .advice = "A file of your own with the name of a library hides the library: rename it.",
+         .patterns = {"ModuleNotFoundError: No module named '*.*'; '* is not a package"},
+         .fits = IsModulesName},
+    Rule{.name = "import_missing",
+         .summary = "{1} has no module {2}, which the program imports.",
+         .advice =
+             "{did_you_mean}Check the name, and whether the version of {1} that the job has contains it; "
+             "list the program's own modules in packages of setup.py.",
+         .run_advice =
+             "{did_you_mean}Check the name, and whether the version of {1} that the job has contains "
+             "it. A module of your own must be in the program's directory.",
+         .image_advice = "{did_you_mean}Check the name, and whether the version of {1} in the image contains "
+                         "it.",
+         .patterns = {"ModuleNotFoundError: No module named '*.*'"},
+         .fits = IsModulesName},
+    Rule{.name = "import_missing",
+         .summary = "The program imports '{1}', which is a module of its own package.",
+         .advice = "Write 'from . import {1}': the program runs as a module of its package, so the package's "
+                   "directory is not one where Python looks for modules.",
+         .patterns = {"ModuleNotFoundError: No module named '*'", "ImportError: No module named *"},
+         .applies = IsSibling},
+    Rule{.name = "import_missing",
          .summary = "The program imports '{1}', which is not installed.",
-         .advice = "Add its package to requirements.txt next to your program (setup.py: install_requires) or "
-                   "to packageUris; list the program's own modules in packages of setup.py.",
+         .advice = "{did_you_mean}Add its package to install_requires of setup.py or to packageUris; list "
+                   "the program's own "
+                   "modules in packages of setup.py.",
+         .run_advice = "{did_you_mean}Add its package to requirements.txt beside the program. A module of "
+                       "your own must be "
+                       "in the program's directory.",
+         .image_advice =
+             "{did_you_mean}Install its package in the image, and check that COPY and PYTHONPATH make the "
+             "program's own modules visible.",
          .patterns = {"ModuleNotFoundError: No module named '*'", "ImportError: No module named *"}},
     Rule{.name = "library_missing",
          .meaning = "a shared library is not installed",
@@ -80,6 +116,8 @@ constexpr std::array kRules{
          .summary = "The program refused its arguments: {1}.",
          .advice =
              "Compare the job's args with the program's usage; --job-dir is added when the job has a jobDir.",
+         .run_advice = "Compare the arguments after the program's name with its usage; with 'run --job-dir' "
+                       "the program gets --job-dir, too.",
          .patterns = {": error: *", "Error: *"},
          .applies = IsUsageStatus},
     Rule{.name = "bad_arguments",

@@ -14,9 +14,19 @@ constexpr std::array kRules{
     Rule{.name = "disk_full",
          .summary = "The disk is full.",
          .advice = "Write less, or free space on the disk that holds the server's data directory; results "
-                   "belong under "
-                   "--job-dir, not in the working directory.",
+                   "belong under --job-dir, not in the working directory.",
+         .run_advice =
+             "Write less, or free space on the disk that holds the server's data directory; results "
+             "belong into the folder that TRAINYARD_JOB_DIR names.",
          .patterns = {"No space left on device", "Disk quota exceeded", "[Errno 28]", "[Errno 122]"}},
+    Rule{.name = "worker_killed",
+         .meaning = "a worker process of the program was killed",
+         .summary = "A worker process of the program was killed: {line}.",
+         .advice = "Nothing shows who did it. Look at the memory that the replica used ('trainyard jobs "
+                   "describe JOB --summarize') and at /dev/shm, which counts as memory; use fewer workers or "
+                   "smaller batches.",
+         .patterns = {"DataLoader worker (pid*) is killed by signal", "DataLoader worker (pid*) exited unexp",
+                      "BrokenProcessPool", "TerminatedWorkerError"}},
     Rule{
         .name = "allocation_failed",
         .meaning = "the program could not allocate memory",
@@ -76,12 +86,15 @@ constexpr std::array kRules{
          .meaning = "a write to a place that is read-only for the replica",
          .summary = "The program wrote to a read-only place: {line}.",
          .advice = "Write below the working directory, /tmp or --job-dir.",
+         .run_advice = "Write below the working directory, /tmp or the folder that TRAINYARD_JOB_DIR names.",
          .patterns = {"Read-only file system", "[Errno 30]"}},
     Rule{.name = "permission_denied",
          .meaning = "the system refused access to a file",
          .summary = "Access was refused: {line}.",
          .advice = "Write below the working directory, /tmp or --job-dir; check the owner of what the "
                    "program reads.",
+         .run_advice = "Write below the working directory, /tmp or the folder that TRAINYARD_JOB_DIR names; "
+                       "check the owner of what the program reads.",
          .patterns = {"PermissionError", "Permission denied", "[Errno 13]", "Operation not permitted"}},
     Rule{.name = "file_missing",
          .meaning = "a file that does not exist",
@@ -89,6 +102,9 @@ constexpr std::array kRules{
          .advice =
              "Data files of a package need package_data in setup.py and a path relative to __file__; every "
              "attempt begins with an empty working directory.",
+         .run_advice = "'trainyard run' sends the files in the program's directory and names those that it "
+                       "leaves out; upload other data ('trainyard storage cp') and open it below /gcs.",
+         .image_advice = "Check that COPY puts it into the image; files of buckets are below /gcs.",
          .patterns = {"No such file or directory: '*'", "FileNotFoundError: *",
                       "NotFoundError: *; No such file or directory"}},
 };

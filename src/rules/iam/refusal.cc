@@ -27,9 +27,8 @@ std::string ShellWord(std::string_view text) {
   return word + "'";
 }
 
-/// The command that binds a role on the resource, without the flags. gcloud has no command for a job's
-/// policy.
-std::string BindingCommand(const Resource& resource) {
+/// The command that binds a role on the resource, without its flags.
+std::string WordsToBind(const Resource& resource) {
   switch (resource.kind) {
     case Resource::Kind::kInstallation: return "trainyard auth token create";
     case Resource::Kind::kProject:
@@ -46,10 +45,7 @@ std::string BindingCommand(const Resource& resource) {
 std::string HowToGive(std::string_view principal, std::string_view permission, const Resource& resource) {
   const Role* role = NarrowestRole(permission);
   if (role == nullptr) return {};
-  const bool is_installation = resource.kind == Resource::Kind::kInstallation;
-  std::string text = " An administrator gives it with: " + BindingCommand(resource);
-  text.append(is_installation ? " --principal=" : " --member=").append(ShellWord(principal));
-  return text.append(" --role=").append(role->name);
+  return " An administrator gives it with: " + BindingCommand(principal, role->name, resource);
 }
 
 bool IsOfStorage(std::string_view permission) { return permission.starts_with("storage."); }
@@ -76,6 +72,13 @@ Error AbsentBucket(std::string_view permission, const std::string& name) {
 }
 
 }  // namespace
+
+std::string BindingCommand(std::string_view principal, std::string_view role, const Resource& resource) {
+  const bool is_installation = resource.kind == Resource::Kind::kInstallation;
+  std::string text = WordsToBind(resource);
+  text.append(is_installation ? " --principal=" : " --member=").append(ShellWord(principal));
+  return text.append(" --role=").append(role);
+}
 
 Error Absent(std::string_view permission, const Resource& resource) {
   switch (resource.kind) {

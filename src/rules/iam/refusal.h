@@ -16,6 +16,11 @@ namespace trainyard::iam {
 [[nodiscard]] Error Refusal(std::string_view principal, std::string_view permission, const Resource& resource,
                             bool is_seen);
 
+/// The command with which an administrator binds the role ("roles/storage.objectViewer") to the principal on
+/// the resource; for a job on its project, since gcloud has no command for a job's policy.
+[[nodiscard]] std::string BindingCommand(std::string_view principal, std::string_view role,
+                                         const Resource& resource);
+
 /// kNotFound: the error for a job, a bucket or a service account that does not exist, if `permission` is
 /// needed. It is the same for a refusal, so that a refusal does not reveal whether the resource exists.
 [[nodiscard]] Error Absent(std::string_view permission, const Resource& resource);

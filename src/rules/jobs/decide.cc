@@ -8,6 +8,7 @@
 #include "base/overloaded.h"
 #include "base/wire/time.h"
 #include "rules/jobs/failure_message.h"
+#include "rules/jobs/peers.h"
 #include "rules/jobs/restart_policy.h"
 #include "rules/jobs/time_limits.h"
 #include "rules/jobs/transition_table.h"
@@ -267,14 +268,21 @@ std::vector<Action> WhileQueued(const JobRecord& job, const Observation& seen, S
   return WithLimit(job, Reserve(job, seen));
 }
 
+bool PeersUnheard(const std::vector<Replica>& replicas) {
+  return std::ranges::any_of(replicas, [](const Replica& replica) {
+    return IsPeer(replica.record) && replica.alive() && replica.seen.away;
+  });
+}
+
 std::vector<Action> WhileLive(const JobRecord& job, const Observation& seen,
                               const std::vector<Replica>& replicas, SysTime now) {
   if (job.job().state() == Job::PREPARING && IsRunning(replicas)) {
     return Append(RunningEvent(replicas));
   }
   if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
-  if (std::optional<Event> decided = DecideOnExits(job, {.now = now, .first_pause = seen.restart_pause}))
-    return Append(*std::move(decided));
+  const ExitContext context{
+      .now = now, .first_pause = seen.restart_pause, .peers_unheard = PeersUnheard(replicas)};
+  if (std::optional<Event> decided = DecideOnExits(job, context)) return Append(*std::move(decided));
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
   std::vector<Action> actions;
   if (!seen.disk_full.empty() && WaitsToStart(job, seen)) {  // its output would be lost
@@ -286,6 +294,8 @@ std::vector<Action> WhileLive(const JobRecord& job, const Observation& seen,
   AddBarrier(replicas, actions);
   AddMoves(replicas, now, actions);
   AddPauses(replicas, actions);
+  if (const auto time = NextJudgement(job, context.peers_unheard); time && *time != SysTime::max())
+    WakeNoLaterThan(*time, actions);
   return WithLimit(job, std::move(actions));
 }
 
@@ -343,6 +353,12 @@ std::vector<Action> MeasureFirst(const JobRecord& job, const Observation& seen, 
 }
 
 }  // namespace
+
+std::optional<SysTime> HeldFailure(const JobRecord& job, const Observation& seen) {
+  const Stage stage = StageOf(job);
+  if (stage != Stage::kPreparing && stage != Stage::kRunning) return std::nullopt;
+  return NextJudgement(job, PeersUnheard(Replicas(job, seen)));
+}
 
 bool WaitsToStart(const JobRecord& job, const Observation& seen) {
   const std::vector<Replica> replicas = Replicas(job, seen);

@@ -31,6 +31,8 @@ struct ReplicaObservation {
   replica::v1::Phase phase = replica::v1::PHASE_UNSPECIFIED;  ///< as its supervisor reported it
   std::optional<replica::v1::Endpoint> endpoint;              ///< as its supervisor reported it when READY
   std::optional<replica::v1::Progress> progress{};            ///< of its preparation, from the latest report
+  /// When its program last wrote lines, or began to run, as far as this server has seen it.
+  std::optional<SysTime> last_output{};
   bool cluster_sent = false;  ///< OpenBarrier was performed on this connection
   bool stop_sent = false;     ///< StopReplica was performed on this connection
   bool hurry_sent = false;    ///< StopReplica was performed with `hurry`
@@ -108,6 +110,9 @@ using Action = std::variant<AppendEvent, ResolveImages, ReserveRoom, StartReplic
 
 /// Whether the job has its resources but a replica still has to be started.
 [[nodiscard]] bool WaitsToStart(const control::v1::JobRecord& job, const Observation& seen);
+
+/// NextJudgement, by what is observed of the peers; nullopt for a job that does not run.
+[[nodiscard]] std::optional<SysTime> HeldFailure(const control::v1::JobRecord& job, const Observation& seen);
 
 /// What to do next. At most one AppendEvent, and it is the last action: the caller performs, records, and
 /// calls it again. Idempotent: performing the result and calling again without new observations yields at

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "rules/jobs/peers.h"
 #include "rules/jobs/restart_policy.h"
 #include "rules/jobs/testing/simulated_job.h"
 #include "rules/jobs/transition_table.h"
@@ -136,12 +137,19 @@ struct PermanentRow {
 };
 class Permanent : public testing::TestWithParam<PermanentRow> {};
 
-TEST_P(Permanent, FailsTheJobAtOnce) {
+TEST_P(Permanent, FailsTheJob) {
   SimulatedJob job(kGang);
   job.BringUp();
   job.End(2, GetParam().cause, GetParam().status);
-  EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded", "Concluded", "stop master 0", "stop worker 0",
-                                        "stop ps 0", "stop evaluator 0"));
+  if (GetParam().status == 1) {  // it might be due to a peer that is not known to have ended yet
+    EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded"));
+    job.Pass(kHoldBack);
+    EXPECT_THAT(job.Settle(),
+                ElementsAre("Concluded", "stop master 0", "stop worker 0", "stop ps 0", "stop evaluator 0"));
+  } else {
+    EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded", "Concluded", "stop master 0", "stop worker 0",
+                                          "stop ps 0", "stop evaluator 0"));
+  }
   for (int i : {0, 1, 3, 4}) job.End(i, ExitRecord::STOPPED);
   job.Settle();
   EXPECT_EQ(job.job().job().state(), Job::FAILED);
@@ -220,8 +228,7 @@ TEST_P(Transient, RestartsTheReplicaFiveTimesThenTheJobThreeTimes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, Transient,
-                         testing::Values(TransientRow{"exit_3", ExitRecord::EXITED, 3},
-                                         TransientRow{"exit_134", ExitRecord::EXITED, 134},
+                         testing::Values(TransientRow{"exit_134", ExitRecord::EXITED, 134},
                                          TransientRow{"exit_143", ExitRecord::EXITED, 143},
                                          TransientRow{"sigkill", ExitRecord::SIGNALED, 9},
                                          TransientRow{"sigsegv", ExitRecord::SIGNALED, 11},

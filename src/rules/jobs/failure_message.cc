@@ -3,8 +3,12 @@
 #include <string.h>
 
 #include <algorithm>
+#include <csignal>
+#include <map>
+#include <ranges>
 #include <set>
 
+#include "base/wire/time.h"
 #include "rules/cluster/task_name.h"
 
 namespace trainyard::jobs {
@@ -52,6 +56,22 @@ bool Failed(const ReplicaRecord& replica) {
   return replica.has_exit() && JudgeExit(replica.exit()) != Verdict::kDone;
 }
 
+bool ChoseTheSameStatusAgain(const ReplicaRecord& replica) {
+  const ExitRecord& exit = replica.exit();
+  const ExitRecord& former = replica.former().exit();
+  return exit.cause() == ExitRecord::EXITED && former.cause() == ExitRecord::EXITED &&
+         exit.exit_code() == former.exit_code() && SignalOfStatus(exit.exit_code()) == 0;
+}
+
+/// The failed replicas by the time of their end; those of equal or unknown times in the record's order.
+std::multimap<SysTime, const ReplicaRecord*> FailedByTime(const JobRecord& record) {
+  std::multimap<SysTime, const ReplicaRecord*> failed;
+  for (const ReplicaRecord& replica : record.replicas()) {
+    if (Failed(replica)) failed.emplace(wire::FromProto(replica.exit().end_time()), &replica);
+  }
+  return failed;
+}
+
 /// The cause and the advice, unless an earlier replica's text has the same.
 std::string Help(const JobRecord& record, const ReplicaRecord& replica, std::set<std::string>& said) {
   const replica::v1::Diagnosis& diagnosis = replica.exit().diagnosis();
@@ -65,6 +85,10 @@ std::string Help(const JobRecord& record, const ReplicaRecord& replica, std::set
 std::string Tries(const JobRecord& record) {
   int restarts = 0;
   for (const ReplicaRecord& replica : record.replicas()) {
+    if (Failed(replica) && ChoseTheSameStatusAgain(replica))
+      return "The replica " + cluster::ReplicaLabel(replica.id()) + " exited with the status " +
+             std::to_string(replica.exit().exit_code()) +
+             " twice in a row, so it was not restarted again.\n\n";
     if (Failed(replica) && JudgeExit(replica.exit()) == Verdict::kTransient)
       restarts = std::max(restarts, replica.restarts());
   }
@@ -84,6 +108,21 @@ Verdict JudgeExit(const ExitRecord& exit) {
     default:
       return Verdict::kTransient;  // SIGNALED, LOST, SHUT_DOWN; STOPPED if this server did not request it
   }
+}
+
+Verdict JudgeEnd(const ReplicaRecord& replica) {
+  const Verdict verdict = JudgeExit(replica.exit());
+  const bool repeats = verdict == Verdict::kTransient && ChoseTheSameStatusAgain(replica);
+  return repeats ? Verdict::kPermanent : verdict;
+}
+
+int SignalOfStatus(int exit_code) {
+  if (exit_code == SIGABRT || exit_code == SIGSEGV)
+    return exit_code;  // as the original's runner reported them
+  constexpr int kShellSignal = 128;
+  constexpr int kLastSignal = 31;  // the real-time signals end no program by accident
+  const int signal = exit_code - kShellSignal;
+  return signal >= 1 && signal <= kLastSignal ? signal : 0;
 }
 
 bool RanUserCode(const ExitRecord& exit) {
@@ -119,20 +158,16 @@ std::string FailureSentence(const ReplicaRecord& replica) {
 std::string FailureMessage(const JobRecord& record) {
   std::string text;
   std::set<std::string> said;
-  int described = 0;
-  int failed = 0;
-  for (const ReplicaRecord& replica : record.replicas()) {
-    if (!Failed(replica)) continue;
-    ++failed;
-    if (described == kFailuresDescribedMax) continue;
-    ++described;
-    text += FailureSentence(replica) + " ";
-    const std::string details = Details(replica.exit());
+  const std::multimap<SysTime, const ReplicaRecord*> failed = FailedByTime(record);
+  for (const ReplicaRecord* replica : failed | std::views::values | std::views::take(kFailuresDescribedMax)) {
+    text += FailureSentence(*replica) + " ";
+    const std::string details = Details(replica->exit());
     if (!details.empty()) text += "\n" + details + (details.ends_with('\n') ? "\n" : "\n\n");
-    const std::string help = Help(record, replica, said);
+    const std::string help = Help(record, *replica, said);
     if (!help.empty()) text += (details.empty() ? "\n" : "") + help;
   }
-  if (failed > described) text += "So did " + std::to_string(failed - described) + " more replicas. ";
+  if (failed.size() > kFailuresDescribedMax)
+    text += "So did " + std::to_string(failed.size() - kFailuresDescribedMax) + " more replicas. ";
   text += Tries(record);
   return text +
          "To find out more about why your job exited please check the logs: trainyard jobs stream-logs " +

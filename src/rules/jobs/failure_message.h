@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "trainyard/control/v1/record.pb.h"
@@ -22,6 +23,15 @@ enum class Verdict {
 /// shortage. Pure: any thread.
 [[nodiscard]] Verdict JudgeExit(const replica::v1::ExitRecord& exit);
 
+/// The same for a replica's recorded exit, with its former one in view: a program that chose the same status
+/// twice in a row (neither a signal's nor one of the permanent ones) would choose it again. Source:
+/// docs/adr/0075-a-status-that-repeats.md.
+[[nodiscard]] Verdict JudgeEnd(const control::v1::ReplicaRecord& replica);
+
+/// The signal that this exit status reports: 128 and its number, as shells do, or 6 and 11, which the
+/// original took for an abort and a segmentation fault. 0: the status is no signal's.
+[[nodiscard]] int SignalOfStatus(int exit_code);
+
 /// Whether the user's program was running in that attempt.
 [[nodiscard]] bool RanUserCode(const replica::v1::ExitRecord& exit);
 
@@ -31,14 +41,14 @@ enum class Verdict {
 [[nodiscard]] std::string FailureSentence(const control::v1::ReplicaRecord& replica);
 
 /// The number of replicas that errorMessage describes; others are only counted.
-inline constexpr int kFailuresDescribedMax = 8;
+inline constexpr std::size_t kFailuresDescribedMax = 8;
 
 /// The number of log lines of a failed replica that the suggested command shows.
 inline constexpr int kLastLines = 50;
 
 /// errorMessage of a job that fails now: a sentence for every failed replica, each with the preparation's
 /// reason or the end of its traceback; the classifier's diagnosis and advice; the number of tries; and the
-/// place of the log.
+/// place of the log. The replica that failed first comes first.
 [[nodiscard]] std::string FailureMessage(const control::v1::JobRecord& record);
 
 }  // namespace trainyard::jobs

@@ -7,6 +7,7 @@
 
 #include "base/text/number.h"
 #include "base/wire/utf8.h"
+#include "rules/cluster/machine_type.h"
 #include "rules/cluster/scale_tier.h"
 #include "rules/jobs/trial.h"
 #include "rules/measurement/hypertune_tags.h"
@@ -31,6 +32,17 @@ std::string Short(std::string_view text, std::size_t bytes_max) {
   return std::string(text.substr(0, wire::Utf8Prefix(text, bytes_max - kCut.size()))).append(kCut);
 }
 
+/// What a failure's message says of its cause: the sentence of its diagnosis ("Diagnosis: NAME. SENTENCE" in
+/// a line of its own), else what it begins with, which is the same for most failures.
+std::string_view CauseOf(std::string_view message) {
+  constexpr std::string_view kDiagnosis = "\nDiagnosis: ";
+  const std::size_t line = message.find(kDiagnosis);
+  if (line == std::string_view::npos) return message;
+  const std::string_view diagnosis = message.substr(line + kDiagnosis.size());
+  const std::size_t name = diagnosis.find(". ");
+  return name < diagnosis.find('\n') ? diagnosis.substr(name + 2) : message;
+}
+
 /// The job's program: the algorithm, the module, or else the image.
 std::string SummaryOf(const JobRecord& record) {
   const TrainingInput& input = record.job().training_input();
@@ -47,20 +59,20 @@ std::string_view NameOf(replica::v1::TaskType type) {
   }
 }
 
-/// "STANDARD_1"; for CUSTOM "n1-standard-4, 2 workers, 3 NVIDIA_TESLA_T4".
+/// "STANDARD_1"; for CUSTOM "n1-standard-4, 2 workers, 3 NVIDIA_TESLA_T4" or "3 GPUs".
 std::string MachinesOf(const TrainingInput& input) {
   if (input.scale_tier() != TrainingInput::CUSTOM) return TrainingInput::ScaleTier_Name(input.scale_tier());
   const auto groups = cluster::Groups(input);
   if (!groups) return input.master_type();
   std::string text = input.master_type();
-  std::map<std::string, std::int64_t> accelerators;
+  std::map<ml::v1::AcceleratorConfig::Type, std::int64_t> accelerators;
   for (const cluster::ReplicaGroup& group : *groups) {
     if (group.type != replica::v1::MASTER) text += ", " + Counted(group.count, NameOf(group.type));
     if (group.accelerators.count > 0)
-      accelerators[ml::v1::AcceleratorConfig::Type_Name(group.accelerators.type)] +=
-          group.count * group.accelerators.count;
+      accelerators[group.accelerators.type] += group.count * group.accelerators.count;
   }
-  for (const auto& [type, count] : accelerators) text += ", " + std::to_string(count) + " " + type;
+  for (const auto& [type, count] : accelerators)
+    text += ", " + cluster::AcceleratorText(count, type, cluster::MeansAnyGpu(input));
   return text;
 }
 
@@ -103,7 +115,7 @@ JobRow RowOf(const JobRecord& record, std::string_view waits_for) {
   row.set_creator(record.creator());
   row.set_summary(Short(SummaryOf(record), kRowWordsBytesMax));
   row.set_machines(Short(MachinesOf(job.training_input()), kRowWordsBytesMax));
-  row.set_reason(Short(job.has_end_time() ? job.error_message() : waits_for, kReasonBytesMax));
+  row.set_reason(Short(job.has_end_time() ? CauseOf(job.error_message()) : waits_for, kReasonBytesMax));
   if (record.has_tuning())
     AddTrials(record, row);
   else

@@ -51,11 +51,30 @@ INSTANTIATE_TEST_SUITE_P(
             "job_id: 'a' state: FAILED start_time { seconds: 6 } end_time { seconds: 7 } "
             "summary: 'gcr.io/p/i:1' machines: 'BASIC_GPU' "
             "reason: 'The replica master 0 exited with a non-zero status of 1.'"},
+        Row{"diagnosed",
+            "job { job_id: 'a' state: FAILED end_time { seconds: 7 } error_message: 'The replica master 0 "
+            "exited with a non-zero status of 1.\\n\\nDiagnosis: python_exception. The program raised an "
+            "exception: KeyError: x.\\nWhat to do: Look.' training_input { python_module: 'm' } }",
+            "nothing",
+            "job_id: 'a' state: FAILED end_time { seconds: 7 } summary: 'm' machines: 'BASIC' "
+            "reason: 'The program raised an exception: KeyError: x.'"},
+        Row{"undiagnosed",
+            "job { job_id: 'a' state: FAILED end_time { seconds: 7 } error_message: 'It ended.\\nDiagnosis: "
+            "x\\nThat is. All.' training_input { python_module: 'm' } }",
+            "nothing",
+            "job_id: 'a' state: FAILED end_time { seconds: 7 } summary: 'm' machines: 'BASIC' "
+            "reason: 'It ended.'"},
         Row{"reported",
             "job { job_id: 'a' state: SUCCEEDED training_input { python_module: 'm' } } replicas { exit { "
             "metrics { seen_tags: 'acc' measurements { step: 3 value: 0.5 } } } } replicas { exit { } }",
             "",
             "job_id: 'a' state: SUCCEEDED summary: 'm' machines: 'BASIC' metric { tag: 'acc' value: 0.5 }"},
+        Row{"any_gpu",
+            "job { job_id: 'a' state: RUNNING training_input { scale_tier: CUSTOM master_type: "
+            "'n1-standard-8' "
+            "python_module: 'trainyard_program' master_config { accelerator_config { type: "
+            "NVIDIA_TESLA_V100 count: 1 } } } }",
+            "", "job_id: 'a' state: RUNNING summary: 'trainyard_program' machines: 'n1-standard-8, 1 GPU'"},
         Row{"custom",
             "algorithm: 'boosted_trees' job { job_id: 'a' state: RUNNING training_input { scale_tier: CUSTOM "
             "master_type: 'n1-standard-4' master_config { accelerator_config { count: 1 type: "

@@ -130,7 +130,7 @@ TEST(Shortage, IsTriedAgainAndCountsAsNothing) {
   job.set_retries(kRetriesMax);
   replica.mutable_exit()->set_cause(ExitRecord::PREPARATION_FAILED);
   replica.mutable_exit()->set_message("clone: Resource temporarily unavailable");
-  const RestartTime time{.now = SysTime(std::chrono::seconds(1'600'000'000))};
+  const ExitContext time{.now = SysTime(std::chrono::seconds(1'600'000'000))};
   EXPECT_TRUE(DecideOnExits(job, time)->has_concluded()) << "a preparation that failed by itself";
   replica.mutable_exit()->set_shortage(true);
   EXPECT_FALSE(CountsAsRestart(replica));

@@ -232,6 +232,7 @@ Secrets TakeSecrets(ml::v1::Job& job) {
 
 ml::v1::TrainingInput WithoutOwnFields(ml::v1::TrainingInput input) {
   input.clear_env();
+  input.clear_job_dir_as_variable();
   return input;
 }
 

@@ -6,6 +6,7 @@
 #include "base/wire/time.h"
 #include "rules/cluster/task_name.h"
 #include "rules/jobs/failure_message.h"
+#include "rules/jobs/peers.h"
 #include "rules/jobs/transition_table.h"
 
 namespace trainyard::jobs {
@@ -84,16 +85,16 @@ Event AfterShortage(const ReplicaRecord& replica, SysTime now) {
   return event;
 }
 
-Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica, RestartTime time) {
+Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica, const ExitContext& context) {
   Event event;
   const std::string sentence = WhyItEnded(replica);
   if (replica.restarts() < kRestartsMax) {
-    const std::chrono::milliseconds pause = RestartPause(replica.restarts(), time.first_pause);
+    const std::chrono::milliseconds pause = RestartPause(replica.restarts(), context.first_pause);
     const std::string when = pause.count() == 0 ? "" : "in " + Seconds(pause) + " ";
     event = Restart(replica, sentence + " The replica is restarted " + when + "(" +
                                  Count(replica.restarts() + 1, kRestartsMax) + ")." + Why(replica));
     if (pause.count() > 0)
-      *event.mutable_restart_decided()->mutable_not_before() = wire::ToProto(time.now + pause);
+      *event.mutable_restart_decided()->mutable_not_before() = wire::ToProto(context.now + pause);
   } else if (job.retries() < kRetriesMax) {
     event.mutable_retry_decided()->set_reason(sentence + " The replica was restarted " +
                                               std::to_string(kRestartsMax) +
@@ -103,6 +104,54 @@ Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica, 
     return Conclude(Job::FAILED, FailureMessage(job));
   }
   return event;
+}
+
+bool IsHeld(const JobRecord& job, const ReplicaRecord& replica, const ExitContext& context) {
+  const std::optional<SysTime> until = HeldUntil(job, replica, context.peers_unheard);
+  return until && context.now < *until;
+}
+
+/// The whole gang starts again for what one of it did not do; after too many crashes the job fails.
+Event AfterPeersEnd(const JobRecord& job, const ReplicaRecord& failed, const FirstCause& cause) {
+  if (!cause.uncounted && job.retries() >= kRetriesMax)
+    return Conclude(Job::FAILED, "First cause: " + cause.sentence + "\n" + FailureMessage(job));
+  const std::string count = cause.uncounted ? "This does not count as a retry."
+                                            : "This is retry " + Count(job.retries() + 1, kRetriesMax) + ".";
+  Event event;
+  event.mutable_retry_decided()->set_uncounted(cause.uncounted);
+  event.mutable_retry_decided()->set_reason(
+      cause.sentence + " Without it the replica " + cluster::ReplicaLabel(failed.id()) +
+      " failed, too. All replicas start again and can continue from their last checkpoint. " + count);
+  return event;
+}
+
+/// The failures that are judged now.
+struct Judgement {
+  const ReplicaRecord* transient = nullptr;  ///< the first of those that count
+  const ReplicaRecord* moved = nullptr;      ///< the last of those that do not
+  bool permanent = false;                    ///< one that no peer's end explains
+  bool succeeded = false;                    ///< the master exited with 0
+  std::optional<Event> peers_end;
+};
+
+Judgement Judge(const JobRecord& job, const ExitContext& context) {
+  Judgement result;
+  for (const ReplicaRecord& replica : job.replicas()) {
+    if (OpenExit(replica) == nullptr) continue;
+    const Verdict verdict = JudgeEnd(replica);
+    if (verdict == Verdict::kDone) {
+      if (replica.id().type() == replica::v1::MASTER) result.succeeded = true;
+    } else if (const auto cause = CauseAmongPeers(job, replica)) {
+      if (!result.peers_end) result.peers_end = AfterPeersEnd(job, replica, *cause);
+    } else if (verdict == Verdict::kPermanent) {
+      if (!IsHeld(job, replica, context)) result.permanent = true;
+    } else if (!CountsAsRestart(replica)) {
+      result.moved = &replica;
+    } else if (result.transient == nullptr) {
+      result.transient = &replica;
+    }
+  }
+  return result;
 }
 
 constexpr int kNamesMax = 16;
@@ -131,29 +180,25 @@ bool CountsAsRestart(const ReplicaRecord& replica) {
   return !replica.maintenance() && !exit.shortage() && exit.cause() != replica::v1::ExitRecord::SHUT_DOWN;
 }
 
-std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
-  const ReplicaRecord* transient = nullptr;
-  const ReplicaRecord* moved = nullptr;
-  bool permanent = false;
+std::optional<Event> DecideOnExits(const JobRecord& job, ExitContext context) {
+  const Judgement judged = Judge(job, context);
+  if (judged.succeeded) return Conclude(Job::SUCCEEDED, "");
+  if (judged.permanent) return Conclude(Job::FAILED, FailureMessage(job));
+  if (judged.peers_end) return judged.peers_end;
+  if (judged.transient != nullptr) return AfterTransientFailure(job, *judged.transient, context);
+  if (judged.moved == nullptr) return std::nullopt;
+  const bool is_short = judged.moved->exit().shortage() && !judged.moved->maintenance();
+  return is_short ? AfterShortage(*judged.moved, context.now) : AfterMove(*judged.moved);
+}
+
+std::optional<SysTime> NextJudgement(const JobRecord& job, bool peers_unheard) {
+  std::optional<SysTime> next;
   for (const ReplicaRecord& replica : job.replicas()) {
-    const replica::v1::ExitRecord* exit = OpenExit(replica);
-    if (exit == nullptr) continue;
-    const Verdict verdict = JudgeExit(*exit);
-    if (verdict == Verdict::kDone && replica.id().type() == replica::v1::MASTER)
-      return Conclude(Job::SUCCEEDED, "");
-    if (verdict == Verdict::kPermanent) permanent = true;
-    if (verdict != Verdict::kTransient) continue;
-    if (!CountsAsRestart(replica)) {
-      moved = &replica;
-    } else if (transient == nullptr) {
-      transient = &replica;
-    }
+    if (OpenExit(replica) == nullptr || JudgeEnd(replica) != Verdict::kPermanent) continue;
+    const std::optional<SysTime> until = HeldUntil(job, replica, peers_unheard);
+    if (until) next = std::min(next.value_or(*until), *until);
   }
-  if (permanent) return Conclude(Job::FAILED, FailureMessage(job));
-  if (transient != nullptr) return AfterTransientFailure(job, *transient, time);
-  if (moved == nullptr) return std::nullopt;
-  const bool is_short = moved->exit().shortage() && !moved->maintenance();
-  return is_short ? AfterShortage(*moved, time.now) : AfterMove(*moved);
+  return next;
 }
 
 Result<control::v1::Event> MaintenanceOf(const control::v1::JobRecord& job, std::string_view task_name) {

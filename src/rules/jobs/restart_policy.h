@@ -38,10 +38,11 @@ inline constexpr std::chrono::milliseconds kRestartPauseMax{60'000};
 /// restarted immediately; a replica that crashes repeatedly must not keep the machine busy.
 [[nodiscard]] std::chrono::milliseconds RestartPause(int restarts, std::chrono::milliseconds first);
 
-/// The current time, and the operator's first pause.
-struct RestartTime {
+/// What a decision on exits needs beside the record.
+struct ExitContext {
   SysTime now;
-  std::chrono::milliseconds first_pause = kRestartPause;
+  std::chrono::milliseconds first_pause = kRestartPause;  ///< the operator's
+  bool peers_unheard = false;                             ///< as for HeldUntil
 };
 
 /// Whether the restart after the replica's exit counts towards kRestartsMax. It does not if the replica did
@@ -54,7 +55,11 @@ struct RestartTime {
 /// machine (shutdown, stop of the service, logout), restarts immediately; one that could not start because
 /// the machine lacked resources restarts after kShortagePause, and that restart does not count.
 [[nodiscard]] std::optional<control::v1::Event> DecideOnExits(const control::v1::JobRecord& job,
-                                                              RestartTime time);
+                                                              ExitContext context);
+
+/// When the first failure that DecideOnExits holds back is judged: SysTime::max() when a peer is heard again;
+/// nullopt if none is held back. The other parameters are those of HeldUntil.
+[[nodiscard]] std::optional<SysTime> NextJudgement(const control::v1::JobRecord& job, bool peers_unheard);
 
 /// The event that moves one replica to another slot. kNotFound: the job has no such replica (the message
 /// lists those that it has); kFailedPrecondition: it is not running, or is being moved already. Pure: any

@@ -34,6 +34,7 @@ Lines OnCreated(const JobRecord& after) {
       AddImage(image, lines);
     }
   }
+  for (const std::string& warning : after.warnings()) lines.push_back(WarningLine(warning));
   for (const std::string& remark : after.remarks()) lines.push_back(InfoLine(remark));
   lines.push_back(InfoLine("Job " + after.job().job_id() + " is queued."));
   lines.push_back(InfoLine("Waiting for job to be provisioned."));

@@ -7,6 +7,7 @@
 #include "rules/cluster/scale_tier.h"
 #include "rules/cluster/task_name.h"
 #include "rules/jobs/images.h"
+#include "rules/jobs/peers.h"
 #include "rules/jobs/prepare.h"
 #include "rules/jobs/restart_policy.h"
 #include "rules/jobs/service_lines.h"
@@ -107,6 +108,7 @@ Status Change(JobRecord& record, const Event& event, const Event::Launched& laun
     replica->set_maintenance(false);
     replica->clear_not_before();
     replica->clear_exit();
+    replica->clear_ended_time();
   }
   return {};
 }
@@ -128,6 +130,7 @@ Status Change(JobRecord& record, const Event& event, const Event::ReplicaEnded& 
     return std::unexpected(Refuse(record, event, "it is not the living attempt of a replica"));
   }
   *replica->mutable_exit() = ended.exit();
+  *replica->mutable_ended_time() = event.time();
   NoteLostLog(record, *replica);
   if (ended.has_endpoint() && record.reserved()) *replica->mutable_endpoint() = ended.endpoint();
   return {};
@@ -139,6 +142,7 @@ Status Change(JobRecord& record, const Event& event, const Event::RestartDecided
     return std::unexpected(Refuse(record, event, "the replica has not ended"));
   }
   if (CountsAsRestart(*replica)) replica->set_restarts(replica->restarts() + 1);
+  *replica->mutable_former() = FormerEndOf(*replica);
   replica->set_restarting(true);
   if (decided.has_not_before()) *replica->mutable_not_before() = decided.not_before();
   return {};
@@ -161,10 +165,10 @@ Status Change(JobRecord& record, const Event&, const Event::PolicySet& set) {
   return {};
 }
 
-Status Change(JobRecord& record, const Event& event, const Event::RetryDecided&) {
+Status Change(JobRecord& record, const Event& event, const Event::RetryDecided& decided) {
   if (record.retrying()) return std::unexpected(Refuse(record, event, "it is retrying already"));
   record.set_retrying(true);
-  record.set_retries(record.retries() + 1);
+  if (!decided.uncounted()) record.set_retries(record.retries() + 1);
   return {};
 }
 
@@ -176,6 +180,7 @@ Status Change(JobRecord& record, const Event& event, const Event::RetryStarted&)
     replica.set_restarts(0);
     replica.set_restarting(replica.attempt() != 0);
     replica.clear_not_before();
+    replica.clear_former();
   }
   return {};
 }

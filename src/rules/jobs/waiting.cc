@@ -131,6 +131,19 @@ Waiting ForSupervisors(const JobRecord& job, const Progress& progress) {
   return waiting;
 }
 
+Waiting ForJudgement(SysTime time) {
+  const bool unheard = time == SysTime::max();
+  return {
+      .cause = "judgement",
+      .reason = std::string("A replica has failed. Whether it failed by itself or because it lost another "
+                            "replica is not known yet") +
+                (unheard ? ": the server does not hear from all of the others." : "."),
+      .unblock = unheard
+                     ? "It continues when they are connected again or known to have ended."
+                     : "It continues at " + wire::PrintTime(std::chrono::ceil<std::chrono::seconds>(time)) +
+                           " at the latest."};
+}
+
 }  // namespace
 
 std::optional<Waiting> WaitAfterSuccess(const JobRecord& job, std::chrono::milliseconds stop_grace) {
@@ -160,6 +173,7 @@ std::optional<Waiting> WaitForTrouble(const JobRecord& job, const Observation& s
                      .reason = replica.trouble,
                      .unblock = "It continues automatically when this is resolved."};
   }
+  if (const auto time = HeldFailure(job, seen)) return ForJudgement(*time);
   const Stage stage = StageOf(job);
   const bool starts = stage == Stage::kPreparing || stage == Stage::kRunning;
   if (!starts || seen.disk_full.empty() || !WaitsToStart(job, seen)) return std::nullopt;
@@ -177,8 +191,9 @@ std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observatio
     case Stage::kPreparing: break;
     case Stage::kRetrying:
       return Waiting{.cause = "retry",
-                     .reason = "The whole job restarts: its replicas are being stopped first (retry " +
-                               std::to_string(job.retries()) + " of " + std::to_string(kRetriesMax) + ").",
+                     .reason = "The whole job restarts: its replicas are being stopped first (it has used " +
+                               std::to_string(job.retries()) + " of " + std::to_string(kRetriesMax) +
+                               " retries).",
                      .unblock = "It continues when all of them have ended."};
     case Stage::kNone:
     case Stage::kQueued:

@@ -29,7 +29,8 @@ struct Waiting {
                                                       std::chrono::milliseconds stop_grace);
 
 /// A problem outside of the user's program that keeps an unfinished job in any state from progressing: a
-/// record that cannot be written, an attempt that cannot be managed, a disk without space for the next start.
+/// record that cannot be written, an attempt that cannot be managed, a failure that cannot be judged yet, a
+/// disk without space for the next start.
 /// Nullopt: there is none. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitForTrouble(const control::v1::JobRecord& job,
                                                     const Observation& seen);

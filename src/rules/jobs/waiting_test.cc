@@ -121,7 +121,8 @@ TEST(WaitWhilePreparing, ARetryWaitsForTheEndOfAll) {
   const auto waiting =
       WaitWhilePreparing(Gang("retrying: true retries: 2"), Seen({kReady, kReady, kReady, kReady}));
   ASSERT_TRUE(waiting);
-  EXPECT_EQ(waiting->reason, "The whole job restarts: its replicas are being stopped first (retry 2 of 3).");
+  EXPECT_EQ(waiting->reason,
+            "The whole job restarts: its replicas are being stopped first (it has used 2 of 3 retries).");
 }
 
 TEST(WaitWhilePreparing, OthersDoNotWait) {
@@ -161,6 +162,23 @@ TEST(WaitLimit, IsSaidWhileItCounts) {
   EXPECT_EQ(WaitLimit(Gang(kScheduling)),
             "The job is cancelled at 2020-09-13T13:26:40Z if it does not run by then (maxWaitTime).");
   EXPECT_EQ(WaitLimit(Gang(kScheduling + std::string("running_time { seconds: 1600000002 }"))), "");
+}
+
+TEST(WaitForTrouble, SaysThatAFailureIsNotJudgedYet) {
+  JobRecord job = Gang();
+  Observation seen = Seen({kRuns, kRuns, kRuns, kRuns});
+  EXPECT_EQ(WaitForTrouble(job, seen), std::nullopt);
+  job.mutable_replicas(0)->mutable_exit()->set_cause(replica::v1::ExitRecord::EXITED);
+  job.mutable_replicas(0)->mutable_exit()->set_exit_code(1);
+  job.mutable_replicas(0)->mutable_ended_time()->set_seconds(1'600'000'100);
+  const std::string reason =
+      "A replica has failed. Whether it failed by itself or because it lost another replica is not known yet";
+  EXPECT_EQ(WaitForTrouble(job, seen),
+            (Waiting{.cause = "judgement",
+                     .reason = reason + ".",
+                     .unblock = "It continues at 2020-09-13T12:28:25Z at the latest."}));
+  seen.replicas[1].away = true;
+  EXPECT_EQ(WaitForTrouble(job, seen)->reason, reason + ": the server does not hear from all of the others.");
 }
 
 TEST(WaitForImages, NamesTheImageTheReasonAndWhatHelps) {

@@ -19,7 +19,7 @@
 namespace trainyard::measurement {
 
 /// The plugin of a summary, as far as it matters here.
-enum class Plugin : std::uint8_t { kNotSaid, kScalars, kImages, kText, kOther };
+enum class Plugin : std::uint8_t { kNotSaid, kScalars, kImages, kText, kHistograms, kOther };
 
 /// A summary's value as it is in the file.
 struct RawValue {
@@ -30,6 +30,8 @@ struct RawValue {
   int width = 0;
   int height = 0;
   Extent encoded;
+  Extent histogram;  ///< TensorFlow 1's
+  Extent tensor;
   std::int64_t dtype = 0;
   Plugin plugin = Plugin::kNotSaid;
   /// The first texts of a tensor of texts.
@@ -50,6 +52,7 @@ constexpr std::uint64_t kTailBytes = kCrcBytes;
 constexpr int kNumberBytesMax = 1'024;  ///< of a tensor of one number
 constexpr std::size_t kTextsMax = 3;    ///< width, height, the first image
 constexpr std::int64_t kStringType = 7;
+constexpr std::int64_t kDoubleType = 2;
 constexpr std::size_t kPluginBytes = 16;  ///< longer names do not matter here
 /// The memory of a remembered tag in addition to its text: a map's node, with the allocator's overhead.
 constexpr std::size_t kTagNodeBytes = 100;
@@ -58,6 +61,7 @@ Plugin PluginNamed(std::string_view name) {
   if (name.empty()) return Plugin::kNotSaid;
   if (name == "scalars") return Plugin::kScalars;
   if (name == "images") return Plugin::kImages;
+  if (name == "histograms") return Plugin::kHistograms;
   return name == "text" ? Plugin::kText : Plugin::kOther;
 }
 
@@ -170,6 +174,7 @@ bool ReadTensor(const Source& source, RawValue& raw) {
   int length = 0;
   if (!source.in.ReadVarintSizeAsInt(&length) || !HasRoom(source.in, length)) return false;
   const std::uint64_t begin = source.Position();
+  raw.tensor = {.offset = begin, .length = static_cast<std::uint64_t>(length)};
   if (length > kNumberBytesMax) {
     const CodedInputStream::Limit limit = source.in.PushLimit(length);
     const bool read = ReadTextTensor(source, raw) && source.in.BytesUntilLimit() == 0;
@@ -218,8 +223,8 @@ bool ReadValue(const Source& source, RawValue& raw) {
       case Field(1, Wire::kBytes): return ReadBeginning(source.in, kTagShownBytes, raw.tag);
       case Field(2, Wire::kFixed32): return ReadSimpleValue(source.in, *another());
       case Field(3, Wire::kBytes):
-      case Field(5, Wire::kBytes):
       case Field(6, Wire::kBytes): another(); return std::nullopt;
+      case Field(5, Wire::kBytes): return ReadExtent(source, another()->histogram);
       case Field(4, Wire::kBytes): return ReadImage(source, *another());
       case Field(8, Wire::kBytes): return ReadTensor(source, *another());
       case Field(9, Wire::kBytes): return ReadMetadata(source.in, raw);
@@ -316,7 +321,7 @@ Plugin EventReader::PluginOf(const RawValue& raw) {
   return raw.plugin;
 }
 
-/// False: it is neither a scalar nor an image nor a text. Writers that set the plugin do so at least once per
+/// False: it is none of the kinds that are shown. Writers that set the plugin do so at least once per
 /// file and tag; others never do.
 bool EventReader::Classify(SummaryValue& value, const RawValue& raw) {
   if (raw.simple && raw.number) {
@@ -331,6 +336,12 @@ bool EventReader::Classify(SummaryValue& value, const RawValue& raw) {
     return raw.encoded.length > 0;
   }
   const Plugin plugin = PluginOf(raw);
+  const bool is_tensor = plugin == Plugin::kHistograms && raw.dtype == kDoubleType;
+  if (is_tensor || raw.histogram.length > 0) {
+    value.kind = is_tensor ? SummaryValue::Kind::kHistogramTensor : SummaryValue::Kind::kHistogram;
+    value.extent = is_tensor ? raw.tensor : raw.histogram;
+    return true;
+  }
   if (raw.number && (plugin == Plugin::kNotSaid || plugin == Plugin::kScalars)) {
     value.value = *raw.number;
     return true;

@@ -23,13 +23,14 @@ struct Extent {
 
 /// One value that a program summarized.
 struct SummaryValue {
-  enum class Kind { kScalar, kImage, kText };
+  enum class Kind { kScalar, kImage, kText, kHistogram, kHistogramTensor };
   Kind kind = Kind::kScalar;
   std::string tag;
+  std::string run{};  ///< below the file's folder; of a file with several runs
   std::int64_t step = 0;
   double time_s = 0;  ///< since 1970
   double value = 0;   ///< of a scalar
-  Extent extent{};    ///< of the encoded image, or of the text
+  Extent extent{};    ///< of the encoded image, of the text, or of the histogram's message
   int width = 0;      ///< of an image, as written in the summary
   int height = 0;
   std::string beginning{};  ///< of a text: its first kTextShownBytes, unchanged
@@ -49,7 +50,8 @@ inline constexpr std::size_t kFileTagsMax = 10'000;
 inline constexpr std::size_t kTagShownBytes = 1'000;
 
 /// Reads the values of one event file, which may grow: scalars of TensorFlow 1 and 2, images (TensorFlow 1's
-/// `image`, and tensors of the plugin "images") and texts (the plugin "text"). Does not read the bytes
+/// `image`, and tensors of the plugin "images"), texts (the plugin "text") and histograms (TensorFlow 1's
+/// `histo`, and tensors of the plugin "histograms"). Does not read the bytes
 /// between them. Pure: the bytes come from the caller. One thread at a time. Source: spec
 /// hyperparameter-tuning.md section 6; TensorFlow's event.proto, summary.proto, tensor.proto.
 class EventReader {

@@ -72,6 +72,11 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+std::uint64_t OffsetOf(
+    const std::variant<EventReader, MlflowReader, MlflowDatabaseReader, WandbReader>& any) {
+  return std::visit([](const auto& reader) { return reader.offset(); }, any);
+}
+
 bool IsAfter(const Columns& columns, double step, double time_s) {
   if (columns.empty()) return true;
   return std::pair(step, time_s) > std::pair(columns.steps.back(), columns.times.back());
@@ -108,6 +113,7 @@ Part PartOf(const Columns& ordered, const Range& range, std::size_t points_max) 
 }
 
 SeriesName Gathered::NameOf(std::string_view path, const std::string& tag) const {
+  if (KindOfMetricFile(path) == MetricFile::kMlflow) path = MlflowMetricOf(path).run;
   const std::size_t slash = path.rfind('/');
   std::string_view folder = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
   SeriesName name{.trial_id = {}, .run = {}, .tag = wire::ReplaceMalformed(tag)};
@@ -130,9 +136,21 @@ bool Gathered::TakeRoom(std::size_t bytes) {
 
 /// Tags that the reader remembers and names share one limit.
 void Gathered::CountTags(File& file) {
-  names_bytes_ += file.reader.memory_bytes() - file.tags_bytes;
-  file.tags_bytes = file.reader.memory_bytes();
-  file.reader.LimitMemory(file.tags_bytes + kNamesBytesMax - names_bytes_);
+  auto* const reader = std::get_if<EventReader>(&file.reader);
+  if (reader == nullptr) return;
+  names_bytes_ += reader->memory_bytes() - file.tags_bytes;
+  file.tags_bytes = reader->memory_bytes();
+  reader->LimitMemory(file.tags_bytes + kNamesBytesMax - names_bytes_);
+}
+
+Gathered::File Gathered::NewFile(std::string_view path, std::uint64_t id) {
+  File file;
+  file.id = id;
+  const MetricFile kind = KindOfMetricFile(path);
+  if (kind == MetricFile::kMlflow) file.reader = MlflowReader();
+  if (kind == MetricFile::kMlflowDatabase) file.reader = MlflowDatabaseReader();
+  if (kind == MetricFile::kWandb) file.reader = WandbReader();
+  return file;
 }
 
 /// Null: the limit is reached.
@@ -141,7 +159,7 @@ Gathered::File* Gathered::FindOrAdd(std::string_view path, FileVersion now) {
   if (found != files_.end()) return &found->second;
   incomplete_ = incomplete_ || files_.size() >= kFilesReadMax;
   if (files_.size() >= kFilesReadMax || !TakeRoom(kEntryBytes + path.size())) return nullptr;
-  return &files_.emplace(path, File{.id = now.id}).first->second;
+  return &files_.emplace(path, NewFile(path, now.id)).first->second;
 }
 
 bool Gathered::Read(std::string_view path, FileVersion now, std::uint64_t bytes_max,
@@ -151,18 +169,19 @@ bool Gathered::Read(std::string_view path, FileVersion now, std::uint64_t bytes_
   File& file = *found;
   if (IsAnother(file, now, read_at)) {
     names_bytes_ -= file.tags_bytes;
-    file = {};
+    file = NewFile(path, now.id);
   }
   file.id = now.id;
   CountTags(file);
+  const EventReader::Take take = [this, path, &file](const SummaryValue& value) {
+    CountTags(file);
+    Take(path, value);
+    CountTags(file);
+  };
   const bool more =
-      file.reader.Read(now.size, bytes_max, read_at, [this, path, &file](const SummaryValue& value) {
-        CountTags(file);
-        Take(path, value);
-        CountTags(file);
-      });
+      std::visit([&](auto& reader) { return reader.Read(now.size, bytes_max, read_at, take); }, file.reader);
   CountTags(file);
-  const std::size_t beginning = std::min<std::uint64_t>(file.reader.offset(), kBeginningBytes);
+  const std::size_t beginning = std::min<std::uint64_t>(OffsetOf(file.reader), kBeginningBytes);
   if (beginning > file.beginning_bytes) {
     file.beginning_bytes = beginning;
     file.beginning_crc = CrcOfBeginning(beginning, read_at);
@@ -173,13 +192,16 @@ bool Gathered::Read(std::string_view path, FileVersion now, std::uint64_t bytes_
 /// Whether the file is a different one that does not continue the part already read. A file that was
 /// rewritten with more at its end continues it.
 bool Gathered::IsAnother(const File& file, FileVersion now, const FileWindow::ReadAt& read_at) {
-  if (now.size < file.reader.offset()) return true;
+  if (now.size < OffsetOf(file.reader)) return true;
   if (now.id == file.id) return false;
-  return file.reader.lost() || CrcOfBeginning(file.beginning_bytes, read_at) != file.beginning_crc;
+  const bool is_lost = std::visit([](const auto& reader) { return reader.lost(); }, file.reader);
+  return is_lost || CrcOfBeginning(file.beginning_bytes, read_at) != file.beginning_crc;
 }
 
 void Gathered::Take(std::string_view path, const SummaryValue& value) {
-  SeriesName name = NameOf(path, value.tag);
+  const bool is_mlflow = KindOfMetricFile(path) == MetricFile::kMlflow;
+  SeriesName name = NameOf(path, is_mlflow ? std::string(MlflowMetricOf(path).name) : value.tag);
+  if (!value.run.empty()) name.run += (name.run.empty() ? "" : "/") + wire::ReplaceMalformed(value.run);
   if (value.kind == SummaryValue::Kind::kScalar) return TakeScalar(std::move(name), value);
   TakeSummary(name, {.value = value, .file = std::string(path)});
 }

@@ -7,9 +7,11 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "rules/measurement/event_reader.h"
+#include "rules/measurement/metric_files.h"
 
 namespace trainyard::measurement {
 
@@ -73,9 +75,9 @@ struct KeptSummary {
   std::string file;  ///< below the job directory
 };
 
-/// The contents of one job's event files, for all tags. Beyond kPointsKeptMax the longest curve is thinned to
-/// half, keeping its extremes; beyond kNamesBytesMax no new curves or files are added. Pure: the bytes come
-/// from the caller. One thread at a time.
+/// The contents of one job's event files, and of MLflow's and W&B's, for all tags. Beyond kPointsKeptMax the
+/// longest curve is thinned to half, keeping its extremes; beyond kNamesBytesMax no new curves or files are
+/// added. Pure: the bytes come from the caller. One thread at a time.
 class Gathered {
  public:
   /// Identifies a state of a file. A file with another id counts as a new file if it is shorter, begins with
@@ -117,13 +119,14 @@ class Gathered {
 
  private:
   struct File {
-    EventReader reader{};
+    std::variant<EventReader, MlflowReader, MlflowDatabaseReader, WandbReader> reader{};
     std::uint64_t id = 0;
     std::size_t beginning_bytes = 0;  ///< the number of first bytes that beginning_crc covers
     std::uint32_t beginning_crc = 0;
     std::size_t tags_bytes = 0;  ///< its reader's memory for tags that is included in names_bytes_
   };
 
+  static File NewFile(std::string_view path, std::uint64_t id);
   static bool IsAnother(const File& file, FileVersion now, const FileWindow::ReadAt& read_at);
   [[nodiscard]] SeriesName NameOf(std::string_view path, const std::string& tag) const;
   void Take(std::string_view path, const SummaryValue& value);

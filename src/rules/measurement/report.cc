@@ -1,5 +1,6 @@
 #include "rules/measurement/report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
@@ -46,6 +47,9 @@ std::string ExplainNoMetric(std::string_view tag, const MetricReport& report) {
     return metric + " was " + what + " at the end (step " + std::to_string(last.step()) + "; from " +
            report.place() + ").";
   }
+  if (std::ranges::find(report.seen_tags(), tag) != report.seen_tags().end())
+    return metric +
+           " was reported only with values that are no numbers: report a float, such as a tensor's item().";
   return metric + " was not reported: looked in " + Listed(report.places(), "no place") +
          "; tags seen: " + Listed(report.seen_tags(), "none") + ".";
 }

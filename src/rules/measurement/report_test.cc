@@ -57,6 +57,9 @@ TEST(ExplainNoMetric, SaysWhatWasLookedForAndSeen) {
             "The metric 'acc' was not reported: looked in /tmp/hypertune/output.metrics, gs://b/job/1 (2 "
             "event files); "
             "tags seen: loss, auc.");
+  EXPECT_EQ(ExplainNoMetric("loss", report),
+            "The metric 'loss' was reported only with values that are no numbers: report a float, such as a "
+            "tensor's item().");
   EXPECT_EQ(ExplainNoMetric("acc", Report({1, std::nan("")}, "gs://b/1/eval")),
             "The metric 'acc' was not a number at the end (step 2; from gs://b/1/eval).");
   EXPECT_EQ(ExplainNoMetric("acc", Report({-HUGE_VAL}, "gs://b/1")),

@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kFlag = "--accelerator-map";
 constexpr std::string_view kAny = "any";
 constexpr std::string_view kNone = "none";
+constexpr std::string_view kCpu = "cpu";
 
 Device::Kind KindOf(AcceleratorConfig::Type type) {
   return cluster::IsTpu(type) ? Device::Kind::kTpu : Device::Kind::kGpu;
@@ -28,7 +29,9 @@ Result<AcceleratorMap> AcceleratorMap::Parse(std::string_view text) {
     };
     if (type == AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED)
       return wrong("'" + name + "' is not an accelerator of the API: nvidia-tesla-k80, tpu-v2, ...");
-    const bool is_word = value == kAny || value == kNone;
+    if (value == kCpu && !cluster::IsTpu(type))
+      return wrong("'cpu' can stand for TPUs only; " + name + "=none runs such jobs without a GPU");
+    const bool is_word = value == kAny || value == kNone || value == kCpu;
     if (!is_word && value.starts_with("tpu-") != cluster::IsTpu(type))
       return wrong("'" + value + "' cannot stand for " + name);
     if (!map.rules_.emplace(type, std::move(value)).second) return wrong("'" + name + "' has two rules");
@@ -36,14 +39,19 @@ Result<AcceleratorMap> AcceleratorMap::Parse(std::string_view text) {
   return map;
 }
 
-bool AcceleratorMap::Waives(AcceleratorConfig::Type type) const {
+replica::v1::Devices::Waiver AcceleratorMap::WaiverOf(AcceleratorConfig::Type type) const {
+  using replica::v1::Devices;
   const auto rule = rules_.find(type);
-  return rule != rules_.end() && rule->second == kNone;
+  if (rule == rules_.end()) return Devices::NOT_WAIVED;
+  return rule->second == kNone  ? Devices::WITHOUT
+         : rule->second == kCpu ? Devices::CPU_FOR_TPU
+                                : Devices::NOT_WAIVED;
 }
 
 bool AcceleratorMap::WaivesAny(Device::Kind kind) const {
-  return std::ranges::any_of(
-      rules_, [kind](const auto& rule) { return rule.second == kNone && KindOf(rule.first) == kind; });
+  return std::ranges::any_of(rules_, [&](const auto& rule) {
+    return KindOf(rule.first) == kind && WaiverOf(rule.first) != replica::v1::Devices::NOT_WAIVED;
+  });
 }
 
 bool AcceleratorMap::Accepts(AcceleratorConfig::Type type, const Device& device) const {

@@ -23,7 +23,7 @@ struct Device {
   Kind kind = Kind::kGpu;
   std::string type;                ///< as in flags: "nvidia-tesla-t4", "tpu-v2"
   std::string id;                  ///< GPU: its name in CUDA_VISIBLE_DEVICES; TPU: the board's number
-  std::vector<std::string> files;  ///< "/dev/nvidia0"; empty for a declared device
+  std::vector<std::string> files;  ///< "/dev/nvidia0", first one that no other device has; none if declared
   friend bool operator==(const Device&, const Device&) = default;
 };
 

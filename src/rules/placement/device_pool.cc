@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "rules/cluster/machine_type.h"
@@ -28,6 +30,20 @@ std::map<AcceleratorConfig::Type, std::int64_t> AskedByType(const Gang& gang) {
   return asked;
 }
 
+/// Whether both describe one device. An id that is an index changes when other GPUs come or go; a UUID does
+/// not.
+bool IsSame(const Device& known, const Device& other) {
+  if (known.kind != other.kind) return false;
+  const bool is_index = known.id.find('-') == std::string::npos || other.id.find('-') == std::string::npos;
+  const bool has_files = !known.files.empty() && !other.files.empty();
+  if (known.kind == Device::Kind::kGpu && is_index && has_files)
+    return known.files.front() == other.files.front();
+  return known.id == other.id;
+}
+
+/// A MIG device. CUDA uses the first that it is shown and no other.
+bool IsPart(const Device& device) { return device.id.starts_with("MIG-"); }
+
 /// "a", "a and b", "a, b and c".
 std::string List(const std::vector<std::string>& words) {
   std::string text;
@@ -39,10 +55,31 @@ std::string List(const std::vector<std::string>& words) {
 }  // namespace
 
 DevicePool::DevicePool(std::vector<Device> devices, AcceleratorMap map)
-    : devices_(std::move(devices)), holders_(devices_.size()), map_(std::move(map)) {}
+    : devices_(std::move(devices)),
+      holders_(devices_.size()),
+      health_(devices_.size()),
+      map_(std::move(map)) {}
 
 bool DevicePool::Asks(const Gang::Replica& replica) const {
-  return replica.accelerator_count > 0 && !map_.Waives(replica.accelerator);
+  return replica.accelerator_count > 0 &&
+         map_.WaiverOf(replica.accelerator) == replica::v1::Devices::NOT_WAIVED;
+}
+
+DevicePool::Gift DevicePool::WaiversOf(const Gang& gang) const {
+  if (AskedByType(gang).empty()) return {};
+  Gift gift(gang.replicas.size());
+  for (std::size_t i = 0; i < gift.size(); ++i) {
+    const Gang::Replica& replica = gang.replicas[i];
+    if (replica.accelerator_count <= 0 || Asks(replica)) continue;
+    gift[i].set_accelerator_type(AcceleratorConfig::Type_Name(replica.accelerator));
+    gift[i].set_waiver(map_.WaiverOf(replica.accelerator));
+  }
+  return gift;
+}
+
+bool DevicePool::MayGive(const Gang::Replica& replica, std::size_t device) const {
+  if (IsPart(devices_[device]) && Needed(replica) > 1) return false;
+  return health_[device].trouble.empty() && map_.Accepts(replica.accelerator, devices_[device]);
 }
 
 std::size_t DevicePool::AcceptedOf(const Gang::Replica& replica) const {
@@ -58,35 +95,56 @@ std::optional<DevicePool::Gift> DevicePool::Choose(const Gang& gang) const {
   return ChooseFrom(gang, gang.replicas.size(), false);
 }
 
-/// Serves the replicas with the fewest possible devices first. The sets of devices that types accept are
-/// nested, so this finds an assignment whenever there is one.
+/// Serves the replicas with the fewest possible devices first, and of these the largest. The sets of devices
+/// that types accept are nested, and numbers of accelerators are powers of two, so this finds an assignment
+/// whenever there is one: a smaller replica never takes a part of a model's devices that only a larger one
+/// could use.
 std::optional<DevicePool::Gift> DevicePool::ChooseFrom(const Gang& gang, std::size_t replicas,
                                                        bool held_too) const {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < replicas; ++i) {
     if (Asks(gang.replicas[i])) order.push_back(i);
   }
-  if (order.empty()) return Gift();
-  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(AcceptedOf(gang.replicas[i]), i); });
-  Gift gift(gang.replicas.size());
-  std::vector<bool> taken(devices_.size());
-  for (const std::size_t i : order) {
+  std::ranges::sort(order, {}, [&](std::size_t i) {
     const Gang::Replica& replica = gang.replicas[i];
-    std::vector<std::size_t> chosen;
-    for (const bool very_type : {true, false}) {
-      for (std::size_t device = 0; device < devices_.size() && chosen.size() < Needed(replica); ++device) {
-        if (taken[device] || (!held_too && !holders_[device].key.empty())) continue;
-        if (!map_.Accepts(replica.accelerator, devices_[device])) continue;
-        if ((devices_[device].type == AcceleratorName(replica.accelerator)) != very_type) continue;
-        chosen.push_back(device);
-        taken[device] = true;
-      }
-    }
-    if (chosen.size() < Needed(replica)) return std::nullopt;
-    std::ranges::sort(chosen);
-    gift[i] = Describe(replica, chosen);
+    return std::tuple(AcceptedOf(replica), -static_cast<std::int64_t>(Needed(replica)), i);
+  });
+  std::vector<bool> usable(devices_.size());
+  for (std::size_t i = 0; i < devices_.size(); ++i) usable[i] = held_too || holders_[i].key.empty();
+  Gift gift = WaiversOf(gang);
+  for (const std::size_t i : order) {
+    const std::vector<std::size_t> chosen = ChooseOneModel(gang.replicas[i], usable);
+    if (chosen.empty()) return std::nullopt;
+    for (const std::size_t device : chosen) usable[device] = false;
+    gift[i] = Describe(gang.replicas[i], chosen);
   }
   return gift;
+}
+
+/// Devices for the replica: of the type that it asks for if there are enough, otherwise of the first other
+/// type of which there are. Empty: there are not enough of any one type.
+std::vector<std::size_t> DevicePool::ChooseOneModel(const Gang::Replica& replica,
+                                                    const std::vector<bool>& usable) const {
+  std::vector<std::string> types = {AcceleratorName(replica.accelerator)};
+  for (const Device& device : devices_) {
+    if (std::ranges::find(types, device.type) == types.end()) types.push_back(device.type);
+  }
+  for (const std::string& type : types) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < devices_.size() && chosen.size() < Needed(replica); ++i) {
+      if (usable[i] && devices_[i].type == type && MayGive(replica, i)) chosen.push_back(i);
+    }
+    if (chosen.size() == Needed(replica)) return chosen;
+  }
+  return {};
+}
+
+bool DevicePool::IsMixed(const Gang::Replica& replica) const {
+  std::set<std::string_view> types;
+  for (const Device& device : devices_) {
+    if (map_.Accepts(replica.accelerator, device)) types.insert(device.type);
+  }
+  return types.size() > 1;
 }
 
 replica::v1::Devices DevicePool::Describe(const Gang::Replica& replica,
@@ -114,10 +172,32 @@ std::optional<DevicePool::Lack> DevicePool::LackOf(const Gang& gang) const {
     lack.reason +=
         ", of which " + std::to_string(accepted) + (accepted == 1 ? " counts" : " count") + " as " + name;
   lack.reason += ".";
-  lack.unblock = "It can start when the server runs on a machine that has them, or with --accelerator-map " +
-                 name +
-                 "=none, which runs such jobs without accelerators. Until then it waits; you can cancel it.";
+  if (const std::string out = DescribeTrouble(replica); !out.empty()) {
+    lack.reason += out;
+    lack.unblock =
+        "It can start when they are healthy again, which this server checks by itself. Until then it "
+        "waits; you can cancel it.";
+    return lack;
+  }
+  if (Needed(replica) > 1 && std::ranges::any_of(devices_, IsPart))
+    lack.reason += " A replica can use one MIG device only.";
+  if (IsMixed(replica)) lack.reason += std::string(" ").append(kOneModel);
+  lack.unblock =
+      "It can start when the server runs on a machine that has them, or with --accelerator-map " + name +
+      (cluster::IsTpu(replica.accelerator) ? "=cpu, which lets TensorFlow's TPUStrategy train on the CPU"
+                                           : "=none, which runs such jobs without accelerators") +
+      ". Until then it waits; you can cancel it.";
   return lack;
+}
+
+/// A sentence about the devices in trouble that the replica could have otherwise; empty: there are none.
+std::string DevicePool::DescribeTrouble(const Gang::Replica& replica) const {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!health_[i].trouble.empty() && map_.Accepts(replica.accelerator, devices_[i]))
+      out.push_back(devices_[i].id + " (" + health_[i].trouble + ")");
+  }
+  return out.empty() ? "" : " Out of service: " + List(out) + ".";
 }
 
 std::set<std::size_t> DevicePool::Wanted(const Gang& gang) const {
@@ -125,7 +205,7 @@ std::set<std::size_t> DevicePool::Wanted(const Gang& gang) const {
   for (const Gang::Replica& replica : gang.replicas) {
     if (!Asks(replica)) continue;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      if (map_.Accepts(replica.accelerator, devices_[i])) wanted.insert(i);
+      if (MayGive(replica, i)) wanted.insert(i);
     }
   }
   return wanted;
@@ -166,13 +246,37 @@ const JobLabel* DevicePool::HolderOf(std::size_t device) const {
 }
 
 std::vector<std::string> DevicePool::Notes(const Gang& gang) const {
-  std::vector<std::string> waived;
+  using replica::v1::Devices;
+  std::map<Devices::Waiver, std::vector<std::string>> waived;
+  std::string tpu;  // one that the job's programs will not find
   for (const auto& [type, count] : AskedByType(gang)) {
-    if (map_.Waives(type)) waived.push_back(std::to_string(count) + " " + AcceleratorConfig::Type_Name(type));
+    const Devices::Waiver waiver = map_.WaiverOf(type);
+    waived[waiver].push_back(cluster::AcceleratorText(count, type, gang.any_gpu));
+    if (waiver == Devices::WITHOUT && cluster::IsTpu(type)) tpu = AcceleratorName(type);
   }
-  if (waived.empty()) return {};
-  return {"The job asks for " + List(waived) +
-          "; this server runs such jobs without accelerators (--accelerator-map)."};
+  std::vector<std::string> notes;
+  for (const std::size_t i : Wanted(gang)) {
+    if (devices_[i].kind != Device::Kind::kTpu || !devices_[i].files.empty()) continue;
+    notes.push_back(
+        "This server declares its TPU (--accelerators) and gives the job's programs no device file of one. "
+        "On a machine without a TPU, --accelerator-map " +
+        devices_[i].type + "=cpu lets TensorFlow's TPUStrategy train on the CPU.");
+    break;
+  }
+  if (const auto& types = waived[Devices::WITHOUT]; !types.empty())
+    notes.push_back("The job asks for " + List(types) +
+                    "; this server runs such jobs without accelerators (--accelerator-map).");
+  if (!tpu.empty())
+    notes.push_back(
+        "A program that asks TensorFlow for its TPU (TPUClusterResolver, TPUStrategy) fails without one. "
+        "With --accelerator-map " +
+        tpu + "=cpu such a program trains on the CPU, unchanged.");
+  if (const auto& types = waived[Devices::CPU_FOR_TPU]; !types.empty())
+    notes.push_back(
+        "The job asks for " + List(types) +
+        "; on this server the CPU takes the TPU's place (--accelerator-map): in runtime versions with "
+        "TensorFlow, TPUStrategy is a strategy for one CPU.");
+  return notes;
 }
 
 void DevicePool::Take(const std::string& holder, const JobLabel& name, const Gift& gift) {
@@ -182,9 +286,8 @@ void DevicePool::Take(const std::string& holder, const JobLabel& name, const Gif
           std::ranges::find(given.gpus(), device.id) != given.gpus().end())
         return true;
       if (device.kind == Device::Kind::kTpu && given.tpu_node_name() == NodeName(device)) return true;
-      return std::ranges::any_of(device.files, [&given](const std::string& file) {
-        return std::ranges::find(given.device_files(), file) != given.device_files().end();
-      });
+      return !device.files.empty() &&
+             std::ranges::find(given.device_files(), device.files.front()) != given.device_files().end();
     });
   };
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -198,12 +301,44 @@ void DevicePool::Free(const std::string& holder) {
   }
 }
 
+std::vector<DevicePool::Change> DevicePool::Observe(std::span<const DeviceSigns> seen) {
+  std::vector<Change> changes;
+  const auto note = [&](std::size_t i, const DeviceSigns* signs, bool is_new) {
+    const DeviceHealth before = std::exchange(health_[i], NextHealth(health_[i], signs));
+    if (is_new || before.trouble != health_[i].trouble)
+      changes.push_back({devices_[i], is_new, before.trouble, health_[i].trouble, holders_[i].key});
+  };
+  const std::size_t known_count = devices_.size();
+  for (std::size_t i = 0; i < known_count; ++i) {
+    const auto signs =
+        std::ranges::find_if(seen, [&](const DeviceSigns& one) { return IsSame(devices_[i], one.device); });
+    if (signs != seen.end() && holders_[i].key.empty()) devices_[i] = signs->device;
+    note(i, signs == seen.end() ? nullptr : &*signs, false);
+  }
+  for (const DeviceSigns& signs : seen) {
+    const auto known =
+        std::ranges::find_if(devices_, [&](const Device& device) { return IsSame(device, signs.device); });
+    if (known != devices_.end()) continue;
+    Add(signs.device);
+    note(devices_.size() - 1, &signs, true);
+  }
+  return changes;
+}
+
+const std::string& DevicePool::TroubleOf(std::size_t device) const { return health_.at(device).trouble; }
+
+void DevicePool::Add(Device device) {
+  devices_.push_back(std::move(device));
+  holders_.emplace_back();
+  health_.emplace_back();
+}
+
 QuotaDemand AskedDemand(const Gang& gang) { return DevicePool().DemandOf(gang); }
 
 std::string AskedAccelerators(const Gang& gang) {
   std::vector<std::string> asked;
   for (const auto& [type, count] : AskedByType(gang))
-    asked.push_back(std::to_string(count) + " " + AcceleratorConfig::Type_Name(type));
+    asked.push_back(cluster::AcceleratorText(count, type, gang.any_gpu));
   return List(asked);
 }
 

@@ -76,6 +76,9 @@ INSTANTIATE_TEST_SUITE_P(
         MapRow{"empty", "", ""}, MapRow{"all", "nvidia-tesla-k80=any,nvidia-tesla-p4=none,tpu-v2=tpu-v4", ""},
         MapRow{"unknown", "k80=any", "'k80' is not an accelerator of the API: nvidia-tesla-k80, tpu-v2, ..."},
         MapRow{"twice", "tpu-v2=any,tpu-v2=none", "'tpu-v2' has two rules"},
+        MapRow{"cpu_for_tpu", "tpu-v2=cpu", ""},
+        MapRow{"cpu_for_gpu", "nvidia-tesla-t4=cpu",
+               "'cpu' can stand for TPUs only; nvidia-tesla-t4=none runs such jobs without a GPU"},
         MapRow{"gpu_for_tpu", "tpu-v2=nvidia-tesla-t4", "'nvidia-tesla-t4' cannot stand for tpu-v2"},
         MapRow{"tpu_for_gpu", "nvidia-tesla-t4=tpu-v2", "'tpu-v2' cannot stand for nvidia-tesla-t4"}),
     [](const auto& row) { return row.param.name; });
@@ -113,7 +116,53 @@ TEST(DevicePool, GivesInOrderAndToOneHolderOnly) {
 TEST(DevicePool, PrefersTheTypeThatWasAskedFor) {
   const DevicePool pool = Pool("nvidia-tesla-k80=2,nvidia-tesla-t4=1");
   EXPECT_THAT(Gpus(pool.Choose(Asking({{Type::NVIDIA_TESLA_T4, 1}})), 0), ElementsAre("2"));
-  EXPECT_THAT(Gpus(pool.Choose(Asking({{Type::NVIDIA_TESLA_T4, 2}})), 0), ElementsAre("0", "2"));
+  EXPECT_THAT(Gpus(pool.Choose(Asking({{Type::NVIDIA_TESLA_T4, 2}})), 0), ElementsAre("0", "1"))
+      << "two of one model, although one T4 is free";
+}
+
+TEST(DevicePool, AReplicasAcceleratorsAreOfOneModel) {
+  const DevicePool pool = Pool("nvidia-tesla-v100=4,nvidia-tesla-k80=4");
+  const Gang eight = Asking({{Type::NVIDIA_TESLA_V100, 8}});
+  EXPECT_EQ(pool.Choose(eight), std::nullopt);
+  EXPECT_EQ(pool.LackOf(eight)->reason,
+            "The job asks for 8 NVIDIA_TESLA_V100; this machine has 8 GPUs (4 nvidia-tesla-v100, 4 "
+            "nvidia-tesla-k80). The accelerators of a replica are all of one model.");
+  const Gang two_of_four = Asking({{Type::NVIDIA_TESLA_V100, 4}, {Type::NVIDIA_TESLA_V100, 4}});
+  EXPECT_THAT(Gpus(pool.Choose(two_of_four), 0), ElementsAre("0", "1", "2", "3"));
+  EXPECT_THAT(Gpus(pool.Choose(two_of_four), 1), ElementsAre("4", "5", "6", "7"));
+  const Gang small_before_large = Asking({{Type::NVIDIA_TESLA_V100, 1}, {Type::NVIDIA_TESLA_V100, 4}});
+  EXPECT_THAT(Gpus(pool.Choose(small_before_large), 0), ElementsAre("4"));
+  EXPECT_THAT(Gpus(pool.Choose(small_before_large), 1), ElementsAre("0", "1", "2", "3"));
+}
+
+/// All ways to give each replica a type.
+bool AnyAssignment(const std::vector<int>& sizes, std::size_t next, int& first, int& second) {
+  if (next == sizes.size()) return true;
+  for (int* room : {&first, &second}) {
+    if (*room < sizes[next]) continue;
+    *room -= sizes[next];
+    const bool fits = AnyAssignment(sizes, next + 1, first, second);
+    *room += sizes[next];
+    if (fits) return true;
+  }
+  return false;
+}
+
+TEST(DevicePool, FindsAnAssignmentOfModelsWheneverThereIsOne) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    int first = static_cast<int>(1 + random() % 9);
+    int second = static_cast<int>(1 + random() % 9);
+    std::vector<int> sizes;
+    std::vector<std::pair<AcceleratorConfig::Type, int>> replicas;
+    for (unsigned i = 0; i < 1 + random() % 5; ++i) {
+      sizes.push_back(1 << random() % 4);
+      replicas.emplace_back(Type::NVIDIA_TESLA_T4, sizes.back());
+    }
+    const DevicePool pool =
+        Pool("nvidia-l4=" + std::to_string(first) + ",nvidia-tesla-t4=" + std::to_string(second));
+    EXPECT_EQ(pool.Choose(Asking(replicas)).has_value(), AnyAssignment(sizes, 0, first, second));
+  }
 }
 
 TEST(DevicePool, LeavesToTheChoosyWhatOnlyTheyCanTake) {
@@ -161,6 +210,7 @@ TEST(DevicePool, ServesAKindThatIsThereOrWaived) {
   EXPECT_TRUE(Pool("nvidia-tesla-t4=1").Serves(Device::Kind::kGpu));
   EXPECT_FALSE(Pool("nvidia-tesla-t4=1", "nvidia-tesla-k80=none").Serves(Device::Kind::kTpu));
   EXPECT_TRUE(Pool("none", "tpu-v3=none").Serves(Device::Kind::kTpu));
+  EXPECT_TRUE(Pool("none", "tpu-v3=cpu").Serves(Device::Kind::kTpu));
 }
 
 TEST(DevicePool, WaivedAcceleratorsAreNotGivenAndSaid) {
@@ -171,8 +221,35 @@ TEST(DevicePool, WaivedAcceleratorsAreNotGivenAndSaid) {
   EXPECT_THAT(Gpus(gift, 1), ElementsAre("0"));
   EXPECT_THAT(pool.Notes(gang), ElementsAre("The job asks for 4 NVIDIA_TESLA_K80; this server runs such jobs "
                                             "without accelerators (--accelerator-map)."));
-  EXPECT_TRUE(pool.Choose(Asking({{Type::NVIDIA_TESLA_K80, 4}}))->empty());
+  EXPECT_EQ((*gift)[0].waiver(), replica::v1::Devices::WITHOUT);
+  EXPECT_EQ((*gift)[0].accelerator_type(), "NVIDIA_TESLA_K80");
+  EXPECT_EQ((*gift)[1].waiver(), replica::v1::Devices::NOT_WAIVED);
+  EXPECT_THAT(Gpus(pool.Choose(Asking({{Type::NVIDIA_TESLA_K80, 4}})), 0), ElementsAre());
+  EXPECT_TRUE(pool.Choose(Asking({{Type::ACCELERATOR_TYPE_UNSPECIFIED, 0}}))->empty());
   EXPECT_TRUE(pool.Notes(Asking({{Type::NVIDIA_TESLA_T4, 1}})).empty());
+}
+
+TEST(DevicePool, SaysHowAJobRunsWithoutItsTpu) {
+  const Gang gang = Asking({{Type::TPU_V2, 8}});
+  const auto lack = Pool("none").LackOf(gang);
+  ASSERT_TRUE(lack);
+  EXPECT_THAT(lack->unblock,
+              HasSubstr("--accelerator-map tpu-v2=cpu, which lets TensorFlow's TPUStrategy train "
+                        "on the CPU"));
+  EXPECT_THAT(
+      Pool("tpu-v2=8").Notes(gang),
+      ElementsAre(HasSubstr("gives the job's programs no device file of one. On a machine without a TPU, "
+                            "--accelerator-map tpu-v2=cpu")));
+  const DevicePool without = Pool("none", "tpu-v2=none");
+  EXPECT_THAT(without.Notes(gang),
+              ElementsAre("The job asks for 8 TPU_V2; this server runs such jobs without accelerators "
+                          "(--accelerator-map).",
+                          HasSubstr("With --accelerator-map tpu-v2=cpu such a program trains on the CPU")));
+  const DevicePool cpu = Pool("none", "tpu-v2=cpu");
+  EXPECT_FALSE(cpu.LackOf(gang));
+  EXPECT_TRUE(cpu.DemandOf(gang).empty());
+  EXPECT_EQ(cpu.Choose(gang)->at(0).waiver(), replica::v1::Devices::CPU_FOR_TPU);
+  EXPECT_THAT(cpu.Notes(gang), ElementsAre(HasSubstr("on this server the CPU takes the TPU's place")));
 }
 
 TEST(DevicePool, ATpuIsGivenByTheBoard) {
@@ -203,6 +280,72 @@ TEST(DevicePool, AFormerServersDevicesAreFoundByIdOrFile) {
   EXPECT_THAT(Gpus(pool.Choose(Asking({{Type::NVIDIA_TESLA_T4, 1}})), 0), ElementsAre("GPU-a"));
 }
 
+DeviceSigns Signs(const Device& device, std::vector<std::uint64_t> xids = {}) {
+  return {.device = device, .xids = std::move(xids)};
+}
+
+TEST(DevicePool, ADeviceInTroubleIsOutUntilItAnswersAgain) {
+  DevicePool pool = Pool("nvidia-tesla-t4=2");
+  const std::vector<Device> both = pool.devices();
+  const Gang one = Asking({{Type::NVIDIA_TESLA_T4, 1}});
+  const Gang two = Asking({{Type::NVIDIA_TESLA_T4, 2}});
+  pool.Take("7", {.job_id = "census"}, *pool.Choose(one));
+  const auto lost = pool.Observe(std::vector{Signs(both[1])});
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].device, both[0]);
+  EXPECT_EQ(lost[0].trouble, "it does not answer");
+  EXPECT_EQ(lost[0].holder, "7") << "its job keeps it";
+  EXPECT_EQ(pool.TroubleOf(0), "it does not answer");
+  EXPECT_THAT(Gpus(pool.Choose(one), 0), ElementsAre("1"));
+  EXPECT_THAT(pool.Wanted(two), ElementsAre(1)) << "jobs behind are not held back by what nobody can get";
+  EXPECT_EQ(
+      pool.LackOf(two)->reason,
+      "The job asks for 2 NVIDIA_TESLA_T4; this machine has 2 GPUs (nvidia-tesla-t4). Out of service: 0 "
+      "(it does not answer).");
+  EXPECT_TRUE(pool.Observe(std::vector{Signs(both[1])}).empty()) << "said once";
+  const auto back = pool.Observe(std::vector{Signs(both[0]), Signs(both[1])});
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_EQ(back[0].trouble_before, "it does not answer");
+  EXPECT_EQ(back[0].trouble, "");
+  EXPECT_FALSE(pool.LackOf(two));
+}
+
+TEST(DevicePool, ADeviceThatComesIsAdded) {
+  DevicePool pool = Pool("none");
+  const Device gpu{.type = "nvidia-l4", .id = "GPU-a", .files = {"/dev/nvidia0"}};
+  const auto came = pool.Observe(std::vector{Signs(gpu)});
+  ASSERT_EQ(came.size(), 1U);
+  EXPECT_TRUE(came[0].is_new);
+  EXPECT_THAT(Gpus(pool.Choose(Asking({{Type::NVIDIA_TESLA_T4, 1}})), 0), ElementsAre("GPU-a"));
+  EXPECT_THAT(pool.Observe(std::vector{Signs(gpu, {79})}), testing::SizeIs(1));
+  EXPECT_EQ(pool.Choose(Asking({{Type::NVIDIA_TESLA_T4, 1}})), std::nullopt);
+}
+
+TEST(DevicePool, AReplicaHasOneMigDeviceAtMost) {
+  const auto part = [](std::string id, std::string own) {
+    return Device{.type = "nvidia-a100-mig-1g-5gb",
+                  .id = std::move(id),
+                  .files = {std::move(own), "/dev/nvidia-caps/nvidia-cap3", "/dev/nvidia0"}};
+  };
+  DevicePool pool(
+      {part("MIG-a", "/dev/nvidia-caps/nvidia-cap4"), part("MIG-b", "/dev/nvidia-caps/nvidia-cap5")}, {});
+  const Gang one = Asking({{Type::NVIDIA_TESLA_A100, 1}});
+  const Gang two = Asking({{Type::NVIDIA_TESLA_A100, 2}});
+  EXPECT_EQ(pool.Choose(two), std::nullopt);
+  EXPECT_THAT(pool.LackOf(two)->reason, HasSubstr("A replica can use one MIG device only."));
+  const auto first = pool.Choose(one);
+  EXPECT_THAT(Gpus(first, 0), ElementsAre("MIG-a"));
+  pool.Take("1", {.job_id = "a"}, *first);
+  EXPECT_THAT(Gpus(pool.Choose(one), 0), ElementsAre("MIG-b")) << "the files that both have do not count";
+}
+
+TEST(DevicePool, ADriverThatWakesUpNamesTheSameDevice) {
+  DevicePool pool({{.type = "nvidia-gpu", .id = "0", .files = {"/dev/nvidia0"}}}, {});
+  const Device named{.type = "nvidia-l4", .id = "GPU-a", .files = {"/dev/nvidia0"}};
+  EXPECT_TRUE(pool.Observe(std::vector{Signs(named)}).empty());
+  EXPECT_EQ(pool.devices(), std::vector{named});
+}
+
 TEST(DevicePool, NoDeviceIsEverHeldTwice) {
   std::mt19937 random(11);
   DevicePool pool = Pool("nvidia-tesla-t4=5,nvidia-tesla-v100=3", "nvidia-tesla-v100=nvidia-tesla-v100");
@@ -227,6 +370,16 @@ TEST(DevicePool, NoDeviceIsEverHeldTwice) {
       for (const std::string& gpu : gpus) EXPECT_TRUE(other == holder || !mine.contains(gpu)) << gpu;
     }
   }
+}
+
+TEST(DevicePool, ARunThatAsksForAnyGpuReadsNoType) {
+  Gang any = Asking({{Type::NVIDIA_TESLA_V100, 1}});
+  any.any_gpu = true;
+  EXPECT_EQ(AskedAccelerators(any), "1 GPU");
+  EXPECT_EQ(Pool("none", "").LackOf(any)->reason,
+            "The job asks for 1 GPU; this machine has no accelerators.");
+  any.replicas.push_back(any.replicas.front());
+  EXPECT_EQ(AskedAccelerators(any), "2 GPUs");
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ struct Gang {
   std::string creator{};  ///< the principal that created the job; empty: authentication is off
   std::string job_id;
   std::string region{};  ///< the job's region: where it wants to run
+  bool any_gpu = false;  ///< the type of its GPUs means nothing, and is not shown
   int priority = 0;
   SysTime create_time;
   std::vector<Replica> replicas;

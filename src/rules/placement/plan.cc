@@ -56,8 +56,8 @@ std::string Number(double value) {
 }
 
 std::string Gigabytes(std::int64_t bytes) {
-  constexpr double kBytesPerGb = 1024.0 * 1024.0 * 1024.0;
-  return Number(static_cast<double>(bytes) / kBytesPerGb) + " GB";
+  constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
+  return Number(static_cast<double>(bytes) / kBytesPerGib) + " GiB";
 }
 
 std::string Asked(const Load& load) {
@@ -116,9 +116,11 @@ Shortage DeviceShortage(const DevicePool& devices, const Gang& gang, const std::
   const bool tpus = !wanted.empty() && devices.devices().at(*wanted.begin()).kind == Device::Kind::kTpu;
   const std::size_t each = tpus ? kTpuCoresPerBoard : 1;
   const std::size_t held = wanted.size() - devices.FreeOf(wanted);
-  return {"Waiting for " + AskedAccelerators(gang) + ": " + std::to_string(held * each) + " of " +
-              std::to_string(wanted.size() * each) + " are in use by " + users.Names() + ".",
-          users.End()};
+  Shortage shortage{"Waiting for " + AskedAccelerators(gang) + ": " + std::to_string(held * each) + " of " +
+                        std::to_string(wanted.size() * each) + " are in use by " + users.Names() + ".",
+                    users.End()};
+  if (devices.FreeOf(wanted) >= devices.CountOf(gang)) shortage.reason += std::string(" ").append(kOneModel);
+  return shortage;
 }
 
 bool Meet(const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
@@ -136,6 +138,12 @@ std::string_view FieldOf(const Gang::Replica& replica) {
 }
 
 }  // namespace
+
+std::int64_t ReplicaMemoryMax(std::int64_t machine_bytes) {
+  constexpr std::int64_t kReserveShare = 8;
+  const std::int64_t reserve = std::clamp(machine_bytes / kReserveShare, kReserveBytesMin, kReserveBytesMax);
+  return machine_bytes >= 2 * reserve ? machine_bytes - reserve : 0;
+}
 
 Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
                     std::span<const Gang* const> waiting, DevicePool devices) {

@@ -30,6 +30,14 @@ struct Capacity {
   std::int64_t memory_bytes = 0;
 };
 
+/// What is left of a machine's memory for its system and the server, when one replica uses all that it may:
+/// an eighth, within these bounds.
+inline constexpr std::int64_t kReserveBytesMin = std::int64_t{512} << 20;
+inline constexpr std::int64_t kReserveBytesMax = std::int64_t{4} << 30;
+/// The most memory that a replica may use whose machine type does not limit it. 0: no limit, since the
+/// machine's memory is unknown or hardly more than the reserve.
+[[nodiscard]] std::int64_t ReplicaMemoryMax(std::int64_t machine_bytes);
+
 struct Plan {
   struct Admission {
     std::int64_t uid = 0;

@@ -79,16 +79,17 @@ TEST(PlanAdmissions, SharedMachineTakesFourReplicasPerCpu) {
 
 TEST(PlanAdmissions, SaysWhatWasAskedAndGiven) {
   const Planned one = PlanAll(kTwoCpus, {}, {Make(1, 1)});
-  EXPECT_EQ(one.admitted.at(0).notes,
-            (std::vector<std::string>{
-                "The job asks for 1 machine with 4 vCPUs and 15 GB in all; it gets a share of this machine's "
-                "2 CPUs and 4 GB."}));
+  EXPECT_EQ(
+      one.admitted.at(0).notes,
+      (std::vector<std::string>{
+          "The job asks for 1 machine with 4 vCPUs and 15 GiB in all; it gets a share of this machine's "
+          "2 CPUs and 4 GiB."}));
   const Planned many = PlanAll(kTwoCpus, {}, {Make(1, 9)});
   EXPECT_EQ(
       many.admitted.at(0).notes,
       (std::vector<std::string>{
-          "The job asks for 9 machines with 36 vCPUs and 135 GB in all; they share this machine's 2 CPUs "
-          "and 4 GB. No other job runs at the same time."}));
+          "The job asks for 9 machines with 36 vCPUs and 135 GiB in all; they share this machine's 2 CPUs "
+          "and 4 GiB. No other job runs at the same time."}));
   const Capacity big{.mode = Capacity::Mode::kShare, .cpus = 64, .memory_bytes = 256 * kGb};
   EXPECT_TRUE(PlanAll(big, {}, {Make(1, 2)}).admitted.at(0).notes.empty())
       << "nothing to say: it gets what it asks for";
@@ -109,7 +110,7 @@ TEST(PlanAdmissions, StrictGivesEveryReplicaItsMachine) {
   const Planned plan = PlanAll(kStrict, {Make(1, 1)}, {Make(2, 2, 0, 3), Make(3, 1, 0, 2)});
   EXPECT_EQ(Uids(plan), Uid{});
   EXPECT_EQ(plan.waiting.at(2).reason,
-            "Waiting for 8 vCPUs and 30 GB: 4 vCPUs and 15 GB of 8 CPUs and 32 GB are in use by job_1.");
+            "Waiting for 8 vCPUs and 30 GiB: 4 vCPUs and 15 GiB of 8 CPUs and 32 GiB are in use by job_1.");
   const Planned idle = PlanAll(kStrict, {}, {Make(2, 2, 0, 3), Make(3, 1, 0, 2)});
   EXPECT_EQ(Uids(idle), (Uid{2}));
   EXPECT_TRUE(idle.admitted.at(0).notes.empty());
@@ -117,7 +118,7 @@ TEST(PlanAdmissions, StrictGivesEveryReplicaItsMachine) {
 
 TEST(PlanAdmissions, StrictSaysWhenTheMachineIsTooSmall) {  // recorded before the machine lost a CPU, say
   EXPECT_EQ(PlanAll(kStrict, {}, {Make(2, 3)}).waiting.at(2).reason,
-            "The job asks for 12 vCPUs and 45 GB; this machine has 8 CPUs and 32 GB.");
+            "The job asks for 12 vCPUs and 45 GiB; this machine has 8 CPUs and 32 GiB.");
 }
 
 TEST(PlanAdmissions, NamesFewOfManyUsers) {
@@ -234,7 +235,7 @@ TEST(CheckFits, RefusesOnlyWhatStrictCanNeverRun) {
   EXPECT_EQ(
       CheckFits(kStrict, Make(1, 3)),
       Status(std::unexpected(FailedPrecondition("The job can never run on this machine: it asks for 12 vCPUs "
-                                                "and 45 GB in all, the machine has 8 CPUs and 32 GB.",
+                                                "and 45 GiB in all, the machine has 8 CPUs and 32 GiB.",
                                                 "worker_count"))));
   Gang big = Make(1, 1);
   big.replicas[0].memory_bytes = 33 * kGb;
@@ -252,6 +253,15 @@ TEST(ReplicaAddress, IsUniqueAndNeverTheMachinesOwn) {
   }
   EXPECT_EQ(ReplicaAddress(1, 0), "127.1.4.1");
   EXPECT_EQ(ReplicaAddress(16319, 1021), "127.255.255.254");
+}
+
+TEST(ReplicaMemoryMax, LeavesAnEighthToTheMachine) {
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  EXPECT_EQ(ReplicaMemoryMax(16 * kGib), 14 * kGib);
+  EXPECT_EQ(ReplicaMemoryMax(2 * kGib), 2 * kGib - kReserveBytesMin);
+  EXPECT_EQ(ReplicaMemoryMax(256 * kGib), 256 * kGib - kReserveBytesMax);
+  EXPECT_EQ(ReplicaMemoryMax(kGib / 2), 0);
+  EXPECT_EQ(ReplicaMemoryMax(0), 0);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ TEST(Validate, SaysWhichRuntimeVersionsThereAre) {
   for (int minor = 1; minor <= 11; ++minor)
     context.runtimes.push_back({.version = "2." + std::to_string(minor), .python_versions = {"3.7"}});
   context.runtimes.push_back({.version = "2.15", .python_versions = {"3.11"}});
+  context.runtimes.push_back({.version = "2.21", .python_versions = {"3.11", "3.12"}});
+  context.runtimes.push_back({.version = "2.15-gpu", .python_versions = {"3.11"}, .is_variant = true});
   context.runtimes.push_back({.version = "pytorch", .python_versions = {"3.11", "3.12"}});
   struct Here {
     const char* input;
@@ -33,25 +35,44 @@ TEST(Validate, SaysWhichRuntimeVersionsThereAre) {
     const char* hint;
   };
   for (const Here& row :
-       {Here{"python_version: '3.7'", "2.15", "3.7",
-             "Python 3.7 comes with runtime versions 1.15 to 2.11; runtime version 2.15 comes with Python "
-             "3.11."},
+       {Here{"python_version: '3.6'", "2.15", "3.6",
+             "No runtime version comes with Python 3.6; runtime version 2.15 comes with Python 3.11."},
         Here{"runtime_version: 'pytorch' python_version: '3.5'", "pytorch", "3.5",
              "Python 3.5 comes with runtime version 1.14; runtime version pytorch comes with Python 3.11 or "
              "3.12."},
         Here{"runtime_version: '2.1' python_version: '3.11'", "2.1", "3.11",
-             "Python 3.11 comes with runtime versions 2.15, pytorch; runtime version 2.1 comes with Python "
+             "Python 3.11 comes with runtime versions 2.15, 2.21, pytorch; runtime version 2.1 comes with "
+             "Python "
              "3.7."},
         Here{"runtime_version: '2.1' python_version: '4.2'", "2.1", "4.2",
              "No runtime version comes with Python 4.2; runtime version 2.1 comes with Python 3.7."},
-        Here{"runtime_version: '2.12'", "2.12", "", "There are: 1.14 to 2.11, 2.15, pytorch."}}) {
+        Here{"runtime_version: '2.12'", "2.12", "", "There are: 1.14 to 2.11, 2.15, 2.21, pytorch."},
+        Here{"runtime_version: '2.1.0'", "2.1.0", "",
+             "Did you mean '2.1'? There are: 1.14 to 2.11, 2.15, 2.21, pytorch."},
+        Here{"runtime_version: 'tf2.11'", "tf2.11", "",
+             "Did you mean '2.11'? There are: 1.14 to 2.11, 2.15, 2.21, pytorch."},
+        Here{"runtime_version: 'PyTorh'", "PyTorh", "",
+             "Did you mean 'pytorch'? There are: 1.14 to 2.11, 2.15, 2.21, pytorch."}}) {
     EXPECT_EQ(Verdict(Make(kPackage, row.input), context),
               "runtime_version: The specified runtime version '" + std::string(row.version) +
                   "' with the Python version '" + row.python +
                   "' is not supported or is deprecated.  Please specify a different runtime version. " +
                   row.hint);
   }
-  EXPECT_EQ(Verdict(Make(kPackage, "python_version: '3.11'"), context), "");
+  for (const char* python : {"2.7", "3.5", "3.7", "3.11"})
+    EXPECT_EQ(Verdict(Make(kPackage, "python_version: '" + std::string(python) + "'"), context), "");
+}
+
+TEST(Validate, SaysWhichRuntimeVersionsPassForTpus) {
+  ValidationContext context = Everything();
+  for (const char* version : {"2.2", "2.5", "2.15", "2.21"})
+    context.runtimes.push_back({.version = version, .python_versions = {"3.11"}});
+  context.runtimes.push_back({.version = "2.15-gpu", .python_versions = {"3.11"}, .is_variant = true});
+  EXPECT_EQ(
+      Verdict(Make(kPackage, "scale_tier: BASIC_TPU runtime_version: '2.5'"), context),
+      "runtime_version: The runtime version '2.5' does not support training with TPUs. Versions that do: "
+      "1.13, 1.14, 1.15, 2.1, 2.2, 2.15, 2.21.");
+  EXPECT_EQ(Verdict(Make(kPackage, "scale_tier: BASIC_TPU runtime_version: '2.21'"), context), "");
 }
 
 TEST(Validate, SaysWhatThisInstallationLacks) {

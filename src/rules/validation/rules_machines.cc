@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text/suggestion.h"
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/region.h"
 #include "rules/cluster/role.h"
@@ -35,6 +36,16 @@ std::string AllowedCounts(const std::string& machine_type, AcceleratorConfig::Ty
   return counts;
 }
 
+/// "none" if there is no such machine type.
+std::string MachineTypesWith(const cluster::Accelerators& accelerators) {
+  std::string names;
+  for (const MachineType& machine : cluster::MachineTypes())
+    if (machine.category == MachineType::Category::kComputeEngine &&
+        cluster::GpusAllowed(std::string(machine.name), accelerators))
+      names += (names.empty() ? "" : ", ") + std::string(machine.name);
+  return names.empty() ? "none" : names;
+}
+
 Status CheckGpus(const Role& role, const AcceleratorConfig& config) {
   const std::string type_name = AcceleratorConfig::Type_Name(config.type());
   const std::string type_field = Field(role, "_config.accelerator_config.type");
@@ -50,7 +61,9 @@ Status CheckGpus(const Role& role, const AcceleratorConfig& config) {
   const std::string allowed = AllowedCounts(role.machine_type, config.type());
   if (allowed.empty()) {
     return Invalid(type_field, type_name + " accelerators cannot be attached to the machine type " +
-                                   role.machine_type + ".");
+                                   role.machine_type + ". Machine types with " +
+                                   std::to_string(config.count()) +
+                                   " of them: " + MachineTypesWith({config.type(), config.count()}) + ".");
   }
   return Invalid(Field(role, "_config.accelerator_config.count"),
                  "The machine type " + role.machine_type + " cannot have " + std::to_string(config.count()) +
@@ -93,6 +106,28 @@ Status CheckDisk(const Role& role) {
                    "The disk size must not be greater than " + std::to_string(kDiskGbMax) + " GB.");
   }
   return {};
+}
+
+/// Bit number = AcceleratorConfig::Type.
+std::uint32_t AcceleratorTypes(const std::vector<cluster::ReplicaGroup>& groups) {
+  std::uint32_t types = 0;
+  for (const cluster::ReplicaGroup& group : groups)
+    if (group.accelerators.count > 0) types |= 1U << static_cast<unsigned>(group.accelerators.type);
+  return types;
+}
+
+/// A sentence with the regions that a job with these accelerators may name instead.
+std::string RegionsFor(std::uint32_t types) {
+  const std::string names = cluster::RegionsWith(types);
+  return names.empty() ? " No region has all accelerators of the job."
+                       : " Regions with all accelerators of the job: " + names + ".";
+}
+
+std::string RegionHint(const std::string& region) {
+  std::vector<std::string_view> names;
+  for (const cluster::Region& one : cluster::Regions()) names.push_back(one.name);
+  std::string hint = text::DidYouMean(region, names);
+  return hint.empty() ? "Regions: " + cluster::RegionsWith(0) + "." : hint;
 }
 
 }  // namespace
@@ -139,7 +174,7 @@ Status RegionKnown(const Job& job, const ValidationContext&) {
   const std::string& region = job.training_input().region();
   if (region.empty()) return Invalid("region", "This field is required.");
   if (cluster::FindRegion(region) == nullptr) {
-    return Invalid("region", "The specified region '" + region + "' is not supported.");
+    return Invalid("region", "The specified region '" + region + "' is not supported. " + RegionHint(region));
   }
   return {};
 }
@@ -152,7 +187,7 @@ Status RegionAccelerators(const Job& job, const ValidationContext&) {
     if (group.accelerators.count == 0 || region->Has(group.accelerators.type)) continue;
     return Invalid("region", AcceleratorConfig::Type_Name(group.accelerators.type) +
                                  " accelerators are not available in region " + std::string(region->name) +
-                                 ".");
+                                 "." + RegionsFor(AcceleratorTypes(*groups)));
   }
   return {};
 }
@@ -161,10 +196,7 @@ Status AcceleratorZone(const Job& job, const ValidationContext&) {
   const cluster::Region* region = cluster::FindRegion(job.training_input().region());
   const auto groups = cluster::Groups(job.training_input());
   if (region == nullptr || !groups) return {};
-  std::uint32_t types = 0;
-  for (const cluster::ReplicaGroup& group : *groups) {
-    if (group.accelerators.count > 0) types |= 1U << static_cast<unsigned>(group.accelerators.type);
-  }
+  const std::uint32_t types = AcceleratorTypes(*groups);
   if (region->OneZoneMayHave(types)) return {};
   std::string names;
   for (int type = 0; type < AcceleratorConfig::Type_ARRAYSIZE; ++type) {
@@ -175,7 +207,7 @@ Status AcceleratorZone(const Job& job, const ValidationContext&) {
   return Invalid(
       "region",
       "All accelerators of a job must be available in a single zone of its region, and no zone of " +
-          std::string(region->name) + " has " + names + " together.");
+          std::string(region->name) + " has " + names + " together." + RegionsFor(types));
 }
 
 Violations Disks(const Job& job, const ValidationContext&) {

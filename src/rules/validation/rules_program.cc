@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text/suggestion.h"
 #include "base/wire/resource_name.h"
 #include "rules/cluster/role.h"
 #include "rules/jobs/images.h"
@@ -45,15 +46,17 @@ bool IsDocumentedPair(const Version& runtime, std::string_view python) {
   return false;
 }
 
+bool HasPython(const ValidationContext::Runtime& runtime, const std::string& python) {
+  return std::ranges::find(runtime.python_versions, python) != runtime.python_versions.end();
+}
+
 bool IsOffered(const ValidationContext& context, const std::string& version, const std::string& python) {
   if (context.runtimes.empty()) {
     const auto parsed = ParseVersion(version);
     return parsed && IsDocumentedPair(*parsed, python);
   }
   const auto found = std::ranges::find(context.runtimes, version, &ValidationContext::Runtime::version);
-  return found != context.runtimes.end() &&
-         (python.empty() ||
-          std::ranges::find(found->python_versions, python) != found->python_versions.end());
+  return found != context.runtimes.end() && (python.empty() || HasPython(*found, python));
 }
 
 /// Whether b is the next number after a: 1.9 and 1.10, 1.15 and 2.1, but not 2.11 and 2.15.
@@ -69,7 +72,7 @@ template <class Predicate>
 std::string Ranges(const std::vector<ValidationContext::Runtime>& runtimes, Predicate is_meant) {
   std::string text;
   for (auto first = runtimes.begin(); first != runtimes.end(); ++first) {
-    if (!is_meant(*first)) continue;
+    if (first->is_variant || !is_meant(*first)) continue;
     auto last = first;
     for (auto next = std::next(last); next != runtimes.end(); last = next++)
       if (!is_meant(*next) || !IsNext(last->version, next->version)) break;
@@ -79,17 +82,31 @@ std::string Ranges(const std::vector<ValidationContext::Runtime>& runtimes, Pred
   return text;
 }
 
+/// The version that a misspelt one looks like; empty: none. A number is none: 2.1 is not what 2.12 means.
+std::string NearestVersion(const std::vector<ValidationContext::Runtime>& runtimes,
+                           const std::string& version) {
+  if (ParseVersion(version)) return {};
+  std::vector<std::string_view> names;
+  for (const ValidationContext::Runtime& runtime : runtimes) {
+    if (version.starts_with(runtime.version + ".")) return runtime.version;  // 2.1.0 is 2.1, not 2.10
+    if (!runtime.is_variant) names.push_back(runtime.version);
+  }
+  return std::string(text::Suggest(version, names));
+}
+
 /// The runtime versions that are available instead.
 std::string RuntimeHint(const ValidationContext& context, const std::string& version,
                         const std::string& python) {
   const auto& runtimes = context.runtimes;
   if (runtimes.empty()) return {};
   const auto found = std::ranges::find(runtimes, version, &ValidationContext::Runtime::version);
-  if (found == runtimes.end())
-    return "There are: " + Ranges(runtimes, [](const auto&) { return true; }) + ".";
-  const std::string with = Ranges(runtimes, [&](const ValidationContext::Runtime& runtime) {
-    return std::ranges::find(runtime.python_versions, python) != runtime.python_versions.end();
-  });
+  if (found == runtimes.end()) {
+    const std::string meant = NearestVersion(runtimes, version);
+    return (meant.empty() ? "" : "Did you mean '" + meant + "'? ") +
+           "There are: " + Ranges(runtimes, [](const auto&) { return true; }) + ".";
+  }
+  const std::string with =
+      Ranges(runtimes, [&](const ValidationContext::Runtime& runtime) { return HasPython(runtime, python); });
   std::string own;
   for (const std::string& one : found->python_versions) own += (own.empty() ? "" : " or ") + one;
   const bool several = with.find(' ') != std::string::npos;
@@ -209,8 +226,14 @@ Status Module(const Job& job, const ValidationContext&) {
 Status RuntimeVersion(const Job& job, const ValidationContext& context) {
   const TrainingInput& input = job.training_input();
   std::string version = input.runtime_version();
-  if (version.empty() && !HasImage(input) && !input.python_version().empty())
+  if (version.empty() && !HasImage(input) && !input.python_version().empty()) {
+    // A Python alone means the newest version that comes with it.
+    if (std::ranges::any_of(context.runtimes, [&](const auto& runtime) {
+          return ParseVersion(runtime.version) && HasPython(runtime, input.python_version());
+        }))
+      return {};
     version = context.runtime_default;
+  }
   if (version.empty() || IsOffered(context, version, input.python_version())) return {};
   const std::string hint = RuntimeHint(context, version, input.python_version());
   // Google's message, with its two spaces, but without its link, which is dead.
@@ -223,8 +246,9 @@ Status RuntimeVersion(const Job& job, const ValidationContext& context) {
 
 Status JobDir(const Job& job, const ValidationContext&) {
   const std::string& job_dir = job.training_input().job_dir();
-  if (job_dir.empty()) return {};
-  return CheckUri("job_dir", job_dir, false);
+  if (!job_dir.empty()) return CheckUri("job_dir", job_dir, false);
+  if (!job.training_input().job_dir_as_variable()) return {};
+  return Invalid("job_dir", "This field is required with job_dir_as_variable.");
 }
 
 }  // namespace trainyard::jobs::rules

@@ -53,7 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"job_dir_slash", kPackage, "job_dir: 'gs://bucket/out/'", ""},
         Row{"job_dir_local", kPackage, "job_dir: '/tmp/out'", "job_dir: "},
         Row{"job_dir_http", kPackage, "job_dir: 'https://bucket/out'", "job_dir: "},
-        Row{"job_dir_empty_bucket", kPackage, "job_dir: 'gs:///out'", "job_dir: "}),
+        Row{"job_dir_empty_bucket", kPackage, "job_dir: 'gs:///out'", "job_dir: "},
+        Row{"job_dir_as_variable", kPackage, "job_dir: 'gs://bucket/out' job_dir_as_variable: true", ""},
+        Row{"job_dir_as_no_variable", kPackage, "job_dir_as_variable: true", "job_dir: "}),
     RowName);
 
 }  // namespace

@@ -144,11 +144,14 @@ Status AcceleratorsHere(const Job& job, const ValidationContext& context) {
     if (group.accelerators.count == 0 || (cluster::IsGpu(type) ? context.gpus : context.tpus)) continue;
     if (cluster::IsTpu(type) && AlgorithmOf(job.training_input(), context.mapped_images) != nullptr)
       continue;  // it trains without
-    return Missing(cluster::AcceleratorField(job.training_input(), group.type),
-                   "This server has no " + std::string(cluster::IsGpu(type) ? "GPUs" : "TPUs") +
-                       ": the job asks for " + std::to_string(group.accelerators.count) + " " +
-                       ml::v1::AcceleratorConfig::Type_Name(type) + " in a machine of type " +
-                       std::string(group.machine->name) + ".");
+    return Missing(
+        cluster::AcceleratorField(job.training_input(), group.type),
+        "This server has no " + std::string(cluster::IsGpu(type) ? "GPUs" : "TPUs") + ": the job asks for " +
+            std::to_string(group.accelerators.count) + " " + ml::v1::AcceleratorConfig::Type_Name(type) +
+            " in a machine of type " + std::string(group.machine->name) + "." +
+            (cluster::IsTpu(type) ? " With --accelerator-map tpu-v2=cpu (serve), jobs train on the "
+                                    "CPU in the TPU's place."
+                                  : ""));
   }
   return {};
 }

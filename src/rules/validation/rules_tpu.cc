@@ -90,15 +90,18 @@ Status TpuAccelerator(const Job& job, const ValidationContext&) {
   return {};
 }
 
-Status TpuRuntime(const Job& job, const ValidationContext&) {
+Status TpuRuntime(const Job& job, const ValidationContext& context) {
   const TrainingInput& input = job.training_input();
   const std::string& version = input.runtime_version();
   if (!IsTpuJob(input) || version.empty() || SupportsTpu(version) || IsOwnVersion(version) ||
       IsReplacedVersion(version))
     return {};
-  return Invalid("runtime_version", "The runtime version '" + input.runtime_version() +
-                                        "' does not support training with TPUs. Versions that do: " +
-                                        std::string(kTpuVersionsText) + ".");
+  std::string versions(kTpuVersionsText);
+  for (const ValidationContext::Runtime& runtime : context.runtimes)
+    if (IsOwnVersion(runtime.version) && !runtime.is_variant) versions += ", " + runtime.version;
+  return Invalid("runtime_version",
+                 "The runtime version '" + input.runtime_version() +
+                     "' does not support training with TPUs. Versions that do: " + versions + ".");
 }
 
 Status TpuTfVersion(const Job& job, const ValidationContext&) {

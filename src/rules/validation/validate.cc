@@ -88,8 +88,8 @@ constexpr ValidationRule kRules[] = {
      "no `tpuTfVersion` if a TPU worker has a custom container, a version without TPU support, or "
      "`tpuTfVersion` anywhere else",
      kApi, One<rules::TpuTfVersion>},
-    {"job_dir", "a `jobDir` that is not `gs://bucket` or `gs://bucket/object`", kStarting,
-     One<rules::JobDir>},
+    {"job_dir", "a `jobDir` that is not `gs://bucket` or `gs://bucket/object`; none with `jobDirAsVariable`",
+     kStarting, One<rules::JobDir>},
     {"algorithm",
      "an image of the built-in algorithms that does not exist; with such an image: packages, a module, a "
      "command, replicas with another image, no `jobDir`, workers and TPUs that the algorithm does not "

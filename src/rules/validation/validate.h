@@ -31,6 +31,7 @@ struct ValidationContext {
   struct Runtime {
     std::string version;                       ///< "2.11"
     std::vector<std::string> python_versions;  ///< "3.7"
+    bool is_variant = false;                   ///< the server chooses it instead of another one: not proposed
   };
   /// The runtime versions that a job may name. Empty: only the form and the documented pairs of
   /// runtimeVersion and pythonVersion are checked.

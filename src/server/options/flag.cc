@@ -21,7 +21,8 @@ constexpr std::string_view kHelp = "help";
 const std::vector<const Flag*>& AllFlags() {
   static const std::vector<const Flag*> kAll = [] {
     std::vector<const Flag*> all;
-    for (const std::span<const Flag> group : {DoorFlags(), JobFlags(), EngineFlags(), StorageFlags()})
+    for (const std::span<const Flag> group :
+         {DoorFlags(), JobFlags(), EngineFlags(), StorageFlags(), NoticeFlags()})
       for (const Flag& flag : group) all.push_back(&flag);
     return all;
   }();

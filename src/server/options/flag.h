@@ -41,11 +41,13 @@ struct Flag {
   FlagUse use;
 };
 
-/// The rows, each group in a file of its own: who may ask, where and how jobs run, the cluster, what is kept.
+/// The rows, each group in a file of its own: who may ask, where and how jobs run, the cluster, what is kept,
+/// who is told.
 [[nodiscard]] std::span<const Flag> DoorFlags();
 [[nodiscard]] std::span<const Flag> JobFlags();
 [[nodiscard]] std::span<const Flag> EngineFlags();
 [[nodiscard]] std::span<const Flag> StorageFlags();
+[[nodiscard]] std::span<const Flag> NoticeFlags();
 
 /// All flags as the help, the manual page and completion show them, sorted by flag.
 [[nodiscard]] std::vector<configuration::Key> DescribeServeFlags();

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "rules/jobs/images.h"
+#include "rules/placement/quota.h"
 #include "server/options/flag.h"
 
 namespace trainyard::server {
@@ -38,6 +39,18 @@ Result<std::chrono::milliseconds> ReadPause(const std::string& text) {
   constexpr double kMax = 60;
   TY_TRY(const double seconds, ReadDecimal(text, kMax));
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+Result<std::int64_t> ReadWarm(const std::string& text) {
+  if (text == "auto") return Options::kAutomatic;
+  if (text == "off") return 0;
+  if (const auto bytes = placement::ParseByteCount(text); bytes && *bytes > 0) return *bytes;
+  return std::unexpected(InvalidArgument("", "'" + text + "' is not off, auto or a size like 4GiB"));
+}
+
+std::string WarmText(std::int64_t bytes) {
+  if (bytes == Options::kAutomatic) return "auto";
+  return bytes == 0 ? "off" : ByteCountText(bytes);
 }
 
 std::string PauseText(std::chrono::milliseconds pause) {
@@ -86,9 +99,10 @@ constexpr Flag kFlags[] = {
     {"--accelerators", "TYPE=N,...",
      "Accelerators of this machine, instead of those that are detected: nvidia-tesla-t4=4,tpu-v2=8, or none.",
      kParsed<At<&Options::accelerators>, placement::ParseDeclaredDevices>},
-    {"--accelerator-map", "TYPE=TYPE|any|none,...",
+    {"--accelerator-map", "TYPE=TYPE|any|none|cpu,...",
      "Which accelerator is used if a job asks for a given type: a type of this machine, any (any accelerator "
-     "of the same kind; the default for types that are not listed) or none (such jobs run without one).",
+     "of the same kind; the default for types that are not listed), none (such jobs run without one) or, for "
+     "TPUs, cpu (TensorFlow's TPUStrategy trains on the CPU).",
      kParsed<At<&Options::accelerator_map>, placement::AcceleratorMap::Parse>},
     {"--network", "host|isolated",
      "host: replicas use this machine's network. isolated: each job gets its own network and each replica "
@@ -98,6 +112,12 @@ constexpr Flag kFlags[] = {
      "Socket of the keeper (trainyard-jobs.service), which then starts the replicas' supervisors instead of "
      "this process. Jobs wait while it does not answer. Default: this process starts them.",
      kAbsolutePath<At<&Options::keeper>>},
+    {"--warm-interpreters", "off|auto|SIZE",
+     "How much memory interpreters may have that have already imported what the jobs of a runtime version "
+     "import: programs then start in them. auto: an eighth of this machine's memory. off: each program "
+     "starts "
+     "a Python of its own.",
+     kPrinted<At<&Options::warm_bytes_max>, ReadWarm, WarmText>},
     {"--google-front", "on|off",
      "on: Google's host names lead replicas to this server's buckets, so gs:// works in them. off: these "
      "names lead to Google.",

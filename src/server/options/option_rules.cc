@@ -58,6 +58,31 @@ Status CheckRest(const slurm::EngineOptions& options) {
   return {};
 }
 
+/// Rejects destinations that nothing can be sent to.
+Status CheckNotices(const NoticeOptions& options) {
+  for (const notices::Destination& destination : options.destinations) {
+    const bool is_mail = destination.kind == notices::Destination::Kind::kMail;
+    if (!is_mail && options.secret_file.empty())
+      return std::unexpected(InvalidArgument(
+          "--notify-secret-file", "'" + destination.name + "' of --notify needs a secret to sign with"));
+    if (is_mail && (!options.mail_server || options.mail_from.empty()))
+      return std::unexpected(
+          InvalidArgument(options.mail_server ? "--smtp-from" : "--smtp-server",
+                          "'" + destination.name +
+                              "' of --notify is an address for e-mail, which needs both --smtp-server "
+                              "and --smtp-from"));
+    if (is_mail) continue;
+    if (const auto endpoint = http::Endpoint::Parse(destination.server); !endpoint)
+      return std::unexpected(InvalidArgument("--notify", endpoint.error().message));
+  }
+  const bool logs_in = options.mail_server && !options.mail_server->user.empty();
+  if (logs_in != !options.mail_password_file.empty())
+    return std::unexpected(
+        InvalidArgument("--smtp-password-file", logs_in ? "the user of --smtp-server needs a password"
+                                                        : "needs a user in --smtp-server: smtp://USER@HOST"));
+  return {};
+}
+
 }  // namespace
 
 Status CheckFlagPairs(const ServeOptions& options) {
@@ -68,6 +93,7 @@ Status CheckFlagPairs(const ServeOptions& options) {
     if (std::ranges::find(options.real_buckets, name) != options.real_buckets.end())
       return std::unexpected(InvalidArgument(
           "--bucket-dir", "'" + name + "=" + path + "' names a bucket that --real-bucket also names"));
+  TY_RETURN_IF_ERROR(CheckNotices(options.notices));
   const retention::DiskMarks& marks = options.retention.marks;
   if (marks.queue_below > 0 && marks.queue_below < marks.refuse_below)
     return std::unexpected(InvalidArgument("--queue-below-free", "'" + ByteCountText(marks.queue_below) +

@@ -15,9 +15,11 @@
 #include "engine/local/container_support.h"
 #include "net/access/account_rules.h"
 #include "net/access/forwarded_rules.h"
+#include "net/mail/mail.h"
 #include "net/sockets/metrics_address.h"
 #include "programs/environment/catalogue.h"
 #include "rules/jobs/accelerator_quota.h"
+#include "rules/notices/destination.h"
 #include "rules/placement/accelerator_map.h"
 #include "rules/placement/device.h"
 #include "rules/placement/plan.h"
@@ -58,6 +60,16 @@ struct RetentionOptions {
   retention::DiskMarks marks;
 };
 
+/// Notices about jobs: to whom, about what, and how.
+struct NoticeOptions {
+  std::vector<notices::Destination> destinations;
+  retention::Keep long_wait = std::chrono::minutes(30);  ///< nullopt: waiting jobs are not reported
+  std::string secret_file;                               ///< absolute path; empty: none
+  std::optional<mail::MailServer> mail_server;           ///< without sender and password
+  std::string mail_from;
+  std::string mail_password_file;  ///< absolute path; empty: none
+};
+
 /// The flags of `trainyard serve`.
 struct ServeOptions {
   std::string config_file;  ///< as given; empty: none
@@ -83,6 +95,9 @@ struct ServeOptions {
   placement::AcceleratorMap accelerator_map;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
   std::string keeper;  ///< absolute path of the keeper's socket; empty: this server starts supervisors itself
+  static constexpr std::int64_t kAutomatic = -1;
+  /// How much memory warm interpreters may have; 0: there are none; kAutomatic: a share of the machine's.
+  std::int64_t warm_bytes_max = kAutomatic;
   bool google_front = true;  ///< replicas find this server's buckets under Google's host names
   std::map<std::string, std::string>
       bucket_dirs;         ///< buckets elsewhere on the machine: name -> absolute directory
@@ -92,6 +107,7 @@ struct ServeOptions {
   control::RequestQuota::Limits request_limits;  ///< per project and minute
   ShareOptions shares;
   RetentionOptions retention;
+  NoticeOptions notices;
   jobs::AcceleratorCounts accelerator_quota;  ///< per project; types without a number have no limit
   std::chrono::seconds stop_grace{30};
   std::chrono::milliseconds restart_pause{1'000};  ///< before the second restart of a replica; doubles

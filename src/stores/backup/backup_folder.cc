@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/async/beneath.h"
 #include "base/async/file.h"
 #include "base/async/remove_tree.h"
 #include "base/wire/json.h"
 #include "base/wire/resource_name.h"
-#include "stores/storage/beneath.h"
 
 namespace trainyard::backup {
 namespace {
@@ -106,7 +106,7 @@ Result<control::v1::BackupManifest> ReadManifest(const std::string& folder) {
         folder + " is an unfinished backup: it was interrupted, and nothing can be restored from it"));
   }
   TY_TRY(const UniqueFd opened, OpenFile(folder, O_RDONLY | O_DIRECTORY));
-  const Result<UniqueFd> file = storage::OpenFileBeneath(opened.get(), kManifest);
+  const Result<UniqueFd> file = OpenFileBeneath(opened.get(), kManifest);
   const Result<std::string> text =
       file ? ReadFile("/proc/self/fd/" + std::to_string(file->get())) : std::unexpected(file.error());
   if (!text && text.error().code == Code::kNotFound)

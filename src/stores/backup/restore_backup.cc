@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/beneath.h"
 #include "base/async/file.h"
 #include "base/async/random_bytes.h"
 #include "base/sqlite/salvage.h"
@@ -16,7 +17,6 @@
 #include "programs/image/reference.h"
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/tree_copier.h"
-#include "stores/storage/beneath.h"
 #include "stores/storage/copied_records.h"
 
 namespace trainyard::backup {
@@ -75,7 +75,7 @@ std::string PlaceOf(const std::string& tree) {
 Result<UniqueFd> FolderOf(const OpenedFolder& top, const std::string& name) {
   std::vector<std::string> above;
   for (const fs::path& each : fs::path(name).parent_path()) above.push_back(each);
-  return storage::OpenFolderBeneath(top.folder.get(), above);
+  return OpenFolderBeneath(top.folder.get(), above);
 }
 
 /// Links in buckets are made by programs, and no server follows them; it would follow a link among its own

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/async/beneath.h"
 #include "base/async/file.h"
-#include "stores/storage/beneath.h"
 #include "stores/storage/folder.h"
 
 namespace trainyard::backup {
@@ -84,7 +84,7 @@ Status TreeCopier::CopyAt(int source, int target, const std::string& name) {
 }
 
 Status TreeCopier::CopyFolder(int source, int target) {
-  TY_TRY(const std::vector<std::string> names, storage::NamesIn(source));
+  TY_TRY(const std::vector<std::string> names, NamesIn(source));
   for (const std::string& name : names) TY_RETURN_IF_ERROR(CopyEntry(source, target, name.c_str()));
   return {};
 }

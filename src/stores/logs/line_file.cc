@@ -86,7 +86,13 @@ void PrintAsJson(const WalkedChunk& chunk, const NumberedLine& line, Times& time
   add("replica", chunk.writer->replica);
   add("trialId", chunk.writer->trial_id);
   add("text", view->text);
-  if (view->severity_of_stream) out.append(",\"severityOfStream\":true");
+  const auto add_flag = [&out](std::string_view name, bool is_set) {
+    if (is_set) out.append(",\"").append(name).append("\":true");
+  };
+  add_flag("severityOfStream", view->severity_of_stream);
+  add_flag("redraw", view->redraw);
+  add_flag("continued", view->continued);
+  add_flag("cut", view->cut);
   out.append("}\n");
 }
 

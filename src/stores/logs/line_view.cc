@@ -17,11 +17,14 @@ namespace {
 using logging::v2::LogEntry;
 
 // Source: replica.proto, LogLine; protobuf's encoding.
-constexpr char kStampTag = 0x09;     // field 1, fixed64
-constexpr char kSeverityTag = 0x10;  // field 2, varint
-constexpr char kTextTag = 0x1a;      // field 3, length-delimited
-constexpr char kJsonTag = 0x22;      // field 4, length-delimited
-constexpr char kOfStreamTag = 0x28;  // field 5, varint
+constexpr char kStampTag = 0x09;      // field 1, fixed64
+constexpr char kSeverityTag = 0x10;   // field 2, varint
+constexpr char kTextTag = 0x1a;       // field 3, length-delimited
+constexpr char kJsonTag = 0x22;       // field 4, length-delimited
+constexpr char kOfStreamTag = 0x28;   // field 5, varint
+constexpr char kRedrawTag = 0x30;     // field 6, varint
+constexpr char kContinuedTag = 0x38;  // field 7, varint
+constexpr char kCutTag = 0x40;        // field 8, varint
 constexpr std::size_t kStampBytes = sizeof(std::uint64_t);
 
 std::optional<std::size_t> TakeVarint(std::string_view& bytes) {
@@ -44,6 +47,16 @@ std::optional<std::string_view> TakeText(std::string_view& bytes) {
   return text;
 }
 
+bool* FlagOf(char tag, LineView& line) {
+  switch (tag) {
+    case kOfStreamTag: return &line.severity_of_stream;
+    case kRedrawTag: return &line.redraw;
+    case kContinuedTag: return &line.continued;
+    case kCutTag: return &line.cut;
+    default: return nullptr;
+  }
+}
+
 /// Reads one field from the front of the line; false if LogLine has no such field.
 bool TakeField(std::string_view& bytes, LineView& line) {
   const char tag = bytes.front();
@@ -59,9 +72,9 @@ bool TakeField(std::string_view& bytes, LineView& line) {
     line.severity = static_cast<LogEntry::Severity>(*value);
     return true;
   }
-  if (tag == kOfStreamTag) {
+  if (bool* flag = FlagOf(tag, line); flag != nullptr) {
     const std::optional<std::size_t> value = TakeVarint(bytes);
-    line.severity_of_stream = value.value_or(0) != 0;
+    *flag = value.value_or(0) != 0;
     return value.has_value();
   }
   if (tag != kTextTag && tag != kJsonTag) return false;
@@ -122,6 +135,9 @@ LogLineShown ShowLine(const WalkedChunk& chunk, const NumberedLine& line, bool w
   *shown.mutable_time() = wire::ToProto(SysTime(std::chrono::nanoseconds(chunk.TimeOf(line))));
   shown.set_severity(parsed.severity());
   shown.set_severity_of_stream(parsed.severity_of_stream());
+  shown.set_redraw(parsed.redraw());
+  shown.set_continued(parsed.continued());
+  shown.set_cut(parsed.cut());
   shown.set_replica(chunk.writer->replica);
   shown.set_trial_id(chunk.writer->trial_id);
   shown.set_text(std::move(*parsed.mutable_text()));
@@ -166,6 +182,10 @@ void FillEntry(const replica::v1::LogLine& line, std::int64_t shown_time, std::i
   }
   if (!fields.contains("created"))
     fields["created"].set_number_value(static_cast<double>(line.stamp()) / std::nano::den);
+  auto& labels = *entry.mutable_labels();
+  if (line.redraw()) labels["redraw"] = "true";
+  if (line.continued()) labels["continued"] = "true";
+  if (line.cut()) labels["cut"] = "true";
   entry.set_severity(line.severity());
   entry.set_insert_id(InsertId(job_line));
   *entry.mutable_timestamp() = wire::ToProto(SysTime(std::chrono::nanoseconds(shown_time)));

@@ -20,6 +20,9 @@ struct LineView {
   std::string_view text;    ///< within the line's bytes
   bool has_fields = false;  ///< it is a structured entry with further fields
   bool severity_of_stream = false;
+  bool redraw = false;
+  bool continued = false;
+  bool cut = false;
 };
 
 /// Nothing: it is malformed, or has fields that protobuf would not write here; parse it as a message.

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/sqlite/rows.h"
+#include "stores/store/page_token.h"
 
 namespace trainyard::logs {
 
@@ -75,13 +76,15 @@ INSERT INTO gone VALUES(max(unixepoch() * 1000, (SELECT ifnull(max(chunk_id), 0)
 }  // namespace
 
 Result<sqlite::Database> OpenLogDatabase(const std::string& path, bool read_only) {
-  return sqlite::Database::Open({.path = path,
-                                 .application_id = kApplicationId,
-                                 .migrations = kMigrations,
-                                 .read_only = read_only,
-                                 .page_bytes = kPageBytes,
-                                 .cache_bytes = kCacheBytes,
-                                 .checkpoint_bytes = kCheckpointBytes});
+  TY_TRY(sqlite::Database database, sqlite::Database::Open({.path = path,
+                                                            .application_id = kApplicationId,
+                                                            .migrations = kMigrations,
+                                                            .read_only = read_only,
+                                                            .page_bytes = kPageBytes,
+                                                            .cache_bytes = kCacheBytes,
+                                                            .checkpoint_bytes = kCheckpointBytes}));
+  if (!read_only) TY_RETURN_IF_ERROR(store::ReplaceLostPageTokenKey(database));
+  return database;
 }
 
 Result<std::optional<NamedJob>> NewestJob(const std::string& path) {

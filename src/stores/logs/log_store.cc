@@ -69,6 +69,21 @@ asio::awaitable<Result<std::int64_t>> LogStore::NextLine(std::int64_t job_uid, s
   return Read([job_uid, source = std::move(source)](LogReader& r) { return r.NextLine(job_uid, source); });
 }
 
+asio::awaitable<Result<std::vector<std::int64_t>>> LogStore::NextLines(std::vector<std::int64_t> job_uids,
+                                                                       std::string source) {
+  auto read = [job_uids = std::move(job_uids),
+               source = std::move(source)](LogReader& reader) -> Result<std::vector<std::int64_t>> {
+    std::vector<std::int64_t> lines;
+    lines.reserve(job_uids.size());
+    for (const std::int64_t uid : job_uids) {
+      TY_TRY(const std::int64_t next, reader.NextLine(uid, source));
+      lines.push_back(next);
+    }
+    return lines;
+  };
+  return Read(std::move(read));
+}
+
 asio::awaitable<Result<LogPage>> LogStore::List(logging::v2::ListLogEntriesRequest request) {
   return Read([request = std::move(request)](LogReader& reader) { return ReadPage(reader, request); });
 }

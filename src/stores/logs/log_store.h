@@ -80,6 +80,10 @@ class LogStore {
   /// How many lines of the source are durable.
   boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source);
 
+  /// The same for this source of each of the jobs. Virtual so that tests can make it fail.
+  virtual boost::asio::awaitable<Result<std::vector<std::int64_t>>> NextLines(
+      std::vector<std::int64_t> job_uids, std::string source);
+
   /// entries:list. Errors: kInvalidArgument with field "filter", "page_token", "page_size", "order_by" or
   /// "resource_names".
   /// A page may be short, even empty, and still have a token: the search is bounded; continue with the token.

@@ -3,6 +3,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -30,9 +31,11 @@ class Tail {
 };
 
 /// All live tails of a store: when lines become durable, it wakes the tails that may want them, and reads for
-/// them on a separate thread. Tails with the same query and position share one read and its bytes. A waiting
-/// tail costs nothing. Only a few tails run on the loop at a time (Turns), so that many tails delay each
-/// other, but nothing else. Loop thread only.
+/// them on a separate thread. Tails with the same query and position share one read and its bytes. Many tails
+/// of one job are served together, in rounds (TailRounds): whatever their places were, they are at the same
+/// one afterwards. One that cannot keep up, because its client is slow, reads on its own until it has caught
+/// up. A waiting tail costs nothing. Only a few tails run on the loop at a time (Turns), so that many tails
+/// delay each other, but nothing else. Loop thread only.
 ///
 /// Lifecycle: observes the store's appends; the store and the executor outlive it, it outlives its tails. The
 /// destructor joins the thread.
@@ -50,8 +53,12 @@ class LogTails {
   boost::asio::awaitable<Result<std::shared_ptr<Tail>>> Start(logging::v2::TailLogEntriesRequest request,
                                                               std::string cursor);
 
+  /// The number of times that the store was read for tails.
+  [[nodiscard]] std::uint64_t readings() const noexcept;
+
  private:
   class Live;
+  struct Crowd;
   struct Impl;
   explicit LogTails(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -12,6 +12,7 @@ namespace trainyard::logs {
 namespace {
 
 namespace asio = boost::asio;
+using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -103,6 +104,97 @@ TEST_F(LogTailsTest, AWaitingTailIsWoken) {
   EXPECT_EQ(entries, std::vector<std::size_t>(kTails, 3));
 }
 
+/// Follows the tail until a line has this text.
+asio::awaitable<void> Follow(std::shared_ptr<Tail> tail, std::string last, std::vector<std::string>& texts,
+                             std::size_t& done) {
+  while (texts.empty() || texts.back() != last) {
+    const Result<TailBatch> batch = co_await tail->Next(std::chrono::hours(1));
+    if (!batch) break;
+    for (const auto& entry : boost::json::parse(*batch->response).at("entries").as_array())
+      texts.emplace_back(entry.at("jsonPayload").at("message").as_string());
+  }
+  ++done;
+}
+
+class LogTailsCrowd : public LogTailsTest {
+ protected:
+  void StoreLine(const std::string& text) {
+    Store("master-replica-0", {.first_line = lines_++, .texts = {text}});
+  }
+
+  /// Opens so many tails; each has seen that there is nothing yet.
+  void OpenAll(std::size_t count, const std::string& filter) {
+    for (std::size_t i = 0; i < count; ++i) {
+      tails_of_job_.push_back(Start(filter));
+      EXPECT_THAT(TextsOf(Next(*tails_of_job_.back(), {})), IsEmpty());
+    }
+    texts_.resize(tails_of_job_.size());
+  }
+
+  /// Follows all tails but the last `without` until they have the line.
+  void FollowAll(const std::string& last, std::size_t without = 0) {
+    TaskGroup group(loop_.get_executor());
+    std::size_t done = 0;
+    for (std::size_t i = 0; i + without < tails_of_job_.size(); ++i)
+      group.Spawn(Follow(tails_of_job_[i], last, texts_[i], done));
+    StoreLine(last);
+    while (done + without < tails_of_job_.size()) loop_.run_one();
+  }
+
+  std::int64_t lines_ = 0;
+  std::vector<std::shared_ptr<Tail>> tails_of_job_;
+  std::vector<std::vector<std::string>> texts_;
+};
+
+TEST_F(LogTailsCrowd, IsServedByOneReading) {
+  std::vector<std::vector<std::string>> expected;
+  for (int place = 0; place < 10; ++place) {
+    StoreLine(std::to_string(place));
+    for (auto& texts : expected) texts.push_back(std::to_string(place));
+    OpenAll(100, JobFilter(1));
+    expected.resize(texts_.size());
+  }
+  FollowAll("all are at the same place");
+  for (auto& texts : expected) texts.emplace_back("all are at the same place");
+  EXPECT_EQ(texts_, expected);
+  const std::uint64_t before = tails_->readings();
+  FollowAll("one reading");
+  EXPECT_EQ(tails_->readings() - before, 1U);
+  for (auto& texts : expected) texts.emplace_back("one reading");
+  EXPECT_EQ(texts_, expected);
+}
+
+TEST_F(LogTailsCrowd, DoesNotWaitForASlowReader) {
+  std::vector<std::string> expected;
+  OpenAll(100, JobFilter(1) + R"( AND timestamp>="1970-01-01T00:00:00Z")");
+  for (int i = 0; i < 5; ++i) {
+    Store("worker-replica-0", {.first_line = 300 * i, .texts = NumberedTexts("t" + std::to_string(i), 300)});
+    for (std::string& text : NumberedTexts("t" + std::to_string(i), 300)) expected.push_back(std::move(text));
+    expected.push_back("round " + std::to_string(i));
+    FollowAll(expected.back(), 1);
+  }
+  expected.emplace_back("all");
+  FollowAll("all");
+  EXPECT_EQ(texts_, std::vector<std::vector<std::string>>(100, expected));
+}
+
+TEST_F(LogTailsCrowd, DoesNotWaitForReadersThatLeave) {
+  OpenAll(200, JobFilter(1));
+  std::vector<std::string> ignored;
+  std::size_t done = 0;
+  TaskGroup leaving(loop_.get_executor());
+  for (std::size_t i = 0; i < 100; ++i) leaving.Spawn(Follow(tails_of_job_[i], "never", ignored, done));
+  StoreLine("a round begins");
+  leaving.Cancel();
+  loop_.restart();
+  while (leaving.size() > 0) loop_.run_one();
+  tails_of_job_.erase(tails_of_job_.begin(), tails_of_job_.begin() + 100);
+  FollowAll("for the others");
+  FollowAll("and once more");
+  texts_.resize(100);
+  EXPECT_THAT(texts_, Each(ElementsAre("a round begins", "for the others", "and once more")));
+}
+
 // A tail of a job that does not exist yet is not woken by every line of other jobs.
 TEST_F(LogTailsTest, AJobThatComesLater) {
   std::size_t entries = 0;
@@ -119,7 +211,7 @@ TEST_F(LogTailsTest, AJobThatComesLater) {
 // Appends and reads interleave in every way that the pool's thread lets them.
 TEST_F(LogTailsTest, NoLineIsLostOrDoubledUnderLoad) {
   constexpr std::size_t kLines = 600;
-  std::vector<std::size_t> entries(40);
+  std::vector<std::size_t> entries(120);  // two thirds of them are a crowd
   std::size_t done = 0;
   TaskGroup group(loop_.get_executor());
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -139,7 +231,7 @@ TEST_F(LogTailsTest, NoLineIsLostOrDoubledUnderLoad) {
       Store("worker-replica-0", {.first_line = static_cast<std::int64_t>(line / 50), .texts = {"y"}}, 2);
   }
   while (done < entries.size()) loop_.run_one();
-  EXPECT_EQ(entries, std::vector<std::size_t>(40, kLines));
+  EXPECT_EQ(entries, std::vector<std::size_t>(120, kLines));
 }
 
 TEST_F(LogTailsTest, ACursorGoesOnAfterARestart) {

@@ -46,18 +46,20 @@ std::int64_t EarliestOf(const LogQuery& query) {
 /// Fills one page, chunk by chunk.
 class PageFiller {
  public:
-  PageFiller(const LogQuery& query, TailPosition from, TailJob job)
-      : query_(query), earliest_(EarliestOf(query)), from_(from) {
+  PageFiller(const LogQuery& query, TailPosition from, std::optional<TailPosition> until, TailJob job)
+      : query_(query), earliest_(EarliestOf(query)), from_(from), until_(until) {
     page_.position = from;
     page_.job = job;
   }
 
   [[nodiscard]] bool Full() const {
-    return page_.entries.size() == kTailEntriesMax || bytes_ >= kPageBytesMax ||
+    return is_at_end_ || page_.entries.size() == kTailEntriesMax || bytes_ >= kPageBytesMax ||
            searched_ == kLinesSearchedMax || passed_ == kChunksPassedMax;
   }
 
   Status Take(const Cursor& row) {
+    is_at_end_ = !IsWanted({row.Int(kChunk), row.Int(kFirstTime), 0});
+    if (is_at_end_) return {};
     const std::int64_t skip = row.Int(kChunk) == from_.chunk ? from_.lines : 0;
     if (skip >= row.Int(kLineCount)) return {};
     if (row.Int(kLastTime) < earliest_ || !IsAskedFor(row, query_)) {
@@ -70,6 +72,7 @@ class PageFiller {
     std::int64_t index = 0;
     for (std::optional<RawLine> line = reader.Next(); line; line = reader.Next(), ++index) {
       if (index < skip) continue;
+      is_at_end_ = !IsWanted({row.Int(kChunk), row.Int(kFirstTime), index});
       if (Full()) return {};
       TakeLine(row, common, *line, index);
     }
@@ -80,7 +83,7 @@ class PageFiller {
   }
 
   TailPage Finish(bool caught_up) {
-    page_.caught_up = caught_up;
+    page_.caught_up = caught_up && !is_at_end_;
     std::ranges::sort(page_.entries, {}, [](const logging::v2::LogEntry& entry) {
       return std::pair(entry.timestamp().seconds(), entry.timestamp().nanos());
     });
@@ -88,6 +91,8 @@ class PageFiller {
   }
 
  private:
+  [[nodiscard]] bool IsWanted(TailPosition next) const { return !until_ || next.IsBefore(*until_); }
+
   void TakeLine(const Cursor& row, const logging::v2::LogEntry& common, const RawLine& line,
                 std::int64_t index) {
     ++searched_;
@@ -102,6 +107,8 @@ class PageFiller {
   const LogQuery& query_;
   const std::int64_t earliest_;
   const TailPosition from_;
+  const std::optional<TailPosition> until_;
+  bool is_at_end_ = false;  ///< what follows is after `until_`
   TailPage page_;
   std::size_t bytes_ = 0;
   int searched_ = 0;
@@ -181,9 +188,10 @@ std::string TailReader::Seal(const LogQuery& query, const TailPosition& position
   return store::SealPageToken(cursor_key_, query.page_token_context, numbers);
 }
 
-Result<TailPage> TailReader::Read(const LogQuery& query, TailPosition from) {
+Result<TailPage> TailReader::Read(const LogQuery& query, TailPosition from,
+                                  std::optional<TailPosition> until) {
   TY_TRY(const TailJob job, FindJob(query));
-  PageFiller page(query, from, job);
+  PageFiller page(query, from, until, job);
   if (job.kind == TailJob::Kind::kNotYet || query.bounds.nothing) return page.Finish(true);
   Cursor rows = job.kind == TailJob::Kind::kOne
                     ? statements_->of_job.Query(job.uid, std::max(from.first_time, EarliestOf(query)))

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ struct TailPosition {
   std::int64_t first_time = 0;  ///< of the chunk, as shown, Unix time in ns
   std::int64_t lines = 0;
   friend bool operator==(const TailPosition&, const TailPosition&) = default;
+  /// Whether everything before it comes before `other`, too.
+  [[nodiscard]] bool IsBefore(const TailPosition& other) const noexcept {
+    return chunk < other.chunk || (chunk == other.chunk && lines < other.lines);
+  }
 };
 
 /// The jobs whose lines a query can match.
@@ -52,8 +57,10 @@ class TailReader {
   [[nodiscard]] Result<TailPosition> Start(const LogQuery& query, std::string_view cursor);
   [[nodiscard]] std::string Seal(const LogQuery& query, const TailPosition& position) const;
 
-  /// The next entries. The search is bounded: a page may be short, even empty, without having caught up.
-  [[nodiscard]] Result<TailPage> Read(const LogQuery& query, TailPosition from);
+  /// The next entries, but none after `until`. The search is bounded: a page may be short, even empty,
+  /// without having caught up.
+  [[nodiscard]] Result<TailPage> Read(const LogQuery& query, TailPosition from,
+                                      std::optional<TailPosition> until = std::nullopt);
 
   /// For tests: how SQLite would run the searches.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans();

@@ -173,5 +173,25 @@ TEST(ParseTailQuery, ChecksTheWindow) {
   EXPECT_EQ(ParseTailQuery(request).error().field, "resource_names");
 }
 
+TEST_F(TailReaderTest, ReadsNoFurtherThanItIsAsked) {
+  const LogSource source = SampleSource(1, "master-replica-0");
+  ASSERT_TRUE(Append(source, {.texts = {"a", "b"}}));
+  ASSERT_TRUE(Append(source, {.first_line = 2, .texts = {"c", "d"}}));
+  const LogQuery query = Query(JobFilter(1) + kFromTheStart);
+  const TailPosition end = tail_->Read(query, {}).value().position;
+  ASSERT_TRUE(Append(source, {.first_line = 4, .texts = {"e"}}));
+  TailPage page = tail_->Read(query, {}, end).value();
+  EXPECT_THAT(Texts(page.entries), ElementsAre("a", "b", "c", "d"));
+  EXPECT_EQ(page.position, end);
+  EXPECT_FALSE(page.caught_up);
+  const TailPosition middle{end.chunk, end.first_time, 1};
+  page = tail_->Read(query, {}, middle).value();
+  EXPECT_THAT(Texts(page.entries), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(page.position, middle);
+  EXPECT_FALSE(page.caught_up);
+  EXPECT_THAT(tail_->Read(query, end, end).value().entries, IsEmpty());
+  EXPECT_THAT(Texts(tail_->Read(query, middle).value().entries), ElementsAre("d", "e"));
+}
+
 }  // namespace
 }  // namespace trainyard::logs

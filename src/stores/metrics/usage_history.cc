@@ -173,6 +173,13 @@ boost::asio::awaitable<void> UsageHistory::WriteForEver() {
   }
 }
 
+boost::asio::awaitable<void> UsageHistory::KeepReports(std::int64_t job_uid) {
+  const auto first = waiting_reports_.lower_bound({job_uid, "", 0, ""});
+  const bool waits = first != waiting_reports_.end() && std::get<0>(first->first) == job_uid;
+  if (waits) co_await Write();
+  if (writing_ > 0) std::ignore = co_await OnPool(pool_, [] { return Status(); });  // behind what was begun
+}
+
 boost::asio::awaitable<void> UsageHistory::Write() {
   if (waiting_.empty() && waiting_reports_.empty()) co_return;
   auto batch = std::make_shared<std::vector<Sample>>(std::exchange(waiting_, {}));  // shared with the pool
@@ -180,7 +187,9 @@ boost::asio::awaitable<void> UsageHistory::Write() {
   SysTime now = clock_.Now();
   bool prune = !pruned_ || now - *pruned_ >= kPruneEvery;
   auto write = [this, batch, reports] { return samples_.Write(*batch, *reports); };
+  ++writing_;
   Status written = co_await OnPool(pool_, std::move(write));
+  --writing_;
   if (!written) PutBack(*reports);
   auto drop = [this, now] { return samples_.Prune(now); };
   if (written && prune) written = co_await OnPool(pool_, std::move(drop));

@@ -41,9 +41,9 @@ struct ThinnedQuery {
 };
 
 /// The resource use of replicas: the last sample of each in memory, all in metrics.db, written and read on a
-/// separate thread; and the metrics that programs reported. A crash may lose a few seconds of samples, and of
-/// reports unless their attempt still runs and repeats them. Loop thread only. The destructor writes the
-/// samples that wait.
+/// separate thread; and the metrics that programs reported. A crash may lose a few seconds of samples;
+/// reports are repeated by attempts that live, and written before a job's end (KeepReports). Loop thread
+/// only. The destructor writes the samples that wait.
 class UsageHistory {
  public:
   /// Errors as UsageSamples::Open.
@@ -57,6 +57,9 @@ class UsageHistory {
   void Add(Sample sample);
   /// Replaces the earlier report of that attempt under that tag.
   void Put(StoredReport report);
+  /// Stores what the job's programs have reported. Call before the job's end is recorded: an attempt that has
+  /// ended does not report again. A failure is logged; the reports are then written later.
+  boost::asio::awaitable<void> KeepReports(std::int64_t job_uid);
   /// Call when the attempt has ended: it no longer counts as running. Its stored samples stay.
   void Forget(std::int64_t job_uid, const std::string& task_name);
 
@@ -97,6 +100,7 @@ class UsageHistory {
       waiting_reports_;  ///< by job, trial, attempt, tag
   std::map<std::pair<std::int64_t, std::string>, Latest> latest_;
   std::optional<SysTime> pruned_;
+  int writing_ = 0;       ///< calls of Write that wait for the database
   bool failing_ = false;  ///< the failure was already logged
   Event added_;
   boost::asio::thread_pool pool_{1};

@@ -178,6 +178,24 @@ TEST_F(UsageSamplesTest, AReportThatCouldNotBeWrittenIsWrittenLater) {
   EXPECT_THAT(list().value_or(std::vector<StoredReport>{}), SizeIs(1));
 }
 
+TEST_F(UsageSamplesTest, WhatAJobReportedIsWrittenBeforeItsEnd) {
+  boost::asio::io_context loop;
+  const FixedClock clock;
+  auto history = UsageHistory::Open(loop.get_executor(), clock, Path());
+  ASSERT_TRUE(history) << history.error().message;
+  (*history)->Put({.job_uid = 1, .trial_id = "", .attempt = 1, .tag = "loss", .report = {}});
+  (*history)->Put({.job_uid = 2, .trial_id = "", .attempt = 1, .tag = "loss", .report = {}});
+  boost::asio::co_spawn(loop, (*history)->KeepReports(1), [&loop](std::exception_ptr) { loop.stop(); });
+  loop.run();
+  auto behind = sqlite::Database::OpenAsItIs(Path());
+  ASSERT_TRUE(behind);
+  auto statement = behind->Prepare("SELECT count(*) FROM reports WHERE job_uid = 1");
+  ASSERT_TRUE(statement) << statement.error().message;
+  auto row = statement->Query();
+  ASSERT_TRUE(row.Next().value_or(false));
+  EXPECT_EQ(row.Int(0), 1);
+}
+
 boost::asio::awaitable<void> PrintInto(UsageHistory& history, ThinnedQuery thinned,
                                        Result<std::string>& into) {
   SampleQuery query{.job_uid = 1};

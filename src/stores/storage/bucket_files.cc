@@ -12,11 +12,11 @@
 #include <system_error>
 #include <utility>
 
+#include "base/async/beneath.h"
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "base/wire/resource_name.h"
 #include "rules/objects/path_escape.h"
-#include "stores/storage/beneath.h"
 #include "stores/storage/folder.h"
 #include "stores/storage/resource.h"
 
@@ -185,18 +185,19 @@ Result<v1::Bucket> BucketFiles::BucketOf(int folder, const std::string& name) {
   return bucket;
 }
 
-Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
+Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket, BucketMaker maker) {
   DropNeutral(bucket);
   TY_RETURN_IF_ERROR(ValidateNewBucket(bucket));
   if (options_.real.contains(bucket.name())) return IsReal(bucket.name());
   if (OpenBucket(bucket.name())) {
+    TY_RETURN_IF_ERROR(records_.ConfirmBucket(bucket.name()));  // now somebody has asked for it
     return std::unexpected(AlreadyExists("You already own this bucket: " + bucket.name()));
   }
   TY_RETURN_IF_ERROR(CheckNameIsFree(buckets_.get(), bucket.name()));
   CompleteBucket(bucket, clock_->Now());
   TY_RETURN_IF_ERROR(staging_->EndAllOf(records_, bucket.name()));  // of a bucket removed by hand
   // The record comes first: one without a directory is not a bucket, and the next insert replaces it.
-  TY_RETURN_IF_ERROR(records_.PutBucket(bucket));
+  TY_RETURN_IF_ERROR(records_.PutBucket(bucket, maker));
   if (::mkdirat(buckets_.get(), bucket.name().c_str(), kFolderMode) != 0)
     return Failed("make the bucket's folder");
   TY_TRY(const UniqueFd folder, OpenBucket(bucket.name()));
@@ -216,7 +217,7 @@ Result<v1::Bucket> BucketFiles::EnsureBucket(const std::string& name) {
   if (options_.create_on_use) {
     v1::Bucket bucket;
     bucket.set_name(name);
-    return InsertBucket(std::move(bucket));
+    return InsertBucket(std::move(bucket), BucketMaker::kUpload);
   }
   return NotMadeOnUse(name);
 }
@@ -237,7 +238,7 @@ Result<v1::Bucket> BucketFiles::EditBucket(const std::string& name, const Bucket
   DropNeutral(changed);
   TY_RETURN_IF_ERROR(ValidateNewBucket(changed));
   AdvanceMetageneration(changed, clock_->Now());
-  TY_RETURN_IF_ERROR(records_.PutBucket(changed));
+  TY_RETURN_IF_ERROR(records_.PutBucket(changed, BucketMaker::kRequest));  // whoever edits it means it
   return changed;
 }
 

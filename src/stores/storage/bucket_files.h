@@ -51,7 +51,7 @@ class BucketFiles {
   /// kFailedPrecondition: the directory configured for a bucket cannot be used, with the reason.
   [[nodiscard]] static Result<BucketFiles> Open(const BucketOptions& options, const Clock& clock);
 
-  [[nodiscard]] Result<v1::Bucket> InsertBucket(v1::Bucket bucket);
+  [[nodiscard]] Result<v1::Bucket> InsertBucket(v1::Bucket bucket, BucketMaker maker);
   /// Creates the bucket if the options allow it; otherwise kNotFound with a text that says what to do. A
   /// bucket of the real Cloud Storage is assumed to exist.
   [[nodiscard]] Result<v1::Bucket> EnsureBucket(const std::string& name);

@@ -98,7 +98,15 @@ asio::awaitable<Result<v1::Bucket>> Buckets::EnsureBucket(std::string name) {
 }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::InsertBucket(v1::Bucket bucket) {
-  return state_->OnNames(&BucketFiles::InsertBucket, std::move(bucket));
+  return state_->OnNames(&BucketFiles::InsertBucket, std::move(bucket), BucketMaker::kRequest);
+}
+
+bool Buckets::IsByUpload(const std::string& name) const { return state_->names.records().IsByUpload(name); }
+
+asio::awaitable<Status> Buckets::ConfirmBucket(std::string name) {
+  return OnPool(state_->names_pool, [&records = state_->names.records(), name = std::move(name)] {
+    return records.ConfirmBucket(name);
+  });
 }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::GetBucket(std::string name, Conditions when) {

@@ -124,6 +124,11 @@ class Buckets {
   /// says what to do.
   asio::awaitable<Result<v1::Bucket>> EnsureBucket(std::string name);
   asio::awaitable<Result<v1::Bucket>> InsertBucket(v1::Bucket bucket);
+  /// Whether the bucket exists only because an upload named it: nobody has requested it, edited it or
+  /// confirmed it since.
+  [[nodiscard]] bool IsByUpload(const std::string& name) const;
+  /// From now on IsByUpload is false.
+  asio::awaitable<Status> ConfirmBucket(std::string name);
   asio::awaitable<Result<v1::Bucket>> GetBucket(std::string name, Conditions when = {});
   asio::awaitable<Result<v1::Bucket>> EditBucket(std::string name, BucketEdit edit, Conditions when = {});
   /// By name. @param page_token  "" or that of the page before.

@@ -285,6 +285,44 @@ TEST_F(BucketsTest, CopyMoveComposeEdit) {
   EXPECT_TRUE(UploadsAreClean());
 }
 
+TEST_F(BucketsTest, ABucketThatOnlyAnUploadMadeIsKnownUntilSomebodyMeansIt) {
+  const auto put = [this](const std::string& bucket) {
+    v1::Object sent;
+    sent.set_bucket(bucket);
+    sent.set_name("x");
+    ASSERT_TRUE(storage_.Put(sent, "bytes"));
+  };
+  v1::Bucket meant;
+  meant.set_name("meant");
+  ASSERT_TRUE(storage_.Await(buckets().InsertBucket(meant)));
+  for (const char* name : {"meant", "requested", "edited", "confirmed", "uploaded"}) put(name);
+  fs::create_directories(storage_.data() / "buckets/by-hand");
+  put("by-hand");
+  EXPECT_FALSE(buckets().IsByUpload("meant"));
+  EXPECT_FALSE(buckets().IsByUpload("by-hand"));
+  EXPECT_FALSE(buckets().IsByUpload("absent"));
+  for (const char* name : {"requested", "edited", "confirmed"}) EXPECT_TRUE(buckets().IsByUpload(name));
+
+  v1::Bucket requested;
+  requested.set_name("requested");
+  EXPECT_EQ(storage_.Await(buckets().InsertBucket(requested)).error().code, Code::kAlreadyExists);
+  const BucketEdit label = [](v1::Bucket& bucket) -> Status {
+    (*bucket.mutable_labels())["team"] = "vision";
+    return {};
+  };
+  ASSERT_TRUE(storage_.Await(buckets().EditBucket("edited", label)));
+  ASSERT_TRUE(storage_.Await(buckets().ConfirmBucket("confirmed")));
+  for (const char* name : {"requested", "edited", "confirmed"}) EXPECT_FALSE(buckets().IsByUpload(name));
+
+  Storage again(folder_.path());
+  EXPECT_TRUE(again.buckets().IsByUpload("uploaded"));
+  for (const char* name : {"meant", "requested", "edited", "confirmed"})
+    EXPECT_FALSE(again.buckets().IsByUpload(name)) << name;
+  ASSERT_TRUE(storage_.Await(buckets().Delete("uploaded", "x")));
+  ASSERT_TRUE(storage_.Await(buckets().DeleteBucket("uploaded", {})));
+  EXPECT_FALSE(buckets().IsByUpload("uploaded"));
+}
+
 TEST_F(BucketsTest, DeletesOnlyEmptyBuckets) {
   ASSERT_TRUE(storage_.Put("a/b", "x"));
   EXPECT_EQ(storage_.Await(buckets().DeleteBucket("bucket", {})).error().code, Code::kAborted);

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/beneath.h"
 #include "base/async/file.h"
 #include "base/wire/resource_name.h"
-#include "stores/storage/beneath.h"
 #include "stores/storage/buckets.h"
 
 namespace trainyard::storage {

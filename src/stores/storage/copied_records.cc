@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/async/beneath.h"
 #include "base/async/file.h"
 #include "base/sqlite/rows.h"
 #include "rules/objects/path_escape.h"
-#include "stores/storage/beneath.h"
 #include "stores/storage/records.h"
 
 namespace trainyard::storage {

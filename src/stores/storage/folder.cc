@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "stores/storage/beneath.h"
+#include "base/async/beneath.h"
 
 namespace trainyard::storage {
 namespace {

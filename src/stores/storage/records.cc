@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int32_t kApplicationId = 0x54594f42;  // "TYOB"
 
-constexpr std::array<std::string_view, 2> kMigrations{R"sql(
+constexpr std::array<std::string_view, 3> kMigrations{R"sql(
 CREATE TABLE buckets (name TEXT PRIMARY KEY NOT NULL, resource BLOB NOT NULL) STRICT;
 CREATE TABLE objects (
   bucket TEXT NOT NULL,
@@ -44,6 +44,11 @@ CREATE TABLE uploads (
 DELETE FROM uploads;
 ALTER TABLE uploads ADD COLUMN bucket TEXT NOT NULL DEFAULT '';
 CREATE INDEX uploads_of_bucket ON uploads (bucket);
+)sql",
+                                                      // Whether only an upload made the bucket. Of earlier
+                                                      // buckets this is not known: they count as requested.
+                                                      R"sql(
+ALTER TABLE buckets ADD COLUMN by_upload INTEGER NOT NULL DEFAULT 0;
 )sql"};
 
 enum Query : std::size_t {
@@ -53,6 +58,8 @@ enum Query : std::size_t {
   kDropObject,
   kFindBucket,
   kPutBucket,
+  kBucketsByUpload,
+  kConfirmBucket,
   kDropBucket,
   kDropBucketObjects,
   kFindUpload,
@@ -73,7 +80,9 @@ constexpr std::array<std::string_view, kQueries> kSql{
     "?5)",
     "DELETE FROM objects WHERE bucket = ?1 AND name = ?2",
     "SELECT resource FROM buckets WHERE name = ?1",
-    "INSERT OR REPLACE INTO buckets (name, resource) VALUES (?1, ?2)",
+    "INSERT OR REPLACE INTO buckets (name, resource, by_upload) VALUES (?1, ?2, ?3)",
+    "SELECT name FROM buckets WHERE by_upload",
+    "UPDATE buckets SET by_upload = 0 WHERE name = ?1",
     "DELETE FROM buckets WHERE name = ?1",
     "DELETE FROM objects WHERE bucket = ?1",
     "SELECT expires_ns, generation, if_generation_match, if_generation_not_match, if_metageneration_match, "
@@ -108,7 +117,10 @@ Result<Records> Records::Open(const std::filesystem::path& file) {
       .path = file.string(), .application_id = kApplicationId, .migrations = kMigrations};
   TY_TRY(sqlite::Database database, sqlite::Database::Open(options));
   TY_TRY(std::vector<sqlite::Statement> statements, database.PrepareAll(kSql));
-  return Records(std::move(database), std::move(statements));
+  Records records(std::move(database), std::move(statements));
+  TY_TRY(const auto by_upload, AllRows(records.statements_[kBucketsByUpload].Query(), IdOf));
+  records.by_upload_->With([&](auto& names) { names.insert(by_upload.begin(), by_upload.end()); });
+  return records;
 }
 
 Result<std::vector<ObjectRecord>> Records::FindObjects(const std::string& bucket, const std::string& object) {
@@ -165,8 +177,28 @@ Result<std::optional<v1::Bucket>> Records::FindBucket(const std::string& name) {
                   [](const sqlite::Cursor& row) { return ReadMessage<v1::Bucket>(row.Bytes(0)); });
 }
 
-Status Records::PutBucket(const v1::Bucket& bucket) {
-  return statements_[kPutBucket].Run(bucket.name(), sqlite::Blob{bucket.SerializeAsString()});
+Status Records::PutBucket(const v1::Bucket& bucket, BucketMaker maker) {
+  const bool by_upload = maker == BucketMaker::kUpload;
+  TY_RETURN_IF_ERROR(statements_[kPutBucket].Run(bucket.name(), sqlite::Blob{bucket.SerializeAsString()},
+                                                 by_upload ? 1 : 0));
+  by_upload_->With([&](auto& names) {
+    if (by_upload)
+      names.insert(bucket.name());
+    else
+      names.erase(bucket.name());
+  });
+  return {};
+}
+
+bool Records::IsByUpload(const std::string& name) const {
+  return by_upload_->With([&](const auto& names) { return names.contains(name); });
+}
+
+Status Records::ConfirmBucket(const std::string& name) {
+  if (!IsByUpload(name)) return {};
+  TY_RETURN_IF_ERROR(statements_[kConfirmBucket].Run(name));
+  by_upload_->With([&](auto& names) { names.erase(name); });
+  return {};
 }
 
 Status Records::DropBucket(const std::string& name) {
@@ -174,7 +206,9 @@ Status Records::DropBucket(const std::string& name) {
   TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   TY_RETURN_IF_ERROR(statements_[kDropBucketObjects].Run(name));
   TY_RETURN_IF_ERROR(statements_[kDropBucket].Run(name));
-  return transaction.Commit();
+  TY_RETURN_IF_ERROR(transaction.Commit());
+  by_upload_->With([&](auto& names) { names.erase(name); });
+  return {};
 }
 
 Result<std::optional<UploadRecord>> Records::FindUpload(const std::string& id) {

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/async/guarded.h"
 #include "base/result.h"
 #include "base/sqlite/database.h"
 #include "rules/objects/conditions.h"
@@ -32,8 +35,11 @@ struct UploadRecord {
   v1::Object resource;  ///< as sent by the client
 };
 
-/// The tables behind buckets and objects (DATA/objects.db). One thread. Every change is durable when it
-/// returns. Errors: as sqlite::SqliteError words them.
+/// Why a bucket was made: a request for it, or an upload that named it while it did not exist.
+enum class BucketMaker { kRequest, kUpload };
+
+/// The tables behind buckets and objects (DATA/objects.db). One thread, except where "any thread" is said.
+/// Every change is durable when it returns. Errors: as sqlite::SqliteError words them.
 class Records {
  public:
   [[nodiscard]] static Result<Records> Open(const std::filesystem::path& file);
@@ -53,7 +59,11 @@ class Records {
   [[nodiscard]] Status DropObjects(const std::string& bucket, std::span<const std::string> objects);
 
   [[nodiscard]] Result<std::optional<v1::Bucket>> FindBucket(const std::string& name);
-  [[nodiscard]] Status PutBucket(const v1::Bucket& bucket);
+  [[nodiscard]] Status PutBucket(const v1::Bucket& bucket, BucketMaker maker);
+  /// Whether the bucket was put with BucketMaker::kUpload and not confirmed since. Any thread.
+  [[nodiscard]] bool IsByUpload(const std::string& name) const;
+  /// The bucket counts as requested from now on.
+  [[nodiscard]] Status ConfirmBucket(const std::string& name);
   /// Also drops its objects' records.
   [[nodiscard]] Status DropBucket(const std::string& name);
 
@@ -71,6 +81,8 @@ class Records {
   Records(sqlite::Database database, std::vector<sqlite::Statement> statements)
       : database_(std::move(database)), statements_(std::move(statements)) {}
   sqlite::Database database_;
+  std::unique_ptr<Guarded<std::set<std::string>>> by_upload_ =
+      std::make_unique<Guarded<std::set<std::string>>>();
   std::vector<sqlite::Statement> statements_;  // after the database: finalised first
 };
 

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <utility>
 
-#include "stores/storage/beneath.h"
+#include "base/async/beneath.h"
 #include "stores/storage/buckets.h"
 
 namespace trainyard::storage {

@@ -11,10 +11,10 @@
 #include <tuple>
 #include <utility>
 
+#include "base/async/beneath.h"
 #include "base/text/base64.h"
 #include "rules/objects/glob.h"
 #include "rules/objects/path_escape.h"
-#include "stores/storage/beneath.h"
 #include "stores/storage/checksum.h"
 
 namespace trainyard::storage {

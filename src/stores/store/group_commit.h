@@ -1,7 +1,8 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/on_pool.h"
 #include "base/check.h"
 #include "base/result.h"
 
@@ -86,17 +88,18 @@ class GroupCommit {
     void Start() {
       Group group = TakeGroup();
       if (group.requests.empty()) return;
-      auto guard = boost::asio::make_work_guard(loop);
-      boost::asio::post(thread, [self = this->shared_from_this(), group = std::move(group),
-                                 guard = std::move(guard)]() mutable {
+      boost::asio::co_spawn(loop, CommitOne(this->shared_from_this(), std::move(group)),
+                            boost::asio::detached);
+    }
+
+    static boost::asio::awaitable<void> CommitOne(std::shared_ptr<State> self, Group group) {
+      co_await RunOnPool(self->thread, [&self, &group] {
         group.results = self->commit(group.requests);
         group.requests.clear();
-        boost::asio::post(self->loop, [self, group = std::move(group)]() mutable {
-          self->busy = false;
-          if (!self->waiting.requests.empty()) self->StartSoon();
-          group.Resume();
-        });
       });
+      self->busy = false;
+      if (!self->waiting.requests.empty()) self->StartSoon();
+      group.Resume();
     }
 
     Group TakeGroup() {

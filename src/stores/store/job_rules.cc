@@ -20,13 +20,16 @@ constexpr char kTrialMark = '/';  // in no job's id
 }  // namespace
 
 // Source of both texts: docs/spec "API", errors of jobs.create and jobs.get.
-Error JobExists() { return {Code::kAlreadyExists, "A job with this id already exists.", "job.job_id"}; }
+Error JobExists(const Result<JobRecord>& other) {
+  const std::string state = other ? " It is " + ml::v1::Job::State_Name(other->job().state()) + "." : "";
+  return {Code::kAlreadyExists, "A job with this id already exists." + state, "job.job_id"};
+}
 
 Error NoSuchJob() { return {Code::kNotFound, "The job cannot be found.", "name"}; }
 
-Error StaleRevision(const JobRecord& after) {
+Error StaleRevision(const JobRecord& after, std::int64_t count) {
   return {Code::kAborted,
-          "job " + after.job().job_id() + " is not at revision " + std::to_string(after.revision() - 1) +
+          "job " + after.job().job_id() + " is not at revision " + std::to_string(after.revision() - count) +
               " any more",
           {}};
 }
@@ -40,9 +43,10 @@ std::string UniqueName(std::string_view job_id, std::string_view trial_id) {
   return std::string(job_id) + kTrialMark + std::string(trial_id);
 }
 
-void CheckEventMatches(const JobRecord& after, const Event& event) {
-  TY_CHECK(event.seq() == after.revision());
-  TY_CHECK(after.revision() > 1);
+void CheckEventsMatch(const JobRecord& after, std::span<const Event> events) {
+  std::int64_t seq = after.revision() - std::ssize(events);
+  TY_CHECK(!events.empty() && seq > 0);
+  for (const Event& event : events) TY_CHECK(event.seq() == ++seq);
 }
 
 void CompleteEvent(Event& event, std::int64_t uid, std::int64_t seq) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,19 +15,20 @@
 /// Errors and checks that all implementations of JobStore share. Pure: any thread.
 namespace trainyard::store {
 
-/// kAlreadyExists with field "job.job_id".
-[[nodiscard]] Error JobExists();
+/// kAlreadyExists with field "job.job_id" and the state of the job that has the id. An error as `other`: only
+/// that there is one.
+[[nodiscard]] Error JobExists(const Result<JobRecord>& other);
 /// kNotFound with field "name".
 [[nodiscard]] Error NoSuchJob();
-/// kAborted.
-[[nodiscard]] Error StaleRevision(const JobRecord& after);
+/// kAborted: the job is not at the revision before the last `count` events.
+[[nodiscard]] Error StaleRevision(const JobRecord& after, std::int64_t count);
 
 /// The unique key within a project: the job's id, or "JOB/TRIAL", which cannot be a job's id.
 [[nodiscard]] std::string UniqueName(const JobRecord& record);
 [[nodiscard]] std::string UniqueName(std::string_view job_id, std::string_view trial_id);
 
-/// Aborts if the event does not belong to this revision: that is a bug.
-void CheckEventMatches(const JobRecord& after, const Event& event);
+/// Aborts if the events are not those up to this revision: that is a bug.
+void CheckEventsMatch(const JobRecord& after, std::span<const Event> events);
 
 /// Fills in what only the store knows: the event's seq and, in a Created event, the uid of its record.
 void CompleteEvent(Event& event, std::int64_t uid, std::int64_t seq);

@@ -9,7 +9,7 @@ namespace trainyard::store {
 // Rowid tables: new rows go to the end whatever the job, so a group touches few pages. The record comes last
 // in its row, so that reading the other columns never follows its overflow pages. AUTOINCREMENT: a uid is
 // never reused.
-inline constexpr std::array<std::string_view, 3> kJobMigrations = {R"sql(
+inline constexpr std::array<std::string_view, 4> kJobMigrations = {R"sql(
 CREATE TABLE jobs(
   uid INTEGER PRIMARY KEY AUTOINCREMENT,
   project TEXT NOT NULL,
@@ -49,6 +49,9 @@ ALTER TABLE jobs ADD COLUMN change INTEGER NOT NULL DEFAULT 0;  -- its last one;
 ALTER TABLE removed_jobs ADD COLUMN change INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX jobs_changed ON jobs(project, change) WHERE change > 0;
 CREATE INDEX removed_changed ON removed_jobs(project, change) WHERE change > 0;
+)sql",
+                                                                   R"sql(
+CREATE INDEX jobs_ended ON jobs(change) WHERE end_time IS NOT NULL AND tuning_uid IS NULL;
 )sql"};
 
 }  // namespace trainyard::store

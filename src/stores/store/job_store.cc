@@ -24,13 +24,19 @@ constexpr std::int32_t kApplicationId = 0x54596a62;  // "TYjb"
 constexpr std::int64_t kCacheBytes = 64 << 20;
 
 constexpr std::string_view kInsertJob =
-    "INSERT INTO jobs(project, job_id, create_time, end_time, state, revision, record, tuning_uid, change) "
-    "SELECT ?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, number FROM last_change "
+    "INSERT INTO jobs(project, job_id, create_time, end_time, state, revision, record, tuning_uid, uid, "
+    "change) "
+    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, number FROM last_change "
     "WHERE NOT EXISTS (SELECT 1 FROM removed_jobs WHERE project = ?1 AND job_id = ?2)";
 constexpr std::string_view kUpdateJob =
     "UPDATE jobs SET end_time = ?2, state = ?3, revision = ?4, record = ?5, "
-    "change = (SELECT number FROM last_change) WHERE uid = ?1 AND revision = ?4 - 1";
+    "change = (SELECT number FROM last_change) WHERE uid = ?1 AND revision = ?4 - ?6";
 constexpr std::string_view kCountChange = "UPDATE last_change SET number = number + 1";
+/// For a file whose one row of last_change `trainyard admin recover` could not take over.
+constexpr std::string_view kReplaceLostChange =
+    "INSERT INTO last_change SELECT max(coalesce((SELECT max(change) FROM jobs), 0), coalesce((SELECT "
+    "max(change) "
+    "FROM removed_jobs), 0)) WHERE NOT EXISTS (SELECT 1 FROM last_change)";
 constexpr std::string_view kLastChange = "SELECT number FROM last_change";
 // The number is read from the index: in the row it comes after the record.
 constexpr std::string_view kChanged =
@@ -38,6 +44,9 @@ constexpr std::string_view kChanged =
     "0 "
     "UNION ALL SELECT change, job_id FROM removed_jobs INDEXED BY removed_changed WHERE project = ?1 AND "
     "change > ?2 AND change > 0 ORDER BY change LIMIT ?3";
+constexpr std::string_view kEndedSince =
+    "SELECT uid, revision, record, change FROM jobs INDEXED BY jobs_ended WHERE end_time IS NOT NULL AND "
+    "tuning_uid IS NULL AND change > ?1 ORDER BY change LIMIT ?2";
 constexpr std::string_view kInsertEvent = "INSERT INTO events(uid, seq, event) VALUES(?1, ?2, ?3)";
 constexpr std::string_view kGet =
     "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND job_id = ?2 AND tuning_uid IS NULL";
@@ -125,7 +134,7 @@ struct JobStore::Statements {
   Statement insert_job, update_job, insert_event, get, list, trials, unfinished, newest, events;
   Statement recent_projects, finished, note_removal, hide_job, removing, is_removing, last_below,
       erase_events, erase_job, end_removal;
-  Statement count_change, last_change, changed, get_trial;
+  Statement count_change, last_change, changed, ended_since, get_trial;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
@@ -156,6 +165,7 @@ struct JobStore::Statements {
         {&statements->count_change, kCountChange},
         {&statements->last_change, kLastChange},
         {&statements->changed, kChanged},
+        {&statements->ended_since, kEndedSince},
     }));
     return statements;
   }
@@ -218,6 +228,10 @@ Result<std::unique_ptr<JobStore>> JobStore::Open(const std::string& path, bool r
                                             .migrations = kJobMigrations,
                                             .read_only = read_only,
                                             .cache_bytes = kCacheBytes}));
+  if (!read_only) {
+    TY_RETURN_IF_ERROR(ReplaceLostPageTokenKey(database));
+    TY_RETURN_IF_ERROR(database.Execute(std::string(kReplaceLostChange)));
+  }
   TY_TRY(const PageTokenKey key, ReadPageTokenKey(database));
   TY_TRY(std::unique_ptr<Statements> statements, Statements::Prepare(database));
   return std::unique_ptr<JobStore>(new JobStore(std::move(database), key, std::move(statements)));
@@ -238,46 +252,56 @@ Status JobStore::SkipUids(std::int64_t last) {
   return transaction.Commit();
 }
 
-Result<std::int64_t> JobStore::Create(const JobRecord& record, const Event& created) {
+Result<std::int64_t> JobStore::Create(const JobRecord& record, std::span<const Event> events) {
   Write write(*this);
   TY_RETURN_IF_ERROR(write.Begin());
-  Result<std::int64_t> uid = Insert(record, created);
+  Result<std::int64_t> uid = Insert(record, events);
   if (!uid) {
     const bool exists = uid.error().code == Code::kAlreadyExists;
-    return write.Fail(exists ? JobExists() : std::move(uid).error());
+    return write.Fail(exists ? JobExists(Get(record.project(), UniqueName(record))) : std::move(uid).error());
   }
   if (Status kept = write.Keep(); !kept) return write.Fail(std::move(kept).error());
   return uid;
 }
 
-Status JobStore::Append(const JobRecord& after, const Event& event) {
-  CheckEventMatches(after, event);
+Status JobStore::Append(const JobRecord& after, std::span<const Event> events) {
+  CheckEventsMatch(after, events);
   Write write(*this);
   TY_RETURN_IF_ERROR(write.Begin());
   const std::string record = after.SerializeAsString();
   Status stored = statements_->count_change.Run();
   if (stored)
     stored = statements_->update_job.Run(after.uid(), EndTime(after), static_cast<int>(after.job().state()),
-                                         after.revision(), Blob{record});
+                                         after.revision(), Blob{record}, std::ssize(events));
   if (!stored) return write.Fail(std::move(stored).error());
-  if (database_.Changes() == 0) return write.Fail(StaleRevision(after));
-  stored = statements_->insert_event.Run(after.uid(), event.seq(), Blob{event.SerializeAsString()});
+  if (database_.Changes() == 0) return write.Fail(StaleRevision(after, std::ssize(events)));
+  stored = InsertEvents(after.uid(), events.front().seq(), events);
   if (stored) stored = write.Keep();
   if (!stored) return write.Fail(std::move(stored).error());
   return {};
 }
 
-Result<std::int64_t> JobStore::Insert(const JobRecord& record, const Event& created) {
+Result<std::int64_t> JobStore::Insert(const JobRecord& record, std::span<const Event> events) {
   std::optional<std::int64_t> tuning_uid;
   if (record.has_trial()) tuning_uid = record.trial().tuning_uid();
+  std::optional<std::int64_t> chosen_uid;
+  if (record.uid() != 0) chosen_uid = record.uid();
   TY_RETURN_IF_ERROR(statements_->count_change.Run());
-  TY_RETURN_IF_ERROR(statements_->insert_job.Run(
-      record.project(), UniqueName(record), Nanoseconds(record.job().create_time()), EndTime(record),
-      static_cast<int>(record.job().state()), Blob{record.SerializeAsString()}, tuning_uid));
-  if (database_.Changes() == 0) return std::unexpected(JobExists());  // the id is unique
+  TY_RETURN_IF_ERROR(statements_->insert_job.Run(record.project(), UniqueName(record),
+                                                 Nanoseconds(record.job().create_time()), EndTime(record),
+                                                 static_cast<int>(record.job().state()), std::ssize(events),
+                                                 Blob{record.SerializeAsString()}, tuning_uid, chosen_uid));
+  if (database_.Changes() == 0)  // the id is unique
+    return std::unexpected(JobExists(Get(record.project(), UniqueName(record))));
   const std::int64_t uid = database_.LastInsertRowId();
-  TY_RETURN_IF_ERROR(statements_->insert_event.Run(uid, 1, Blob{created.SerializeAsString()}));
+  TY_RETURN_IF_ERROR(InsertEvents(uid, 1, events));
   return uid;
+}
+
+Status JobStore::InsertEvents(std::int64_t uid, std::int64_t first_seq, std::span<const Event> events) {
+  for (const Event& event : events)
+    TY_RETURN_IF_ERROR(statements_->insert_event.Run(uid, first_seq++, Blob{event.SerializeAsString()}));
+  return {};
 }
 
 Result<JobRecord> JobStore::Get(std::string_view project, std::string_view job_id) {
@@ -311,6 +335,15 @@ Result<std::vector<JobRecord>> JobStore::Unfinished() { return RecordsOf(stateme
 Result<std::vector<std::string>> JobStore::RecentProjects(int count) {
   return AllRows(statements_->recent_projects.Query(count),
                  [](const Cursor& row) { return std::string(row.Text(0)); });
+}
+
+Result<std::int64_t> JobStore::LastChangeNumber() { return FirstInt(statements_->last_change.Query()); }
+
+Result<std::vector<EndedJob>> JobStore::EndedSince(std::int64_t change, int count) {
+  return AllRows(statements_->ended_since.Query(change, count), [](const Cursor& row) -> Result<EndedJob> {
+    TY_TRY(JobRecord job, RecordOf(row));
+    return EndedJob{.change = row.Int(3), .job = std::move(job)};
+  });
 }
 
 Result<std::vector<FinishedJob>> JobStore::Finished(const FinishedQuery& query) {
@@ -378,7 +411,7 @@ Result<std::int64_t> JobStore::EraseOne(std::int64_t uid, std::int64_t rows_max)
 }
 
 Result<ChangePlace> JobStore::LastChange() {
-  TY_TRY(const std::int64_t number, FirstInt(statements_->last_change.Query()));
+  TY_TRY(const std::int64_t number, LastChangeNumber());
   return ChangePlace{.number = number, .lineage = lineage_};
 }
 
@@ -441,9 +474,9 @@ void JobStore::Rollback() {
 }
 
 Result<std::vector<std::string>> JobStore::QueryPlans() {
-  return database_.QueryPlans(std::array<std::string_view, 12>{kGet, kList, kTrials, kUnfinished, kEvents,
-                                                               kUpdateJob, kFinished, kRemoving, kLastBelow,
-                                                               kEraseEvents, kEraseJob, kChanged});
+  return database_.QueryPlans(std::array<std::string_view, 13>{
+      kGet, kList, kTrials, kUnfinished, kEvents, kUpdateJob, kFinished, kRemoving, kLastBelow, kEraseEvents,
+      kEraseJob, kChanged, kEndedSince});
 }
 
 }  // namespace trainyard::store

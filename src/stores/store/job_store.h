@@ -54,6 +54,12 @@ struct FinishedJob {
   friend bool operator==(const FinishedJob&, const FinishedJob&) = default;
 };
 
+/// A job that has ended, with the number of its last change.
+struct EndedJob {
+  std::int64_t change = 0;
+  JobRecord job;
+};
+
 /// The wanted finished jobs: those that ended before `before`, and that come after `after` in the order of
 /// (end time, uid).
 struct FinishedQuery {
@@ -83,14 +89,19 @@ class JobStore {
   /// A record with `trial` set is a trial: it is not a job of the project but one of the tuning job's Trials;
   /// its id is unique within that job.
   ///
-  /// Adds a job with its first event (revision 1) and returns its uid, which is never reused. The store fills
-  /// in uid and revision of the record (also of the one within Created) and seq of the event. kAlreadyExists
-  /// with field "job.job_id" if the project has, or had, a job of that id.
-  Result<std::int64_t> Create(const JobRecord& record, const Event& created);
+  /// Adds a job with its first events (the record is the one after them) and returns its uid: the record's,
+  /// or if it has none, the next one. A uid is never reused. The store fills in uid and revision of the
+  /// record (also of the one within Created) and seq of the events. kAlreadyExists with field "job.job_id" if
+  /// the project has, or had, a job of that id.
+  Result<std::int64_t> Create(const JobRecord& record, std::span<const Event> events);
+  Result<std::int64_t> Create(const JobRecord& record, const Event& created) {
+    return Create(record, std::span(&created, 1));
+  }
 
-  /// Stores the record after one more event, and the event. kAborted when the stored revision is not
-  /// `after.revision() - 1`: the caller's copy is stale, drop it and reload.
-  virtual Status Append(const JobRecord& after, const Event& event);
+  /// Stores the record after more events, and the events. kAborted when the stored revision is not the one
+  /// before them: the caller's copy is stale, drop it and reload.
+  virtual Status Append(const JobRecord& after, std::span<const Event> events);
+  Status Append(const JobRecord& after, const Event& event) { return Append(after, std::span(&event, 1)); }
 
   /// kNotFound with field "name" if the project has no such job.
   virtual Result<JobRecord> Get(std::string_view project, std::string_view job_id);
@@ -125,6 +136,13 @@ class JobStore {
 
   /// The token of the present state. A list that is read later includes everything that happened before it.
   Result<std::string> ResumeToken(std::string_view project);
+
+  /// Changes are numbered in the order in which they became durable; a store restored from an older backup
+  /// has smaller numbers again.
+  Result<std::int64_t> LastChangeNumber();
+  /// Jobs (no trials) that have ended and whose last change has a greater number, in this order, at most
+  /// `count`. A job that is changed after its end is listed again.
+  Result<std::vector<EndedJob>> EndedSince(std::int64_t change, int count);
 
   /// Finished jobs (no trials), the one that ended first at the front.
   Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query);
@@ -172,7 +190,8 @@ class JobStore {
 
   JobStore(sqlite::Database database, PageTokenKey key, std::unique_ptr<Statements> statements);
   static Result<std::unique_ptr<JobStore>> Open(const std::string& path, bool read_only);
-  Result<std::int64_t> Insert(const JobRecord& record, const Event& created);
+  Result<std::int64_t> Insert(const JobRecord& record, std::span<const Event> events);
+  Status InsertEvents(std::int64_t uid, std::int64_t first_seq, std::span<const Event> events);
   Result<std::int64_t> EraseOne(std::int64_t uid, std::int64_t rows_max);
   Result<ChangePlace> LastChange();
 

@@ -1,4 +1,5 @@
 #include "stores/store/job_store.h"
+#include "base/sqlite/database.h"
 
 #include <sys/mount.h>
 
@@ -83,6 +84,24 @@ TEST(JobStore, KeepsAllWhenOpenedAgain) {
   EXPECT_EQ(store->List("p", 5, token).value().jobs.size(), 1U) << "page tokens outlive a restart";
 }
 
+TEST(JobStore, RowsThatWereNotRecoveredAreMadeAnew) {
+  TempFolder folder;
+  {
+    auto store = JobStore::Open(folder / "trainyard.db").value();
+    CreateJob(*store, "a");
+    CreateJob(*store, "b");
+  }
+  {
+    auto database = sqlite::Database::OpenAsItIs(folder / "trainyard.db").value();
+    ASSERT_TRUE(database.Execute("DELETE FROM page_token_key; DELETE FROM last_change"));
+  }
+  auto store = JobStore::Open(folder / "trainyard.db").value();
+  EXPECT_EQ(store->LastChangeNumber().value(), 2) << "no number is used twice";
+  CreateJob(*store, "c");
+  const std::string token = store->List("p", 1, "").value().next_page_token;
+  EXPECT_EQ(store->List("p", 5, token).value().jobs.size(), 2U);
+}
+
 TEST(JobStore, AReaderSeesCommittedGroupsOnly) {
   TempFolder folder;
   auto writer = JobStore::Open(folder / "trainyard.db").value();
@@ -118,7 +137,37 @@ TEST(JobStore, NeverScans) {
                  "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=?)",  // nothing refers
                  "SEARCH jobs USING COVERING INDEX jobs_trials (tuning_uid=?)",  // to what is deleted
                  "MERGE (UNION ALL)", "LEFT", "SEARCH jobs USING INDEX jobs_changed (project=? AND change>?)",
-                 "RIGHT", "SEARCH removed_jobs USING INDEX removed_changed (project=? AND change>?)"));
+                 "RIGHT", "SEARCH removed_jobs USING INDEX removed_changed (project=? AND change>?)",
+                 "SEARCH jobs USING INDEX jobs_ended (change>?)"));
+}
+
+TEST(JobStore, ListsWhatEndedInTheOrderOfItsChanges) {
+  auto store = JobStore::Open(":memory:").value();
+  EXPECT_EQ(store->LastChangeNumber(), 0);
+  for (const char* job_id : {"a", "b", "c"}) CreateJob(*store, job_id);
+  const auto change = [&](const char* job_id) {
+    JobRecord record = store->Get("p", job_id).value();
+    record.set_revision(record.revision() + 1);
+    record.mutable_job()->mutable_end_time()->set_seconds(1);  // whatever the clock said
+    Event event;
+    event.set_seq(record.revision());
+    EXPECT_TRUE(store->Append(record, event));
+  };
+  const auto names_after = [&](std::int64_t number) {
+    std::vector<std::string> names;
+    for (const EndedJob& each : store->EndedSince(number, 10).value())
+      names.push_back(each.job.job().job_id());
+    return names;
+  };
+  EXPECT_THAT(names_after(0), testing::IsEmpty());
+  change("b");
+  change("a");
+  EXPECT_THAT(names_after(0), testing::ElementsAre("b", "a"));
+  const std::int64_t last = store->LastChangeNumber().value();
+  EXPECT_EQ(store->EndedSince(0, 10).value().back().change, last);
+  EXPECT_THAT(names_after(last), testing::IsEmpty());
+  change("b");
+  EXPECT_THAT(names_after(last), testing::ElementsAre("b"));
 }
 
 TEST(JobStore, ResumeTokensOutliveARestartButNotAnOlderBackup) {

@@ -18,7 +18,7 @@ struct Write {
   enum class Kind { kCreate, kAppend, kBeginRemoval, kEraseRemoved };
   Kind kind;
   JobRecord record{};
-  Event event{};
+  std::vector<Event> events{};
   std::vector<std::int64_t> uids{};  ///< of a removal
   std::int64_t rows_max = 0;
 };
@@ -28,12 +28,12 @@ using Writes = GroupCommit<Write, std::int64_t>;
 /// The uid, also for an Append.
 Result<std::int64_t> Apply(JobStore& store, const Write& write) {
   switch (write.kind) {
-    case Write::Kind::kCreate: return store.Create(write.record, write.event);
+    case Write::Kind::kCreate: return store.Create(write.record, write.events);
     case Write::Kind::kBeginRemoval: return store.BeginRemoval(write.uids);
     case Write::Kind::kEraseRemoved: return store.EraseRemoved(write.uids, write.rows_max);
     case Write::Kind::kAppend: break;
   }
-  TY_RETURN_IF_ERROR(store.Append(write.record, write.event));
+  TY_RETURN_IF_ERROR(store.Append(write.record, write.events));
   return write.record.uid();
 }
 
@@ -57,11 +57,12 @@ Writes::Results CommitGroup(JobStore& store, std::span<Write> group) {
   return results;
 }
 
-using Observer = std::function<void(const std::string& project)>;
+using Observers = std::vector<std::weak_ptr<const Journal::Observer>>;
 
 /// Also after a failed write: it may have been stored nevertheless.
-void SayChanged(const Observer& observer, const std::string& project) {
-  if (observer) observer(project);
+void SayChanged(const Observers& observers, const std::string& project) {
+  for (const auto& each : observers)
+    if (const auto observer = each.lock()) (*observer)(project);
 }
 
 }  // namespace
@@ -69,12 +70,18 @@ void SayChanged(const Observer& observer, const std::string& project) {
 class Journal::Impl {
  public:
   Impl(asio::io_context& loop, JobStore& writer, JobStore& reader)
-      : reader_(reader),
+      : last_uid_(writer.LastUid()),
+        reader_(reader),
         shared_(&writer == &reader),
         writes_(loop, kGroupWritesMax,
                 [&writer](std::span<Write> group) { return CommitGroup(writer, group); }) {}
 
   ~Impl() { reads_.join(); }
+
+  Result<std::int64_t> NextUid() {
+    if (last_uid_) ++*last_uid_;
+    return last_uid_;
+  }
 
   asio::awaitable<Result<std::int64_t>> Submit(Write write) { return writes_.Submit(std::move(write)); }
 
@@ -83,12 +90,13 @@ class Journal::Impl {
   JobStore& reader() noexcept { return reader_; }
 
   /// Shared with the callers that wait for a write: they may be resumed after the journal is destroyed.
-  [[nodiscard]] std::shared_ptr<Observer> observer() const { return observer_; }
+  [[nodiscard]] std::shared_ptr<Observers> observers() const { return observers_; }
 
  private:
+  Result<std::int64_t> last_uid_;
   JobStore& reader_;
   const bool shared_;
-  const std::shared_ptr<Observer> observer_ = std::make_shared<Observer>();
+  const std::shared_ptr<Observers> observers_ = std::make_shared<Observers>();
   Writes writes_;
   asio::thread_pool reads_{1};
 };
@@ -98,30 +106,32 @@ Journal::Journal(asio::io_context& loop, JobStore& writer, JobStore& reader)
 
 Journal::~Journal() = default;
 
-asio::awaitable<Result<std::int64_t>> Journal::Create(JobRecord record, Event created) {
-  const auto observer = impl_->observer();
+Result<std::int64_t> Journal::NextUid() { return impl_->NextUid(); }
+
+asio::awaitable<Result<std::int64_t>> Journal::Create(JobRecord record, std::vector<Event> events) {
+  const auto observers = impl_->observers();
   const std::string project = record.project();
-  Write write{.kind = Write::Kind::kCreate, .record = std::move(record), .event = std::move(created)};
+  Write write{.kind = Write::Kind::kCreate, .record = std::move(record), .events = std::move(events)};
   Result<std::int64_t> uid = co_await impl_->Submit(std::move(write));
-  SayChanged(*observer, project);
+  SayChanged(*observers, project);
   co_return uid;
 }
 
-asio::awaitable<Status> Journal::Append(JobRecord after, Event event) {
-  const auto observer = impl_->observer();
+asio::awaitable<Status> Journal::Append(JobRecord after, std::vector<Event> events) {
+  const auto observers = impl_->observers();
   const std::string project = after.project();
-  Write write{.kind = Write::Kind::kAppend, .record = std::move(after), .event = std::move(event)};
+  Write write{.kind = Write::Kind::kAppend, .record = std::move(after), .events = std::move(events)};
   Result<std::int64_t> stored = co_await impl_->Submit(std::move(write));
-  SayChanged(*observer, project);
+  SayChanged(*observers, project);
   if (!stored) co_return std::unexpected(std::move(stored).error());
   co_return Status{};
 }
 
 asio::awaitable<Result<std::int64_t>> Journal::BeginRemoval(std::vector<std::int64_t> uids) {
-  const auto observer = impl_->observer();
+  const auto observers = impl_->observers();
   Write write{.kind = Write::Kind::kBeginRemoval, .uids = std::move(uids)};
   Result<std::int64_t> begun = co_await impl_->Submit(std::move(write));
-  SayChanged(*observer, {});
+  SayChanged(*observers, {});
   co_return begun;
 }
 
@@ -131,8 +141,11 @@ asio::awaitable<Result<std::int64_t>> Journal::EraseRemoved(std::vector<std::int
   co_return co_await impl_->Submit(std::move(write));
 }
 
-void Journal::OnChange(std::function<void(const std::string& project)> observer) {
-  *impl_->observer() = std::move(observer);
+std::shared_ptr<const Journal::Observer> Journal::OnChange(Observer observer) {
+  auto kept = std::make_shared<const Observer>(std::move(observer));
+  std::erase_if(*impl_->observers(), [](const auto& each) { return each.expired(); });
+  impl_->observers()->push_back(kept);
+  return kept;
 }
 
 asio::thread_pool& Journal::reads() noexcept { return impl_->reads(); }

@@ -24,10 +24,14 @@ class Journal {
   Journal(boost::asio::io_context& loop, JobStore& writer, JobStore& reader);
   ~Journal();
 
+  /// A uid for the next job: larger than that of any job so far. A uid of a job that is never stored may be
+  /// given again by the next server. Errors: the store could not be read when the journal was made.
+  [[nodiscard]] Result<std::int64_t> NextUid();
+
   /// Durable when it returns. Result and errors as JobStore::Create.
-  boost::asio::awaitable<Result<std::int64_t>> Create(JobRecord record, Event created);
+  boost::asio::awaitable<Result<std::int64_t>> Create(JobRecord record, std::vector<Event> events);
   /// Durable when it returns. Errors as JobStore::Append.
-  boost::asio::awaitable<Status> Append(JobRecord after, Event event);
+  boost::asio::awaitable<Status> Append(JobRecord after, std::vector<Event> events);
 
   /// As in JobStore; durable when they return.
   boost::asio::awaitable<Result<std::int64_t>> BeginRemoval(std::vector<std::int64_t> uids);
@@ -39,9 +43,11 @@ class Journal {
     return OnPool(reads(), [&store = reader(), work = std::move(work)]() mutable { return work(store); });
   }
 
-  /// Calls the observer on the loop after each write that Changed may report. `project`: that of the job;
-  /// empty: of any. A new observer replaces the previous one. It must not block.
-  void OnChange(std::function<void(const std::string& project)> observer);
+  /// `project`: that of the changed job; empty: of any.
+  using Observer = std::function<void(const std::string& project)>;
+  /// Calls the observer on the loop after each write that Changed may report, for as long as the returned
+  /// pointer lives. It must not block.
+  [[nodiscard]] std::shared_ptr<const Observer> OnChange(Observer observer);
 
  private:
   class Impl;

@@ -44,12 +44,14 @@ class Harness final : public JobStore {
   }
 };
 
+std::vector<Event> One(Event event) { return {std::move(event)}; }
+
 using Outcomes = std::map<std::string, Result<std::int64_t>>;
 
 asio::awaitable<void> CreateOne(Journal& journal, std::string job_id, Outcomes& outcomes) {
   JobRecord record = NewJob("p", job_id);
   Event created = CreatedEvent(record);
-  outcomes.insert_or_assign(job_id, co_await journal.Create(std::move(record), std::move(created)));
+  outcomes.insert_or_assign(job_id, co_await journal.Create(std::move(record), One(std::move(created))));
 }
 
 Outcomes CreateAtOnce(asio::io_context& loop, Journal& journal, const std::string& prefix, int count) {
@@ -100,17 +102,17 @@ TEST(Journal, TellsEveryCallerOfAGroupThatFailed) {
 asio::awaitable<void> WalkThrough(Journal& journal, bool& done) {
   JobRecord record = NewJob("p", "a");
   Event created = CreatedEvent(record);
-  Result<std::int64_t> uid = co_await journal.Create(record, created);
+  Result<std::int64_t> uid = co_await journal.Create(record, One(created));
   record.set_uid(uid.value());
   record.set_revision(1);
-  Result<std::int64_t> again = co_await journal.Create(record, created);
+  Result<std::int64_t> again = co_await journal.Create(record, One(created));
   EXPECT_EQ(again.error().code, Code::kAlreadyExists);
 
   JobRecord running = Next(record, ml::v1::Job::RUNNING);
   Event event = RunningEvent(running);
-  Status appended = co_await journal.Append(running, event);
+  Status appended = co_await journal.Append(running, One(event));
   EXPECT_TRUE(appended);
-  Status stale = co_await journal.Append(running, event);
+  Status stale = co_await journal.Append(running, One(event));
   EXPECT_EQ(stale.error().code, Code::kAborted);
 
   Result<JobRecord> got = co_await journal.Read([&](JobStore& jobs) { return jobs.Get("p", "a"); });
@@ -213,7 +215,7 @@ asio::awaitable<void> CreateForEver(Journal& journal, int lane, int pipe) {
     const std::string job_id = "job_" + std::to_string(lane) + "_" + std::to_string(i);
     JobRecord record = NewJob("p", job_id);
     Event created = CreatedEvent(record);
-    Result<std::int64_t> uid = co_await journal.Create(std::move(record), std::move(created));
+    Result<std::int64_t> uid = co_await journal.Create(std::move(record), One(std::move(created)));
     if (!uid) _exit(3);
     const std::string line = job_id + "\n";
     if (write(pipe, line.data(), line.size()) != static_cast<ssize_t>(line.size())) _exit(4);

@@ -55,6 +55,11 @@ Result<PageTokenKey> ReadPageTokenKey(sqlite::Database& database) {
   return ParsePageTokenKey(found ? row.Bytes(0) : std::string_view());
 }
 
+Status ReplaceLostPageTokenKey(sqlite::Database& database) {
+  return database.Execute(
+      "INSERT INTO page_token_key SELECT randomblob(16) WHERE NOT EXISTS (SELECT 1 FROM page_token_key)");
+}
+
 std::string SealPageToken(const PageTokenKey& key, std::string_view context,
                           std::span<const std::int64_t> position) {
   std::string bytes;

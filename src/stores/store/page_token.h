@@ -21,6 +21,9 @@ using PageTokenKey = std::array<std::uint8_t, 16>;
 
 /// The key of a database with the table page_token_key, which has one row.
 [[nodiscard]] Result<PageTokenKey> ReadPageTokenKey(sqlite::Database& database);
+/// Makes a new key if `trainyard admin recover` could not take the old one over: page tokens of before are
+/// refused.
+[[nodiscard]] Status ReplaceLostPageTokenKey(sqlite::Database& database);
 
 /// The token for these numbers: letters, digits, '-' and '_'. `context` names the list they are positions in
 /// (method, parent, filter, order): the token is valid for no other list.

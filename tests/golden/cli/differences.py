@@ -20,6 +20,7 @@ COMMANDS = ["Available groups for trainyard ai-platform jobs:", "", "      submi
             "      list                    List existing training jobs.",
             "      maintain                Restart a replica of a job, as a maintenance event of its machine would.",
             "      open                    Print the URL of a job.",
+            "      preparation             Show all output of pip and uv from the installation of a job's packages.",
             "      rerun                   Submit a job again as a new job, optionally with other arguments after --.",
             "      shell                   Open a shell in a replica of a running training job.",
             "      stream-logs             Show logs from a running training job.",
@@ -55,11 +56,9 @@ DIFFERENCES = {
     "config_bad_yaml": {"stderr": [ERROR + "Failed to parse YAML from [config.yaml]: line 2, column 2: end of sequence flow not found"]},
     "config_tab": {"stderr": [ERROR + "Failed to parse YAML from [config.yaml]: line 2, column 8: illegal map value"]},
     # gcloud crashes here.
-    "config_float_version": {"stderr": [
-        ERROR + 'Expected type string for field pythonVersion, found 3.7; put it in quotes: "3.7"']},
-    "config_int_for_string": {"stderr": [
-        ERROR + 'Expected type string for field pythonModule, found 7; put it in quotes: "7"']},
-    "config_scalar": {"stderr": [ERROR + "the configuration file must contain a Job: a mapping of field names to values"]},
+    "config_float_version": {"exit": 0, "stdout": ["jobId: job_1", "state: QUEUED"], "stderr": SUBMITTED, "requests": None},
+    "config_int_for_string": {"exit": 0, "stdout": ["jobId: job_1", "state: QUEUED"], "stderr": SUBMITTED, "requests": None},
+    "config_scalar": {"stderr": [ERROR + "config.yaml:1: a Job belongs here, which is a mapping of field names to values"]},
     # gcloud names an account; there is none here, and the server's own words say more.
     "create_forbidden": {"stderr": [ERROR + "PERMISSION_DENIED: no"]},
     "list_error": {"stderr": ["ERROR: (trainyard.ai-platform.jobs.list) PERMISSION_DENIED: no"]},

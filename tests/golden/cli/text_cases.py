@@ -9,10 +9,6 @@ NOT_FOUND = [{"status": 404, "body": {"error": {"code": 404, "status": "NOT_FOUN
                                                 "message": "Field: name Error: The specified job was not found."}}}]
 
 
-def invalid(message):
-    return [{"status": 400, "body": {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": message}}}]
-
-
 LIST = [{"jobId": "census_2026_11_20_wide_and_deep_with_embeddings", "state": "RUNNING", "createTime": "2026-11-20T03:00:00Z"},
         {"jobId": "census_1", "state": "SUCCEEDED", "createTime": "2026-11-20T02:00:00Z"},
         {"jobId": "mnist", "state": "FAILED", "createTime": "2026-11-20T01:00:00Z"}]
@@ -90,7 +86,7 @@ case("serve_project_weight", "serve", "--project-weight", "research=much")
 # The command line is wrong: exit status 2.
 case("no_words", env=COLOUR)
 case("near_command", "job", "list")
-case("command_of_a_group", "logs", "census_1")
+case("command_of_a_group", "maintain", "census_1")
 case("command_of_several_groups", "remove")
 case("far_command", "xyzzy")
 case("near_flag", "jobs", "list", "--limt=5")
@@ -105,6 +101,7 @@ case("usage_on_a_terminal", *SUBMIT, "--worker-count=x", columns=80, env=PLAIN)
 case("error_in_colour", "jobs", "describe", columns=80, env=COLOUR)
 case("labels_key", *SUBMIT, "--labels=A=b", columns=400, env=PLAIN)
 case("labels_word", *SUBMIT, "--labels=x", columns=400, env=PLAIN)
+case("submit_config_list", *SUBMIT, "--config=c.yaml", files={"c.yaml": "labels: {a: b}\ntrainingInput: []\n"})
 case("labels_space", *SUBMIT, "--labels", "a=b,", "c=d", columns=400, env=PLAIN)
 case("labels_long_key", *SUBMIT, f"--labels={LONG}=b", columns=400, env=PLAIN)
 case("labels_long_value", *SUBMIT, f"--labels=a={LONG}", columns=400, env=PLAIN)
@@ -137,13 +134,7 @@ case("near_job", "jobs", "describe", "cencus_1", answers={"GET " + JOBS + "/cenc
 case("far_job", "jobs", "cancel", "zzz", answers={"POST " + JOBS + "/zzz:cancel": NOT_FOUND, **LISTED})
 case("no_jobs", "jobs", "describe", "census_1", answers={"GET " + JOBS + "/census_1": NOT_FOUND, **EMPTY})
 case("near_job_stream", "jobs", "stream-logs", "mnits", answers={"GET " + JOBS + "/mnits": NOT_FOUND, **LISTED})
-case("near_machine_type", *SUBMIT, "--scale-tier=custom", "--master-machine-type=n1-standard-5", answers={
-    "POST " + JOBS: invalid("Field: master_type Error: The specified machine type for master is not supported: n1-standard-5")})
 case("near_runtime", "runtimes", "describe", "2.111")
-case("near_runtime_of_a_job", "jobs", "submit", "training", "job_1", "--region=r", "--module-name=t.t", "--packages=gs://bucket/p-1.tar.gz",
-     "--runtime-version=pytorh", answers={"POST " + JOBS: invalid(
-         "Field: runtime_version Error: The specified runtime version 'pytorh' with the Python version '' is not supported or is "
-         "deprecated.  Please specify a different runtime version.")})
 case("near_algorithm", "algorithms", "describe", "boosted_tree")
 case("near_bucket", "storage", "ls", "gs://modls/a", answers={
     "GET /storage/v1/b/modls/o": [{"status": 404, "body": {"error": {"code": 404, "message":

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { send } from "../../api/http.ts";
 import { useAnswer } from "../../api/use.ts";
 import { bytes, num } from "../../text/format.ts";
+import { NOTEBOOK_BYTES_MOST } from "../../text/notebook.ts";
 import { visible } from "../../text/plain.ts";
 import {
   hexDump, IMAGE_BYTES_MOST, imageType, JSON_BYTES_MOST, kindOf, parseTable, prettyJson, TEXT_BYTES,
@@ -13,6 +14,7 @@ import { Empty, Loaded } from "../Notices.tsx";
 import { EventFile } from "./EventFile.tsx";
 import { ImagePreview } from "./ImagePreview.tsx";
 import { objectLink } from "./links.ts";
+import { NotebookPreview } from "./NotebookPreview.tsx";
 import { TablePreview } from "./TablePreview.tsx";
 
 interface Props {
@@ -33,6 +35,7 @@ export function Preview({ bucket, object }: Props) {
     <Loaded of={begin}>
       {(data) => {
         const kind = kindOf(name, data);
+        if (kind === "notebook" && !raw && size <= NOTEBOOK_BYTES_MOST) return <NotebookPreview link={link} showRaw={() => setRaw(true)} />;
         if (kind === "image" && size <= IMAGE_BYTES_MOST) return <ImagePreview link={link} type={imageType(data)} name={name} />;
         if (kind === "image") return <Empty title="The image is too large to be shown here.">Download it.</Empty>;
         if (kind === "events") return <EventFile bucket={bucket} name={name} />;
@@ -50,7 +53,7 @@ export function Preview({ bucket, object }: Props) {
         const head = (
           <>
             {more}
-            {(kind === "csv" || kind === "json") && isWhole && (isShaped || raw) &&
+            {(kind === "notebook" || ((kind === "csv" || kind === "json") && isWhole)) && (isShaped || raw) &&
               <Button pressed={raw} onClick={() => setRaw(!raw)}>Raw</Button>}
           </>
         );

@@ -3,6 +3,7 @@ import { hrefOf } from "../../log/use.ts";
 import type { LogState } from "../../log/state.ts";
 import type { LogRequests } from "../../log/requests.ts";
 import { type LineRange, printRange } from "../../text/log_lines.ts";
+import { zone } from "../../text/format.ts";
 import { Button } from "../Button.tsx";
 import { Copy, writeClipboard } from "../Copy.tsx";
 
@@ -27,7 +28,7 @@ export function LogFoot({ state, requests, chosen, running, onClear, onDetails, 
   return (
     <div class="log-foot">
       <span class="soft">
-        {isSeen ? `Lines ${shown(state.first)}–${shown(state.last)} of ${shown(total)}` : `${shown(total)} lines`}
+        {isSeen ? `Lines ${shown(state.first)}–${shown(state.last)} of ${shown(total)}` : `${shown(total)} lines`}, times in {zone(Date.now())}
       </span>
       {chosen && (
         <span class="log-chosen" role="group" aria-label="Chosen lines">
@@ -43,6 +44,7 @@ export function LogFoot({ state, requests, chosen, running, onClear, onDetails, 
         <span class="soft">Download:</span>
         <a href={requests.download("text")} download="">text</a>
         <a href={requests.download("json")} download="">JSON</a>
+        <a href={requests.preparation()} download="" title="What pip and uv printed">installation</a>
       </span>
       {state?.following
         ? <span class="log-following" role="status">{running ? "Following the end" : "At the end"}</span>

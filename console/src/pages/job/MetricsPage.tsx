@@ -17,7 +17,7 @@ import { ownRuns } from "../../text/looks.ts";
 import { summaryTags } from "../../text/summaries.ts";
 import { found, shownOf } from "../../text/tags.ts";
 
-/** What the job's program measured of itself: curves, images, texts. */
+/** What the job's program measured of itself: curves, images, texts, histograms. */
 export function MetricsPage({ project = "", job = "" }: PageProps) {
   return (
     <JobLayout project={project} job={job} tab="Metrics">
@@ -83,8 +83,8 @@ function Summaries({ project, job, facts }: Props) {
   const tags = useMemo(() => summaryTags(list.data?.items ?? []), [list.data]);
   if (tags.length === 0) return null;
   return (
-    <section class="stack" aria-label="Images and texts">
-      <h2>Images and texts <span class="soft">{tags.length}</span></h2>
+    <section class="stack" aria-label="Images, texts and histograms">
+      <h2>Images, texts and histograms <span class="soft">{tags.length}</span></h2>
       {list.data?.more && <p class="soft">There are more than can be listed: these are the first.</p>}
       <div class="tag-grid">{tags.map((tag) => <SummaryPanel key={tag.key} tag={tag} />)}</div>
     </section>

@@ -48,7 +48,9 @@ void AgentProcesses::SpawnAgent(const Start& start) {
                "--fingerprint=" + start.fingerprint, "--slot=" + std::to_string(start.slot),
                "--node=" + start.node, "--gpus=", "--dir=" + folder_.path() + "/node"},
       .program = "/proc/self/exe",
-      .environment = {"PATH=/usr/bin:/bin", "HOME=" + folder_.path(), "TRAINYARD_TICKET=" + start.ticket},
+      // Without an index there is no attempt to reach it: tests use no network.
+      .environment = {"PATH=/usr/bin:/bin", "HOME=" + folder_.path(), "TRAINYARD_TICKET=" + start.ticket,
+                      "UV_NO_INDEX=1"},
       .descriptors = {{complaints.get(), 2}}};
   options.environment.insert(options.environment.end(), start.variables.begin(), start.variables.end());
   Result<ChildProcess> agent = ChildProcess::Spawn(std::move(options));

@@ -1,7 +1,8 @@
 """Sends Python's logging to the replica's supervisor, one JSON object per line, as the original's images did.
 
 The supervisor names an open pipe in TRAINYARD_LOG_FD. Without it, or when it is not what this process inherited, nothing
-happens. `logging` itself is only prepared when the program imports it: interpreter start must stay cheap.
+happens. `logging` itself is only prepared when the program imports it: interpreter start must stay cheap. With
+TRAINYARD_TPU_AS_CPU, the module beside this one puts the CPU in the place of TensorFlow's TPUs.
 Works with Python 3.7 and later; touches nothing but the root logger, logging.basicConfig and sys.excepthook.
 
 Programs log to their very end: destructors do, when Python has taken its modules apart. What runs then has all that it
@@ -65,7 +66,11 @@ def _sink():
         nonlocal quote
         from json.encoder import encode_basestring as quote
 
-    sink.prepare = prepare
+    def again():
+        nonlocal identity
+        identity = look()
+
+    sink.prepare, sink.again = prepare, again
     return sink
 
 
@@ -241,17 +246,55 @@ def _next_sitecustomize():
         spec.loader.exec_module(module)
 
 
+def _teach(known):
+    """At the end, notes the modules of the runtime that the program imported, for warm interpreters: two levels."""
+    import atexit
+
+    here, job = os.path.dirname(os.path.abspath(__file__)), os.path.join(sys.prefix, "trainyard-runtime")
+    own = (here, sys.prefix) if os.path.exists(job) else (here,)  # this file's, and the job's packages
+    roots = tuple(path + os.sep for path in sys.path if os.path.isabs(path) and not path.startswith(own))
+    note, process = os.path.join(os.environ.get("TMPDIR", "/tmp"), ".trainyard-modules"), os.getpid()
+    getpid, write_to = os.getpid, open
+
+    def teach():
+        try:
+            names = []
+            for name, module in list(sys.modules.items()) if getpid() == process else ():
+                origin = getattr(getattr(module, "__spec__", None), "origin", None)
+                if name not in known and name.count(".") < 2 and origin and origin.startswith(roots):
+                    names.append(name)
+            if names:
+                with write_to(note, "w") as file:
+                    file.write("\n".join(names) + "\n")
+        except Exception:
+            pass
+
+    atexit.register(teach)
+
+
 def _install():
     sink = _sink()
     if sink is None:
         return
+    known = ()
     sys.excepthook = _excepthook(sink)
     if "logging" in sys.modules:
         _prepare_logging(sys.modules["logging"], sink)
     else:
         sys.meta_path.insert(0, _LoggingFinder(sink))
+    if "TRAINYARD_WARM_MODULES" in os.environ:
+        import trainyard_warm
+
+        known = trainyard_warm.serve(sink.again)
+    _teach(known)
 
 
 if sys.version_info >= (3, 7):  # an older one can only be a tool of the program's own
     _install()
+    if "TRAINYARD_TPU_AS_CPU" in os.environ:
+        import trainyard_tpu_as_cpu
+
+        trainyard_tpu_as_cpu.install()
+    # Last: the module `trainyard` there is for jobs that have not installed the client.
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "last"))
     _next_sitecustomize()

@@ -27,8 +27,6 @@ constexpr const char* kTool = "/usr/bin/nvidia-smi";
 constexpr std::array<std::string_view, 4> kLibraries = {"libcuda.so", "libcudadebugger.so", "libnvidia-",
                                                         "libnvcuvid.so"};
 
-bool IsGpuFile(std::string_view file) { return file.starts_with("/dev/nvidia"); }
-
 /// The device file as it is on this machine; empty if there is none.
 std::optional<container::DeviceNode> NodeOf(const std::string& path, const std::string& host_path) {
   struct stat found{};
@@ -76,27 +74,50 @@ std::vector<container::CdiSpec> ReadCdiFiles(const DevicePlaces& places, std::st
   return specs;
 }
 
-/// The CDI file's entries for the replica's GPUs: found by the ids of the manifest, otherwise by their device
-/// files.
-std::optional<container::CdiEdits> FindCdiEdits(const v1::Devices& devices, const DevicePlaces& places,
-                                                std::string& note) {
-  std::vector<std::string> files;
-  std::ranges::copy_if(devices.device_files(), std::back_inserter(files), IsGpuFile);
-  const std::vector<std::string> ids(devices.gpus().begin(), devices.gpus().end());
-  for (const container::CdiSpec& spec : ReadCdiFiles(places, note)) {
-    for (const std::vector<std::string>& names : {files, ids}) {
-      if (names.empty()) continue;
-      if (auto edits = EditsFor(spec, names)) return *std::move(edits);
-    }
-  }
-  return std::nullopt;
-}
-
 void AddEdits(const container::CdiEdits& edits, DeviceFiles& files) {
   for (const auto& node : edits.nodes) AddNode(node.path, node.host_path, files);
   files.binds = edits.binds;
   files.hooks = edits.hooks;
   files.environment = edits.environment;
+  for (const std::string& name : edits.left_out)
+    files.note += (files.note.empty() ? "" : " ") + ("The CDI file's " + name + " is not used.");
+}
+
+/// The ways to name the replica's GPUs to a CDI file: by the ids of the manifest, or by their device files. A
+/// part of a GPU has the whole GPU's file, too, so it is found by its id only. On WSL a file has one entry,
+/// for all GPUs.
+std::vector<std::vector<std::string>> CdiNames(const v1::Devices& devices, bool is_wsl) {
+  std::vector<std::string> files;
+  std::ranges::copy_if(devices.device_files(), std::back_inserter(files), IsGpuFile);
+  const std::vector<std::string> ids(devices.gpus().begin(), devices.gpus().end());
+  const bool has_parts =
+      std::ranges::any_of(ids, [](const std::string& id) { return id.starts_with("MIG-"); });
+  std::vector<std::vector<std::string>> ways = {ids};
+  if (!has_parts) ways.push_back(std::move(files));
+  if (is_wsl) ways.push_back({"all"});
+  std::erase_if(ways, [](const auto& names) { return names.empty(); });
+  return ways;
+}
+
+/// Uses the CDI file's entries for the replica's GPUs; false: there are none.
+bool UseCdi(const v1::Devices& devices, const DevicePlaces& places, bool is_wsl, DeviceFiles& files) {
+  const std::vector<container::CdiSpec> specs = ReadCdiFiles(places, files.note);
+  for (const container::CdiSpec& spec : specs) {
+    for (const std::vector<std::string>& way : CdiNames(devices, is_wsl)) {
+      const auto names = NamesOf(spec, way);
+      const auto edits = names ? EditsFor(spec, *names) : std::unexpected(names.error());
+      if (!edits) continue;
+      for (const std::string& name : *names) files.cdi_names.push_back(std::string(kGpuKind) + "=" + name);
+      AddEdits(*edits, files);
+      return true;
+    }
+  }
+  if (!specs.empty()) {
+    files.note =
+        "No CDI file of this machine describes the replica's GPUs, so their device files are used: run "
+        "'nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml' again.";
+  }
+  return false;
 }
 
 bool IsDriverLibrary(const std::string& name) {
@@ -130,29 +151,47 @@ void AddDriver(const DevicePlaces& places, DeviceFiles& files) {
   if (fs::exists(kTool, error)) files.binds.push_back({RealPath(kTool), kTool, true});
 }
 
+/// The driver of Windows: its libraries find each other below this directory only.
+void AddWsl(const DevicePlaces& places, DeviceFiles& files) {
+  AddNode(places.wsl_node, places.wsl_node, files);
+  files.binds.push_back({places.wsl_folder, places.wsl_folder, true});
+  files.environment.push_back("LD_LIBRARY_PATH=" + places.wsl_folder + "/lib");
+}
+
 }  // namespace
+
+bool IsGpuFile(std::string_view file) { return file.starts_with("/dev/nvidia") || file == "/dev/dxg"; }
+
+bool HasGpuFiles(const v1::Devices& devices) {
+  return std::ranges::any_of(devices.device_files(), IsGpuFile);
+}
 
 DeviceFiles FindDeviceFiles(const v1::Devices& devices, const DevicePlaces& places) {
   DeviceFiles files;
-  const bool has_gpus = devices.gpus_size() > 0 || std::ranges::any_of(devices.device_files(), IsGpuFile);
+  const bool has_gpus = devices.gpus_size() > 0 || HasGpuFiles(devices);
   if (!has_gpus && devices.tpu_node_name().empty() && devices.device_files().empty()) return files;
-  std::optional<container::CdiEdits> edits;
-  if (has_gpus) edits = FindCdiEdits(devices, places, files.note);
-  if (edits) AddEdits(*edits, files);
+  std::error_code error;
+  const bool is_wsl = has_gpus && fs::exists(places.wsl_node, error);
+  const bool uses_cdi = has_gpus && UseCdi(devices, places, is_wsl, files);
   bool needs_vfio = false;
   for (const std::string& file : OwnFiles(devices)) {
-    if (!edits || !IsGpuFile(file)) AddNode(file, file, files);
+    if (!uses_cdi || !IsGpuFile(file)) AddNode(file, file, files);
     needs_vfio = needs_vfio || file.starts_with("/dev/vfio/");
   }
   if (needs_vfio) AddNode("/dev/vfio/vfio", "/dev/vfio/vfio", files);
-  if (!has_gpus || edits) return files;
+  if (!has_gpus || uses_cdi) return files;
+  files.has_other_gpus = !HasGpuFiles(devices);
+  if (is_wsl) {
+    AddWsl(places, files);
+    return files;
+  }
   for (const std::string& node : places.shared_nodes) AddNode(node, node, files);
   if (!files.nodes.empty()) AddDriver(places, files);
   return files;
 }
 
 std::vector<std::string> ForbiddenDevices(const v1::Devices& own) {
-  const bool has_gpu_files = std::ranges::any_of(own.device_files(), IsGpuFile);
+  const bool has_gpu_files = HasGpuFiles(own);
   const bool has_tpu_files = std::ranges::any_of(own.device_files(), std::not_fn(IsGpuFile));
   std::vector<std::string> forbidden;
   for (const std::string& file : node::AcceleratorFiles()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -18,6 +19,8 @@ struct DevicePlaces {
       "/usr/local/nvidia/lib64",   "/usr/lib/wsl/lib",           "/usr/lib"};
   std::vector<std::string> shared_nodes = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools",
                                            "/dev/nvidia-modeset"};
+  std::string wsl_node = "/dev/dxg";  ///< on WSL, the way to all GPUs
+  std::string wsl_folder = "/usr/lib/wsl";
 };
 
 struct DeviceFiles {
@@ -25,14 +28,21 @@ struct DeviceFiles {
   std::vector<container::Bind> binds;
   std::vector<container::Hook> hooks;
   std::vector<std::string> environment;  ///< NAME=value
+  std::vector<std::string> cdi_names;    ///< of the GPUs, for a container engine: "nvidia.com/gpu=0"
+  bool has_other_gpus = false;           ///< also those of other replicas may be among the nodes
   std::string note;                      ///< one sentence for the log if something is wrong
 };
 
 /// Empty for a replica without accelerators. For GPUs it follows a CDI file of kind nvidia.com/gpu; if there
 /// is none, it takes their device files and the shared ones, the driver's libraries in a separate directory
-/// that LD_LIBRARY_PATH names, and nvidia-smi. For TPUs it takes their device files. A declared accelerator
-/// may be any of the machine's.
+/// that LD_LIBRARY_PATH names, and nvidia-smi; on WSL, /dev/dxg and /usr/lib/wsl. For TPUs it takes their
+/// device files. A declared accelerator may be any of the machine's.
 [[nodiscard]] DeviceFiles FindDeviceFiles(const v1::Devices& devices, const DevicePlaces& places = {});
+
+/// Whether the device file is a GPU's, or one that GPUs share.
+[[nodiscard]] bool IsGpuFile(std::string_view file);
+/// Whether the replica has GPUs whose files are known, so that it cannot open those of others.
+[[nodiscard]] bool HasGpuFiles(const v1::Devices& devices);
 
 /// Device files of accelerators that do not belong to this replica. A declared accelerator may be any of its
 /// kind on the machine, so none of that kind is forbidden. Any thread.

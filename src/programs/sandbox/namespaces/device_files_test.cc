@@ -24,7 +24,9 @@ class DeviceFilesTest : public testing::Test {
   DeviceFilesTest() {
     places_ = {.cdi_folders = {folder_.path() + "/cdi"},
                .library_folders = {folder_.path() + "/lib"},
-               .shared_nodes = {"/dev/zero", "/dev/no-such"}};
+               .shared_nodes = {"/dev/zero", "/dev/no-such"},
+               .wsl_node = "/dev/no-such",
+               .wsl_folder = "/usr/lib/wsl"};
     fs::create_directories(folder_.path() + "/cdi");
     fs::create_directories(folder_.path() + "/lib");
   }
@@ -71,6 +73,13 @@ TEST_F(DeviceFilesTest, BindsTheDriverWhereThereIsNoCdiFile) {
   EXPECT_EQ(files.note, "");
 }
 
+TEST_F(DeviceFilesTest, SaysWhetherOthersGpusCanBeOpened) {
+  devices_.add_gpus("0");
+  EXPECT_TRUE(FindDeviceFiles(devices_, places_).has_other_gpus) << "a declared GPU may be any";
+  devices_.add_device_files("/dev/nvidia0");
+  EXPECT_FALSE(FindDeviceFiles(devices_, places_).has_other_gpus);
+}
+
 TEST_F(DeviceFilesTest, SaysThatTheDriverIsNotFound) {
   devices_.add_gpus("GPU-1");
   devices_.add_device_files("/dev/null");
@@ -96,6 +105,45 @@ devices:
   EXPECT_THAT(files.binds, ElementsAre(container::Bind{"/etc/hostname", "/x", true}));
   EXPECT_EQ(files.hooks.size(), 1U);
   EXPECT_THAT(files.environment, ElementsAre("NVIDIA_VISIBLE_DEVICES=void"));
+  EXPECT_THAT(files.cdi_names, ElementsAre("nvidia.com/gpu=GPU-1"));
+}
+
+TEST_F(DeviceFilesTest, APartOfAGpuIsNotTheWholeGpuOfACdiFile) {
+  Write("/lib/libcuda.so.1", "");
+  Write("/cdi/nvidia.yaml", R"(kind: nvidia.com/gpu
+devices:
+- name: "0"
+  containerEdits: {deviceNodes: [{path: /dev/null}]}
+- name: MIG-a
+  containerEdits: {deviceNodes: [{path: /dev/full}]}
+)");
+  devices_.add_device_files("/dev/null");
+  devices_.add_gpus("MIG-a");
+  EXPECT_THAT(FindDeviceFiles(devices_, places_).cdi_names, ElementsAre("nvidia.com/gpu=MIG-a"));
+  devices_.set_gpus(0, "MIG-b");
+  EXPECT_THAT(FindDeviceFiles(devices_, places_).cdi_names, IsEmpty());
+}
+
+TEST_F(DeviceFilesTest, OnWslAContainerHasTheDriverOfWindows) {
+  places_.wsl_node = "/dev/full";
+  devices_.add_gpus("GPU-1");
+  const DeviceFiles files = FindDeviceFiles(devices_, places_);
+  EXPECT_THAT(Paths(files), ElementsAre("/dev/full"));
+  EXPECT_THAT(files.binds, ElementsAre(container::Bind{"/usr/lib/wsl", "/usr/lib/wsl", true}));
+  EXPECT_THAT(files.environment, ElementsAre("LD_LIBRARY_PATH=/usr/lib/wsl/lib"));
+  Write("/cdi/nvidia.yaml", "kind: nvidia.com/gpu\ndevices:\n- name: all\n  containerEdits: {env: [A=b]}\n");
+  EXPECT_THAT(FindDeviceFiles(devices_, places_).cdi_names, ElementsAre("nvidia.com/gpu=all"));
+}
+
+TEST_F(DeviceFilesTest, WhatOfACdiFileIsNotUsedIsSaid) {
+  Write("/lib/libcuda.so.1", "");
+  Write("/cdi/nvidia.yaml",
+        "{kind: nvidia.com/gpu, devices: [{name: GPU-1, containerEdits: {additionalGids: [44]}}]}");
+  devices_.add_gpus("GPU-1");
+  EXPECT_EQ(FindDeviceFiles(devices_, places_).note, "The CDI file's additionalGids is not used.");
+  devices_.set_gpus(0, "GPU-2");
+  EXPECT_THAT(FindDeviceFiles(devices_, places_).note,
+              testing::HasSubstr("No CDI file of this machine describes the replica's GPUs"));
 }
 
 TEST_F(DeviceFilesTest, ADamagedCdiFileIsSaid) {

@@ -38,6 +38,10 @@ class ConnectDoors {
   /// Call it before the fork, with a /proc of the PID namespace of the process that will answer.
   explicit ConnectDoors(std::vector<ConnectDoor> doors, Refusal refuses = nullptr);
 
+  /// For an asking process that does what Install does by itself: the socket to which it sends the listener;
+  /// -1: there are no doors.
+  [[nodiscard]] int asker() const noexcept { return theirs_.get(); }
+
   /// In the asking process: installs the filter for it and its descendants. Needs no_new_privs or
   /// CAP_SYS_ADMIN. Receive reports errors.
   void Install() noexcept;

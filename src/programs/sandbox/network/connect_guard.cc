@@ -2,12 +2,13 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <boost/asio/ip/address.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/async/name_lookup.h"
 #include "base/number.h"
 #include "base/wire/host_name.h"
 #include "programs/sandbox/namespaces/led_command.h"
@@ -33,6 +35,12 @@ in6_addr Mapped(const in_addr& address) {
   mapped.s6_addr[10] = mapped.s6_addr[11] = 0xff;
   std::memcpy(&mapped.s6_addr[12], &address, sizeof(address));
   return mapped;
+}
+
+in6_addr Mapped(const asio::ip::address& address) {
+  const asio::ip::address_v6 v6 =
+      address.is_v6() ? address.to_v6() : asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4());
+  return std::bit_cast<in6_addr>(v6.to_bytes());
 }
 
 bool IsSame(const in6_addr& one, const in6_addr& other) {
@@ -73,19 +81,12 @@ std::uint16_t PortOf(std::string_view name) {
 void Allow(ConnectRule& rule, const std::string& name) {
   const std::optional<std::string> host = wire::HostNameOf(name);
   if (!host) return;
-  const addrinfo hints{.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host->c_str(), nullptr, &hints, &found) != 0) return;
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, freeaddrinfo);
+  const auto found = HostAddresses(*host);
+  if (!found) return;
   const std::uint16_t named = PortOf(name);
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    std::optional<ConnectPlace> place = PlaceOf(each->ai_addr);
-    for (const std::uint16_t port : kRegistryPorts) {
-      if (!place) break;
-      place->port = named != 0 ? named : port;
-      rule.allowed.push_back(*place);
-    }
-  }
+  for (const asio::ip::address& address : *found)
+    for (const std::uint16_t port : kRegistryPorts)
+      rule.allowed.push_back({.address = Mapped(address), .port = named != 0 ? named : port});
 }
 
 /// Allows the operator's proxy, "http://user@host:3128/", which itself decides where it connects.

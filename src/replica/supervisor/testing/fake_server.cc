@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/async/file.h"
 #include "base/check.h"
@@ -55,6 +56,7 @@ void FakeServer::Serve(int connection) {
     if (size <= 0) return;
     head.append(buffer.data(), static_cast<std::size_t>(size));
   }
+  if (head.starts_with("POST /upload/")) return TakeUpload(connection, std::move(head), end + 4);
   const std::string_view target = std::string_view(head).substr(4, head.find(' ', 4) - 4);
   if (target == "/replica/v1/attach") {
     Attach(connection, std::string_view(head).substr(end + 4));
@@ -72,6 +74,40 @@ void FakeServer::SendObject(int connection, std::string_view target) {
       continue;
     answer = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(content.size()) + "\r\n\r\n" + content;
   }
+  send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
+  shutdown(connection, SHUT_WR);
+}
+
+/// Reads the whole body. The connection ends with the answer.
+void FakeServer::TakeUpload(int connection, std::string head, std::size_t body) {
+  constexpr std::string_view kLength = "Content-Length: ";
+  constexpr std::string_view kFolder = "POST /upload/storage/v1/";
+  constexpr std::string_view kName = "?uploadType=media&name=";
+  const std::size_t wanted = body + std::stoul(head.substr(head.find(kLength) + kLength.size()));
+  std::array<char, 4096> buffer{};
+  while (head.size() < wanted) {
+    const ssize_t size = recv(connection, buffer.data(), buffer.size(), 0);
+    if (size <= 0) return;
+    head.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  std::string name = head.substr(kFolder.size(), head.find(" HTTP/") - kFolder.size());
+  name.replace(name.find(kName), kName.size(), " ");
+  const std::scoped_lock lock(memory_->mutex);
+  memory_->changed.notify_all();
+  if (memory_->holds_uploads) {
+    memory_->uploads[name] = "held";
+    return;
+  }
+  std::string answer = "HTTP/1.1 200 OK\r\n";
+  std::string content = "{}";
+  if (memory_->upload_refusal.empty())
+    memory_->uploads[name] = head.substr(body);
+  else {
+    answer = "HTTP/1.1 507 Insufficient Storage\r\n";
+    content = R"({"error": {"code": 507, "message": ")" + memory_->upload_refusal + R"("}})";
+  }
+  answer += "Connection: close\r\nContent-Type: application/json\r\nContent-Length: " +
+            std::to_string(content.size()) + "\r\n\r\n" + content;
   send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
   shutdown(connection, SHUT_WR);
 }

@@ -16,8 +16,8 @@
 namespace trainyard::replica {
 
 /// The server as seen by one supervisor, for tests: listens on a Unix socket, records what it receives,
-/// acknowledges log chunks (unless told not to), serves packages. Its destructor acts like a server's sudden
-/// death; the records survive in a Memory.
+/// acknowledges log chunks (unless told not to), serves packages, takes uploads. Its destructor acts like a
+/// server's sudden death; the records survive in a Memory.
 class FakeServer {
  public:
   /// The data that a server has on disk.
@@ -28,6 +28,9 @@ class FakeServer {
     std::vector<v1::FromReplica> frames;         ///< all except log chunks
     std::vector<std::string> problems;           ///< gaps, garbage: must stay empty
     std::map<std::string, std::string> objects;  ///< "bucket/object" -> content
+    std::map<std::string, std::string> uploads;  ///< "b/BUCKET/o NAME", as encoded in the request -> content
+    std::string upload_refusal;                  ///< the message of an error 507; empty: stored
+    bool holds_uploads = false;                  ///< read, and never answered
     int connections = 0;
     bool acknowledges = true;
   };
@@ -49,6 +52,7 @@ class FakeServer {
   void Serve(int connection);
   void Attach(int connection, std::string_view rest);
   void SendObject(int connection, std::string_view target);
+  void TakeUpload(int connection, std::string head, std::size_t body);
   void Take(int connection, const v1::FromReplica& frame);
 
   std::shared_ptr<Memory> memory_;

@@ -43,6 +43,8 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /v1/roles\n"
      "GET /v1/operations/{operation}\n"
      "GET /v1/roles/{role}\n"
+     "GET /compute/v1/projects/{project}/regions/{region}\n"
+     "GET /compute/v1/projects/{project}/zones/{zone}\n"
      "POST /v1/permissions:queryTestablePermissions\n"
      "GET /trainyard/v1/whoami\n"
      "GET /trainyard/v1/runtimes\n"
@@ -64,6 +66,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "trainyard.member ml.jobOwner",
      "GET /v1/projects/{project}/jobs/{job}\n"
      "GET /trainyard/v1/projects/{project}/jobs/{job}\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/preparation\n"
      "GET /trainyard/v1/projects/{project}/jobs/{job}/metrics\n"
      "GET /trainyard/v1/projects/{project}/jobs/{job}/scalars\n"
      "GET /trainyard/v1/projects/{project}/jobs/{job}/summaries\n"

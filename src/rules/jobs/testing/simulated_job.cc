@@ -35,11 +35,19 @@ void SimulatedJob::Record(Event event) {
   job_ = *after;
   for (const ServiceLine& line : LinesFor(job_, event)) lines_.push_back(line.text);
   events_.push_back(event);
-  for (const replica::v1::ReplicaId& id : event.launched().replicas()) {
-    for (int i = 0; i < job_.replicas_size(); ++i) {
-      if (cluster::TaskName(job_.replicas(i).id()) == cluster::TaskName(id)) Seen(i) = {};
-    }
+  NoteRecorded(event, job_, seen_);
+}
+
+void SimulatedJob::ExpectAsForetold(const Event& event) {
+  if (foretold_.empty()) {
+    const Result<Step> first = StepAfter(job_, event, now_);
+    ASSERT_TRUE(first) << first.error().message;
+    Steps steps{*first};
+    AddFollowing(steps, seen_, nullptr, now_);
+    for (Event& each : EventsOf(steps)) foretold_.push_back(std::move(each));
   }
+  EXPECT_EQ(EventName(foretold_.front().kind_case()), EventName(event.kind_case()));
+  foretold_.pop_front();
 }
 
 std::vector<std::string> SimulatedJob::Settle() {
@@ -49,6 +57,8 @@ std::vector<std::string> SimulatedJob::Settle() {
     wake_time_.reset();
     const std::vector<Action> actions = NextActions(job_, seen_, now_);
     const std::size_t before = done.size();
+    const bool is_event = actions.size() == 1 && std::holds_alternative<AppendEvent>(actions[0]);
+    EXPECT_TRUE(is_event || foretold_.empty()) << "the foretold events do not follow";
     for (std::size_t i = 0; i < actions.size(); ++i) {
       if (std::holds_alternative<AppendEvent>(actions[i]))
         EXPECT_EQ(i + 1, actions.size()) << "an event is the last action";
@@ -68,6 +78,7 @@ std::vector<std::string> SimulatedJob::Settle() {
 
 void SimulatedJob::Perform(const AppendEvent& action, std::vector<std::string>& done) {
   done.emplace_back(EventName(action.event.kind_case()));
+  ExpectAsForetold(action.event);
   Record(action.event);
 }
 
@@ -163,11 +174,13 @@ void SimulatedJob::Reach(int replica, replica::v1::Phase phase) {
   SayEndpoint(replica);
 }
 
-void SimulatedJob::End(int replica, replica::v1::ExitRecord::Cause cause, int status) {
+void SimulatedJob::End(int replica, replica::v1::ExitRecord::Cause cause, int status,
+                       std::chrono::nanoseconds ago) {
   Attempt& truth = Truth(replica);
   ASSERT_TRUE(truth.alive);
   replica::v1::ExitRecord exit;
   exit.set_cause(cause);
+  *exit.mutable_end_time() = wire::ToProto(now_ - ago);
   (cause == replica::v1::ExitRecord::SIGNALED) ? exit.set_signal(status) : exit.set_exit_code(status);
   truth.alive = false;
   truth.phase = replica::v1::ENDED;
@@ -219,6 +232,10 @@ void SimulatedJob::Reconnect(int replica) {
 
 bool SimulatedJob::IsStopping(int replica) const {
   return seen_.replicas[static_cast<std::size_t>(replica)].stop_sent;
+}
+
+bool SimulatedJob::IsOpen(int replica) const {
+  return seen_.replicas[static_cast<std::size_t>(replica)].cluster_sent;
 }
 
 bool SimulatedJob::AnyAlive() const {

@@ -1,17 +1,20 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "rules/jobs/decide.h"
 #include "rules/jobs/service_lines.h"
+#include "rules/jobs/together.h"
 
 namespace trainyard::jobs {
 
 /// For tests: a job, and a simulated world that performs the rules' actions as the control loop does. Fails
 /// the test when an action is impossible: a replica started while its previous attempt runs, an event that
-/// the table refuses, an action performed twice.
+/// the table refuses, an action performed twice, steps (together.h) that differ from what the rules decide
+/// one after the other.
 class SimulatedJob {
  public:
   /// `input`: a TrainingInput in protobuf's text form.
@@ -26,7 +29,9 @@ class SimulatedJob {
   /// The engine revokes the resources: all running replicas are lost.
   void Revoke(const std::string& reason);
   void Reach(int replica, replica::v1::Phase phase);
-  void End(int replica, replica::v1::ExitRecord::Cause cause, int status = 0);
+  /// The replica's attempt has ended: now, or some time ago, and the server hears of it only now.
+  void End(int replica, replica::v1::ExitRecord::Cause cause, int status = 0,
+           std::chrono::nanoseconds ago = {});
   void Cancel(const std::string& reason);
   /// A request for maintenance of the replica; ignored if the replica does not run.
   void Maintain(int replica);
@@ -50,6 +55,8 @@ class SimulatedJob {
   [[nodiscard]] const std::vector<control::v1::Event>& events() const { return events_; }
   [[nodiscard]] bool IsAlive(int replica) const { return attempts_[static_cast<std::size_t>(replica)].alive; }
   [[nodiscard]] bool IsStopping(int replica) const;
+  /// Whether the replica was sent the cluster, so that its program runs.
+  [[nodiscard]] bool IsOpen(int replica) const;
   [[nodiscard]] bool AnyAlive() const;
   [[nodiscard]] bool ended() const { return job_.job().has_end_time(); }
   [[nodiscard]] SysTime now() const { return now_; }
@@ -58,6 +65,8 @@ class SimulatedJob {
   void Record(control::v1::Event event);
 
  private:
+  void ExpectAsForetold(const control::v1::Event& event);
+
   /// The real state of one replica's supervisor, which outlives servers.
   struct Attempt {
     int number = 0;
@@ -84,6 +93,7 @@ class SimulatedJob {
   std::vector<Attempt> attempts_;
   std::vector<std::string> lines_;
   std::vector<control::v1::Event> events_;
+  std::deque<control::v1::Event> foretold_;  ///< the next events, which are stored with the last one
   SysTime now_;
   std::optional<SysTime> wake_time_;
   bool lose_starts_ = false;

@@ -33,10 +33,12 @@ constexpr std::string_view kRefusals = R"(
 
 The server checks a request in the order below and reports the first error, as `google.rpc.Status` with one
 `google.rpc.BadRequest.FieldViolation` that names the field in snake_case, like the original. The message is
-`Field: FIELD Error: REASON`.
+`Field: FIELD Error: REASON`. Where a name is unknown, the reason has the nearest one, or those that are
+accepted.
 
 1. The JSON itself, in the transcoder's words, all violations at once: unknown names, values of the wrong
-   type, unknown enum values, a field given twice, malformed text. 400 INVALID_ARGUMENT.
+   type, unknown enum values, a field given twice, malformed text. 400 INVALID_ARGUMENT. A
+   number where a field is text is taken as that text, and enum values are read in any case, `-` as `_`.
 2. The rules below, in this order. 400 INVALID_ARGUMENT; rules about what this server lacks (`..._here`): 400
    FAILED_PRECONDITION, with a message that says what is missing.
 3. Checks that need a lookup: packages that cannot be read (`package_uris`, 400 FAILED_PRECONDITION), a

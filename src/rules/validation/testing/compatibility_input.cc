@@ -11,6 +11,7 @@ constexpr std::string_view kGpus = "\"using GPUs\"";
 constexpr std::string_view kStarting = "\"starting a training job\"";
 constexpr std::string_view kDetails = "\"distributed training details\"";
 constexpr std::string_view kOwn = "adr/0036";
+constexpr std::string_view kOwnRun = "adr/0035";
 constexpr std::string_view kInferred = "not found; our decision (adr/0010)";
 
 constexpr FieldRow kRows[] = {
@@ -89,7 +90,8 @@ constexpr FieldRow kRows[] = {
      "the original of 2020 refused the job.",
      "runtime_version runtime_or_image tpu_runtime", kApi},
     {"TrainingInput.pythonVersion", kHonoured,
-     "Must be one that the runtime version supports. With an image that runs as a container it has no "
+     "Must be one that the runtime version supports. Without a runtime version, the default one if it has "
+     "this Python, otherwise the newest that does. With an image that runs as a container it has no "
      "effect, and the job's log says so: some clients send it.",
      "runtime_version", kApi},
     {"TrainingInput.encryptionConfig", kNoted,
@@ -98,8 +100,9 @@ constexpr FieldRow kRows[] = {
     {"TrainingInput.network", kNoted,
      "There is no VPC; replicas use this machine's network, or one of their own with --network isolated.",
      "network", kApi},
-    {"TrainingInput.serviceAccount", kNoted,
-     "Nothing is looked up and no rights come with it: replicas reach the server's buckets anyway.",
+    {"TrainingInput.serviceAccount", kMapped,
+     "With --auth on, the job's programs act as this account: it must exist and have the rights that the job "
+     "needs (docs/access.md). Without, nothing is looked up, and the job's log says that it gives no rights.",
      "service_account", kApi},
     {"TrainingInput.useChiefInTfConfig", kHonoured,
      "The master's name in TF_CONFIG of custom containers. Otherwise the runtime version decides (`chief` "
@@ -113,6 +116,10 @@ constexpr FieldRow kRows[] = {
      "Environment variables of every replica's program, in packages and containers; docs/run.md. Trainyard's "
      "own: the original has no such field.",
      "variables", kOwn},
+    {"TrainingInput.jobDirAsVariable", kHonoured,
+     "The program finds its jobDir in the variable TRAINYARD_JOB_DIR and gets no --job-dir; docs/run.md. "
+     "Trainyard's own: the original has no such field.",
+     "job_dir", kOwnRun},
 
     {"EnvVar.name", kHonoured, "The variable's name; not one that the service sets.", "variables", kOwn},
     {"EnvVar.value", kHonoured,

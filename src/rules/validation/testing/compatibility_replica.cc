@@ -39,7 +39,7 @@ constexpr FieldRow kRows[] = {
     {"ReplicaConfig.tpuTfVersion", kNoted,
      "Required with a custom container on the TPU worker, refused elsewhere; images of the built-in "
      "algorithms need none. The library in the master's image or runtime version uses the TPU of this "
-     "machine, and the job's log says so. In YAML it must be in quotes: gcloud cannot send a number here.",
+     "machine, and the job's log says so. In YAML gcloud needs it in quotes; trainyard takes a number, too.",
      "tpu_tf_version", kApi},
 
     {"AcceleratorConfig.type", kMapped,

@@ -109,7 +109,7 @@ TYPED_TEST_P(JobStoreConformance, CreatesAndGets) {
 TYPED_TEST_P(JobStoreConformance, RefusesASecondJobOfTheName) {
   const JobRecord first = this->Create("p", "a");
   const JobRecord second = NewJob("p", "a");
-  const Error exists{Code::kAlreadyExists, "A job with this id already exists.", "job.job_id"};
+  const Error exists{Code::kAlreadyExists, "A job with this id already exists. It is QUEUED.", "job.job_id"};
   EXPECT_EQ(this->store().Create(second, CreatedEvent(second)).error(), exists);
   EXPECT_THAT(this->store().Get("p", "a").value(), EqualsMessage(first));
   EXPECT_EQ(this->store().Events(first.uid(), 0).value().size(), 1U);

@@ -22,6 +22,10 @@ WORDS = {
     "shared_memory": ("builtins.RuntimeError", "DataLoader worker (pid 41) is killed by signal: Bus error. It is possible that "
                       "dataloader's workers are out of shared memory."),
     "storage_404": ("google.api_core.exceptions.NotFound", "404 GET http://x/storage/v1/b/b/o/train.csv: No such object: b/train.csv"),
+    "public_bucket": (TF + "NotFoundError", "Error executing an HTTP request: HTTP response code 404 with body '{\n  \"error\": {\n    "
+                      "\"code\": 404,\n    \"message\": \"No such object\"\n  }\n}\n'\n\t when reading gs://tfds-data/datasets/mnist/x/"),
+    "public_folder": ("builtins.FileNotFoundError", "[Errno 2] No such file or directory: '/gcs/cloud-samples-data/census.csv'"),
+    "worker_killed": ("builtins.RuntimeError", "DataLoader worker (pid 3) is killed by signal: Killed."),
     "storage_403": ("google.api_core.exceptions.Forbidden", "403 POST http://x/upload/storage/v1/b/b/o: no access"),
     "checkpoint": (TF + "NotFoundError", "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
                    "gs://b/model.ckpt-100"),
@@ -122,7 +126,7 @@ def permission():
 
 
 def read_only():
-    open(os.path.join(sys.prefix, "written"), "w").close()
+    open(os.path.join(os.environ["PYTHONPATH"].split(":")[0], "written"), "w").close()  # what all jobs share
 
 
 def missing_file():

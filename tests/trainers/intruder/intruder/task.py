@@ -160,7 +160,7 @@ def main():
         "cgroup": other_cgroup,
         "kernel_setting": lambda: write("/proc/sys/kernel/core_pattern", open("/proc/sys/kernel/core_pattern").read()),
         "write_hosts": lambda: write("/etc/hosts", open("/etc/hosts").read()),
-        "write_environment": lambda: write(os.path.join(sys.prefix, "intruder")),
+        "write_environment": lambda: write(os.path.join(os.environ["PYTHONPATH"].split(":")[0], "intruder")),
         "write_bundle": lambda: open(os.environ["SSL_CERT_FILE"], "a").close(),
         # What needs the rights of root over the machine.
         "unmount": lambda: call(LIBC.umount2, DATA.encode(), DETACH),

@@ -1,3 +1,6 @@
+import com.google.api.client.googleapis.javanet.GoogleNetHttpTransport;
+import com.google.api.client.http.GenericUrl;
+import com.google.api.client.http.HttpResponse;
 import com.google.cloud.storage.Blob;
 import com.google.cloud.storage.BlobInfo;
 import com.google.cloud.storage.BucketInfo;
@@ -17,5 +20,9 @@ public final class Example {
     System.out.println("PROJECT " + storage.getOptions().getProjectId());
     storage.delete(blob.getBlobId());
     System.out.println("LEFT " + storage.list("java-bucket").iterateAll().iterator().hasNext());
+    // The transport of google-api-services-ml and its like: it trusts a store in the client's own archive alone.
+    GenericUrl jobs = new GenericUrl("https://ml.googleapis.com/v1/projects/p/jobs");
+    HttpResponse answer = GoogleNetHttpTransport.newTrustedTransport().createRequestFactory().buildGetRequest(jobs).execute();
+    System.out.println("JOBS " + answer.getStatusCode());
   }
 }

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "control/accounts.h"
+#include "rules/iam/resource.h"
+
+/// What the service account of a new job lacks: its programs would find out hours later. Pure, but for what
+/// `accounts` knows.
+namespace trainyard::control {
+
+/// kNotFound with field "service_account", and the command that creates it.
+[[nodiscard]] Status CheckAccountExists(const Accounts& accounts, const std::string& email);
+
+/// kFailedPrecondition with field "package_uris", in the original's words: the account may not read objects
+/// of the bucket. Source: spec api.md section 8.
+[[nodiscard]] Status CheckAccountReads(const Accounts& accounts, const std::string& email,
+                                       const std::string& uri, const std::string& bucket);
+
+/// kFailedPrecondition with field "job_dir": the account may not read and write objects of the bucket.
+/// @param resource  the bucket; its project, if the bucket is yet to be made.
+[[nodiscard]] Status CheckAccountWrites(const Accounts& accounts, const std::string& email,
+                                        const std::string& bucket, const iam::Resource& resource);
+
+}  // namespace trainyard::control

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <random>
+
+#include "base/clock.h"
+
+namespace trainyard::control {
+
+/// For the simulation: time that passes only when it is told to, and work of thread pools that runs on the
+/// loop, in an order that depends on the seed alone. A program that links this file has no other clock and no
+/// other pools: it defines clock_gettime() and RunOnPool() for all of it. One at a time; one thread.
+class SimulatedTime final : public Clock {
+ public:
+  SimulatedTime(boost::asio::io_context& loop, std::uint64_t seed);
+  ~SimulatedTime() override;
+  SimulatedTime(const SimulatedTime&) = delete;
+  SimulatedTime& operator=(const SimulatedTime&) = delete;
+
+  [[nodiscard]] SysTime Now() const override;
+
+  /// Runs what is ready; if nothing is, lets time pass until something is, for at most `wait_max`. Returns
+  /// whether anything ran.
+  bool Step(std::chrono::nanoseconds wait_max);
+  /// From now on pools work at once, for as long as this is set: what waits is done first. For the end of a
+  /// server, which waits for them.
+  void SetImmediate(bool immediate);
+  [[nodiscard]] std::mt19937_64& random() noexcept { return random_; }
+
+ private:
+  boost::asio::io_context& loop_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace trainyard::control

@@ -157,6 +157,10 @@ boost::asio::awaitable<void> RecoverRest(Collaborators& outside, RunnerRegistry&
     if (!previous) {
       trouble.Say(DiagnosticLevel::kError,
                   "waiting jobs are not taken over yet, trying again: " + previous.error().message);
+      outside.admissions.Set(
+          engine::Stop::kTakingOver,
+          {.reason = "The jobs of the previous server cannot be read: " + previous.error().message + ".",
+           .unblock = "The server tries again by itself."});
       co_await Pause(outside.settings.retry_pause);
       continue;
     }

@@ -144,13 +144,17 @@ def test_pages_in_both_orders_and_by_project_ids(logs):
     assert pages == texts
 
 
-def test_tail_shows_lines_as_they_come_to_many(server, upload):
+def test_tail_shows_lines_as_they_come_to_many(server, upload, shared_folder):
     tails = [TailClient(server, printed_by("live")) for _ in range(60)]  # more than are served each on its own
     all_of_it = TailClient(server, "")
-    submit(server, upload, "live", "tick", "50")
+    go = shared_folder / "go"
+    submit(server, upload, "live", "tick", "25", "await", str(go), "1", "count", "25")
+    first = [f"tick {number:07d}" for number in range(25)]
     for tail in tails:
-        assert tail.wait(50) == [f"tick {number:07d}" for number in range(50)]
-        assert len(tail.events) > 5, "in one go"
+        assert tail.wait(25) == first  # while the program waits
+    go.write_text("!")
+    for tail in tails:
+        assert tail.wait(50) == first + [f"line {number:07d}" for number in range(25)]
     server.wait("live")
     texts = server.texts("live")
     assert sorted(all_of_it.wait(len(texts))) == sorted(texts)

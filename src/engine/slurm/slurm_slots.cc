@@ -110,7 +110,10 @@ void SlurmSlots::VoidTicket(const Submission& submission) {
 }
 
 void SlurmSlots::Drop(const GangKey& gang) {
-  if (submitted_.erase(gang) == 0) return;
+  const auto found = submitted_.find(gang);
+  if (found == submitted_.end()) return;
+  tickets_.erase(found->second.ticket_sha256);
+  submitted_.erase(found);
   WriteLater("that a job is over", [this, gang] { return book_.Drop(gang); });
 }
 

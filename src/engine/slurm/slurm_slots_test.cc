@@ -99,6 +99,12 @@ TEST_F(SlurmSlotsTest, WhatIsOverIsForgotten) {
   EXPECT_FALSE(Take(ticket, 0, "a"));
 }
 
+TEST_F(SlurmSlotsTest, ATicketEndsWithItsJobAlsoIfNobodyHasMadeItVoid) {
+  const std::string ticket = Issue(kFirst);
+  slots_->Drop(kFirst.gang);
+  EXPECT_EQ(Take(ticket, 0, "a").error().code, Code::kPermissionDenied);
+}
+
 TEST_F(SlurmSlotsTest, ThereAreAsManySlotsAsReplicas) {
   const std::string ticket = Issue(kFirst);
   EXPECT_EQ(Take(ticket, 2, "a").error().message, "The grant has no slot 2.");

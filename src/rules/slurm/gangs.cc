@@ -42,6 +42,11 @@ auto* FindIn(All& gangs, const Submission& submission) {
   return found == gangs.end() || found->second.submission != submission.number ? nullptr : &found->second;
 }
 
+/// Processes of a job that is COMPLETING may still live: Slurm has only begun to end them.
+bool IsCompleting(std::span<const ListedJob> found) {
+  return std::ranges::find(found, JobState::kEnding, &ListedJob::state) != found.end();
+}
+
 SlurmGang GangOf(const Gangs::GangRequest& wanted, SysTime now) {
   SlurmGang gang{.slots = wanted.slots,
                  .partition = wanted.partition,
@@ -276,17 +281,16 @@ void Gangs::Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found
     if (again->at_once) gang.pause = kResubmitPause;
     SubmitAgain(key, gang, std::move(again->words), sight.now);
   } else if (auto* lost = std::get_if<LosesRoom>(&verdict)) {
-    TakeRoomBack(key, gang, lost->kind, std::move(lost->reason), sight.now);
+    TakeRoomBack(key, gang, std::move(*lost), sight);
   }
 }
 
-void Gangs::TakeRoomBack(const GangKey& key, SlurmGang& gang, placement::RoomEnd kind, std::string why,
-                         SysTime now) {
+void Gangs::TakeRoomBack(const GangKey& key, SlurmGang& gang, LosesRoom why, const Sight& sight) {
   actions_.emplace_back(VoidTicket{{key, gang.submission}});
-  actions_.emplace_back(TakeBack{.gang = key, .kind = kind, .reason = std::move(why)});
-  const bool lives = !gang.ids.empty();
-  CancelAll(key, gang, now);
-  Enter(key, gang, GangStage::kEnding, now);
+  actions_.emplace_back(TakeBack{.gang = key, .kind = why.kind, .reason = std::move(why.reason)});
+  const bool lives = !gang.ids.empty() || IsCompleting(sight.found);
+  CancelAll(key, gang, sight.now);
+  Enter(key, gang, GangStage::kEnding, sight.now);
   if (!lives) SayDead(key, gang);
 }
 
@@ -298,6 +302,7 @@ void Gangs::SayDead(const GangKey& key, SlurmGang& gang) {
 void Gangs::LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight) {
   const bool leaves = gang.may_live_until && sight.asked < *gang.may_live_until;
   if (!gang.ids.empty()) return leaves ? void() : CancelAll(key, gang, sight.now);
+  if (IsCompleting(sight.found)) return;
   // A recent submission may be missing in lists if the controller has just restarted.
   const bool is_settled = sight.asked >= std::max(gang.since, sight.answering_since) + kSettle;
   if (!sight.found.empty() || is_settled) SayDead(key, gang);

@@ -133,8 +133,7 @@ class Gangs {
   void Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found, Sight sight);
   void LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight);
   void SubmitAgain(const GangKey& key, SlurmGang& gang, placement::Shortage words, SysTime now);
-  void TakeRoomBack(const GangKey& key, SlurmGang& gang, placement::RoomEnd kind, std::string why,
-                    SysTime now);
+  void TakeRoomBack(const GangKey& key, SlurmGang& gang, LosesRoom why, const Sight& sight);
   void SayDead(const GangKey& key, SlurmGang& gang);
   void CancelAll(const GangKey& key, SlurmGang& gang, SysTime now);
   void Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTime now);

@@ -1,0 +1,44 @@
+#include <gmock/gmock.h>
+
+#include "rules/slurm/gangs.h"
+
+/// When a gang's job counts as over.
+namespace trainyard::slurm {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr GangKey kKey{.job_uid = 7, .try_number = 1};
+constexpr Submission kFirst{kKey, 1};
+
+class GangsEndTest : public testing::Test {
+ protected:
+  /// The actions after a list that begins now. They are in the order in which they are performed.
+  std::vector<GangAction> List(JobState state) {
+    now_ += seconds(20);
+    ListedJob job{.id = 40, .name = JobName("1f3a", kKey), .comment = Comment(kFirst), .state = state};
+    gangs_.OnListed(std::nullopt, now_, OursOf("1f3a", {job}), now_);
+    std::vector<GangAction> actions = gangs_.Next(now_);
+    std::erase(actions, GangAction(AskList{}));
+    return actions;
+  }
+
+  SysTime now_{std::chrono::hours(1'000)};
+  Gangs gangs_{"1f3a"};
+};
+
+TEST_F(GangsEndTest, AJobThatIsCompletingMayStillHaveProcesses) {
+  gangs_.Want({.key = kKey, .slots = 1, .last_submission = 1, .granted = true, .attached = {{0, "node1"}}},
+              now_);
+  gangs_.Release(kKey, now_);
+  EXPECT_THAT(List(JobState::kRunning),
+              testing::ElementsAre(GangAction(VoidTicket{kFirst}),
+                                   GangAction(CancelJobs{.name = "ty-1f3a-7-1", .ids = {40}})));
+  EXPECT_THAT(List(JobState::kEnding), testing::IsEmpty());
+  EXPECT_THAT(List(JobState::kEnding), testing::IsEmpty());
+  EXPECT_THAT(List(JobState::kCancelled),
+              testing::ElementsAre(GangAction(NothingLives{kFirst}), GangAction(Forget{kKey})));
+}
+
+}  // namespace
+}  // namespace trainyard::slurm

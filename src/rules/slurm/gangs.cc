@@ -142,9 +142,10 @@ void Gangs::Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTi
 // --- submissions
 
 void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime now) {
-  SlurmGang* gang = FindIn(gangs_, submission);
-  if (gang == nullptr) return;
   answering_since_ = answering_since_.value_or(now);
+  SlurmGang* gang = FindIn(gangs_, submission);
+  // sbatch may take longer than it takes to forget a gang that needs no resources any more.
+  if (gang == nullptr) return Cancel(JobName(installation_, submission.gang), {id}, now);
   if (gang->stage == GangStage::kEnding) {  // released meanwhile
     gang->ids = {id};
     return CancelAll(submission.gang, *gang, now);

@@ -40,5 +40,11 @@ TEST_F(GangsEndTest, AJobThatIsCompletingMayStillHaveProcesses) {
               testing::ElementsAre(GangAction(NothingLives{kFirst}), GangAction(Forget{kKey})));
 }
 
+TEST_F(GangsEndTest, ASubmissionThatIsAnsweredAfterItsGangWasForgottenIsCancelled) {
+  gangs_.OnSubmitted(kFirst, 40, now_);
+  EXPECT_THAT(gangs_.Next(now_),
+              testing::ElementsAre(GangAction(CancelJobs{.name = "ty-1f3a-7-1", .ids = {40}})));
+}
+
 }  // namespace
 }  // namespace trainyard::slurm

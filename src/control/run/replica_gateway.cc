@@ -40,8 +40,8 @@ Status ReplicaGateway::OnHello(std::shared_ptr<engine::ReplicaLink> link,
 boost::asio::awaitable<void> ReplicaGateway::OnFrame(std::shared_ptr<engine::ReplicaLink> link,
                                                      std::string attempt_id, engine::FromReplica frame) {
   const RunnerRegistry::Attempt attempt = registry_.FindAttempt(attempt_id);
-  if (attempt.runner == nullptr) {
-    AnswerOrphan(*link, frame);
+  if (attempt.runner == nullptr || !attempt.runner->IsOpen(attempt.replica, attempt.number)) {
+    AnswerOrphan(*link, frame);  // all of its lines were stored before its end was recorded
     co_return;
   }
   const auto found = intakes_.find(attempt_id);

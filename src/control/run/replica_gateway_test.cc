@@ -116,6 +116,19 @@ TEST_F(ReplicaGatewayTest, AFailureOfAFormerConnectionIsNotThatOfTheNext) {
   EXPECT_THAT(Texts(), ElementsAre("a", "b"));
 }
 
+TEST_F(ReplicaGatewayTest, OfAnAttemptWhoseEndIsRecordedNothingIsTaken) {
+  replicas_->Lose(kAttempt);
+  ASSERT_TRUE(RunUntil([this] { return replicas_->started().size() == 2; }));
+  auto link = Connect();
+  Send(link, Line(0, "late"));
+  ASSERT_FALSE(link->sent.empty());
+  EXPECT_EQ(link->sent.back().log_ack().next_line(), 1) << "so that its supervisor can end";
+  Send(link, End(3));
+  EXPECT_TRUE(link->sent.back().has_dismiss());
+  EXPECT_THAT(Texts(), IsEmpty());
+  EXPECT_EQ(Get("j").state(), Job::RUNNING);
+}
+
 TEST_F(ReplicaGatewayTest, LinesThatAreLostAreSaidAlsoOfAJobThatSucceeds) {
   auto link = Connect();
   Send(link, Line(0, "a"));

@@ -341,6 +341,20 @@ TEST_F(AgentSessionTest, WhoIsNotKnownYetMakesTheServerKeepLittle) {
   EXPECT_THAT(agent->heard, IsEmpty());
 }
 
+TEST_F(AgentSessionTest, AnAgentThatCannotTellTheStateIsNoProofOfAnEnd) {
+  const auto agent = Admitted();
+  std::optional<Inspection> inspected;
+  Begin(host_.Inspect(ref_), inspected);
+  FromAgent::Answer answer;
+  answer.set_request(Heard(*agent).request());
+  answer.set_code(static_cast<int>(Code::kUnavailable));
+  answer.set_message("there are too few descriptors to find out");
+  agent->Answer(answer);
+  ASSERT_TRUE(loop_.RunUntil([&] { return inspected.has_value(); }));
+  EXPECT_EQ(inspected->state, AttemptState::kUnknown);
+  EXPECT_EQ(inspected->why, answer.message());
+}
+
 TEST_F(AgentSessionTest, AnAnswerThatNobodyAskedToBeLongEndsTheConnection) {
   const auto agent = Admitted();
   std::optional<Inspection> inspected;

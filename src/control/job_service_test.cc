@@ -236,6 +236,23 @@ TEST_F(JobServiceTest, PatchesOfAnEndedJobAtOnceAllSucceed) {
   EXPECT_EQ(succeeded, 10);
 }
 
+TEST_F(JobServiceTest, OfManyCreatedAtOnceNoneIsBeyondTheQuota) {
+  KillServer();
+  quotas_ = placement::Quotas::Parse(Names{"project:*:unfinished-jobs=2"}).value();
+  StartServer();
+  int created = 0;
+  int done = 0;
+  for (int i = 0; i < 10; ++i) {
+    boost::asio::co_spawn(loop_.context, service_->Create("p", MakeJob("j" + std::to_string(i))),
+                          [&](const std::exception_ptr&, const Result<Job>& made) {
+                            ++done;
+                            if (made) ++created;
+                          });
+  }
+  ASSERT_TRUE(RunUntil([&done] { return done == 10; }));
+  EXPECT_EQ(created, 2);
+}
+
 /// The job is in the store before its Create has returned.
 TEST_F(JobServiceTest, CancelsThatOvertakeTheCreateAreNotLost) {
   for (int i = 0; i < 50; ++i) {

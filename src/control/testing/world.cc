@@ -162,9 +162,9 @@ void World::MakeServer() {
       .kept = {.buckets = buckets_.get(), .secrets = secrets_.get()},
       .images = {.registries =
                      registries_.resolve || registries_.look_for_containers ? &registries_ : nullptr},
-      .bounds = {.check_space = [this] {
-        return has_space_ ? Status() : std::unexpected(ResourceExhausted("the disk is full"));
-      }}};
+      .bounds = {.quotas = &quotas_, .check_space = [this] {
+                   return has_space_ ? Status() : std::unexpected(ResourceExhausted("the disk is full"));
+                 }}};
   outside.bounds.may_begin = outside.bounds.check_space;
   service_ = std::make_unique<JobService>(outside, *maker_);
 }

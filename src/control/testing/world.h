@@ -288,6 +288,7 @@ class World : public testing::Test {
   Settings settings_;
   std::set<std::string> silent_;  ///< attempts whose supervisors do not connect to the next server
   bool has_space_ = true;         ///< the disk has space for one more job
+  placement::Quotas quotas_;      ///< for the next server
   ImageRegistries registries_;    ///< for the next server; without a resolver, and without a way to find one,
                                   ///< no job has images
   std::unique_ptr<engine::LocalEngine> local_;   ///< this machine's resources; null: the cluster's

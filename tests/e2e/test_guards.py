@@ -153,6 +153,18 @@ def test_tests_that_a_page_names_and_that_are_not_there_are_found(tmp_path):
         (2, "test_a.py::test_on"), (2, "b_test.cc::Door.Shuts"), (2, "c_test.cc::Door.Opens")]
 
 
+def test_a_mutation_whose_code_has_changed_is_named(tmp_path):
+    known, changed = tmp_path / "known.toml", tmp_path / "changed.toml"
+    entry = '[[mutation]]\nname = "m"\nfault = "f"\nfile = "src/base/README.md"\nold = "{}"\nnew = "n"\ncatchers = ["tests jobs"]\n'
+    known.write_text(entry.format((ROOT / "src/base/README.md").read_text().splitlines()[0]))
+    changed.write_text(entry.format("no such text"))
+    check = [sys.executable, ROOT / "tests/mutations/run.py", "--check", "--list"]
+    assert subprocess.run([*check, known]).returncode == 0
+    refused = subprocess.run([*check, changed], capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert refused.stdout == "m: its old text is 0 times in src/base/README.md, and has to be there once: adapt it to the new code\n"
+
+
 def test_a_benchmark_that_is_none_is_refused_before_anything_is_built():
     run = subprocess.run([sys.executable, ROOT / "bench/run.py", "--build", "none", "--check-names", "jobs", "tunnig"],
                          capture_output=True, text=True)

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Plants each fault of mutations.toml in a copy of the source, and finds out who catches it, and after how long.
+
+usage: tests/mutations/run.py [NAME]... [--list FILE]     prints a table in Markdown; fails unless each fault is caught
+       tests/mutations/run.py --check [--list FILE]       only checks that each fault can still be planted
+
+The copy is a git worktree of HEAD below build/mutations, with a release build of its own, so the tree that it is called
+in is left alone. What is not committed is not in it.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+FOLDER = ROOT / "build/mutations"
+SOURCE = FOLDER / "source"
+BUILD = SOURCE / "build/release"
+SEED = 36  # of the harness: what is killed when is drawn from it
+SCHEDULES = 1000
+LIMITS_S = {"simulation": 600, "tests": 600, "harness": 1200, "pytest": 900}
+KINDS = {"simulation": "simulation", "tests": "tests", "harness": "harness", "pytest": "tests"}  # as the table says it
+
+
+class Trouble(Exception):
+    """The run cannot go on: something does not compile, or fails without a fault."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Catcher:
+    """Something that may notice a fault: a line of `catchers` in mutations.toml."""
+
+    words: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        return self.words[0]
+
+    @property
+    def target(self) -> str:
+        return {"simulation": "simulation_test", "tests": f"{self.words[-1]}_test"}.get(self.kind, "trainyard")
+
+    def command(self) -> list[str]:
+        program = str(BUILD / "trainyard")
+        if self.kind in ("simulation", "tests"):
+            return [str(next(BUILD.glob(f"src/**/{self.target}"))), "--gtest_brief=1", "--gtest_fail_fast"]
+        if self.kind == "pytest":
+            return [sys.executable, "-m", "pytest", "-q", "-x", *self.words[1:]]
+        return [sys.executable, "tests/chaos/run.py", "--program", program, "--world", self.words[1], "--rounds", self.words[2],
+                "--seed", str(SEED), "--environments", str(FOLDER / "environments")]
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutation:
+    name: str
+    fault: str
+    file: str
+    old: str
+    new: str
+    catchers: tuple[Catcher, ...]
+
+    def problem(self, root: pathlib.Path) -> str:
+        """Why it cannot be planted; empty: it can."""
+        path = root / self.file
+        if not path.exists():
+            return f"{self.name}: there is no {self.file}"
+        times = path.read_text().count(self.old)
+        if times != 1:
+            return f"{self.name}: its old text is {times} times in {self.file}, and has to be there once: adapt it to the new code"
+        return f"{self.name}: old and new text are the same" if self.old == self.new else ""
+
+
+@dataclasses.dataclass
+class Result:
+    mutation: Mutation
+    catcher: Catcher | None = None
+    seconds: float = 0
+    what: str = ""
+
+    def row(self) -> str:
+        if self.catcher is None:
+            return f"| {self.mutation.fault} | `{self.mutation.file}` | not caught | | |"
+        who = f"caught by {KINDS[self.catcher.kind]}"
+        return f"| {self.mutation.fault} | `{self.mutation.file}` | {who} | {self.seconds:.1f} s | {self.what} |"
+
+
+def read_list(path: pathlib.Path) -> list[Mutation]:
+    """An error in the list ends the program."""
+    mutations = []
+    for entry in tomllib.loads(path.read_text())["mutation"]:
+        catchers = tuple(Catcher(tuple(line.split())) for line in entry.pop("catchers"))
+        for catcher in catchers:
+            if catcher.kind not in LIMITS_S or len(catcher.words) != {"simulation": 1, "harness": 3}.get(catcher.kind, 2):
+                raise SystemExit(f"{entry['name']}: not a catcher: {' '.join(catcher.words)}")
+        mutations.append(Mutation(**entry, catchers=catchers))
+    names = [mutation.name for mutation in mutations]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise SystemExit(f"two mutations have the name {', '.join(twice)}")
+    return mutations
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def git(*words: str, where: pathlib.Path = ROOT) -> str:
+    return subprocess.run(["git", *words], cwd=where, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def copy_source() -> None:
+    """The worktree of HEAD. One that a killed run left may have a fault in it."""
+    commit = git("rev-parse", "HEAD")
+    git("worktree", "prune")
+    if (SOURCE / ".git").exists():
+        git("checkout", "--quiet", "--force", "--detach", commit, where=SOURCE)
+    else:
+        git("worktree", "add", "--force", "--detach", str(SOURCE), commit)
+    if changed := git("status", "--porcelain", "--untracked-files=no"):
+        say(f"not committed, so not tried:\n{changed}")
+
+
+def build(targets: list[str]) -> None:
+    environment = os.environ | {"CCACHE_BASEDIR": str(SOURCE)}
+    if not (BUILD / "build.ninja").exists():
+        subprocess.run(["cmake", "--preset", "release"], cwd=SOURCE, env=environment, check=True, stdout=subprocess.DEVNULL)
+    made = subprocess.run(["cmake", "--build", str(BUILD), "--target", *targets], cwd=SOURCE, env=environment, capture_output=True, text=True)
+    if made.returncode:
+        errors = [line for line in made.stdout.splitlines() if "error" in line]
+        raise Trouble("it does not compile:\n" + "\n".join(errors[:10] or made.stdout.splitlines()[-20:]))
+
+
+def first_complaint(output: str) -> str:
+    """What a catcher says of the fault, in some words: a violation, or the name of a test."""
+    for pattern in (r"VIOLATION (\w+: [^\n]+)", r"(seed \d+: [^\n]+)", r"\[  FAILED  \] ([\w/.]+)", r"^FAILED \S*?(\w+\.py::\S+)"):
+        if found := re.search(pattern, output, re.MULTILINE):
+            return found.group(1).replace("|", "/")[:120]
+    return output.strip().splitlines()[-1][:120] if output.strip() else "it ended without a word"
+
+
+def attempt(catcher: Catcher) -> tuple[bool, float, str]:
+    """Runs it. (whether it fails, after how many seconds, what it says)"""
+    environment = os.environ | {"TRAINYARD_SCHEDULES": str(SCHEDULES), "TRAINYARD_PROGRAM": str(BUILD / "trainyard")}
+    begun = time.monotonic()
+    try:
+        run = subprocess.run(catcher.command(), cwd=SOURCE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             errors="replace", timeout=LIMITS_S[catcher.kind])
+    except subprocess.TimeoutExpired:
+        return True, time.monotonic() - begun, "it does not end"
+    return run.returncode != 0, time.monotonic() - begun, first_complaint(run.stdout)
+
+
+def check_without_fault(catchers: list[Catcher]) -> None:
+    """A catcher that fails anyway proves nothing."""
+    say("without a fault:")
+    build(sorted({catcher.target for catcher in catchers}))
+    for catcher in catchers:
+        fails, seconds, what = attempt(catcher)
+        if fails:
+            raise Trouble(f"{' '.join(catcher.words)} fails without a fault: {what}")
+        say(f"  {' '.join(catcher.words)}: passes in {seconds:.0f} s")
+
+
+def plant(mutation: Mutation) -> Result:
+    """Its catchers one after the other, until one fails."""
+    path = SOURCE / mutation.file
+    whole = path.read_text()
+    path.write_text(whole.replace(mutation.old, mutation.new))
+    try:
+        for catcher in mutation.catchers:
+            build([catcher.target])
+            fails, seconds, what = attempt(catcher)
+            if fails:
+                return Result(mutation, catcher, seconds, what)
+            say(f"  {mutation.name}: not noticed by {' '.join(catcher.words)} in {seconds:.0f} s")
+        return Result(mutation)
+    except Trouble as trouble:
+        raise Trouble(f"{mutation.name}: {trouble}") from None
+    finally:
+        path.write_text(whole)
+
+
+def prove(mutations: list[Mutation]) -> int:
+    copy_source()
+    check_without_fault(list(dict.fromkeys(catcher for mutation in mutations for catcher in mutation.catchers)))
+    results = []
+    for mutation in mutations:
+        results.append(plant(mutation))
+        say(results[-1].row())
+    caught = sum(result.catcher is not None for result in results)
+    print("| fault | file | caught | after | what it says |\n|---|---|---|---|---|")
+    print("\n".join(result.row() for result in results))
+    print(f"{len(results)} mutations, {caught} caught")
+    return 0 if caught == len(results) else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("--list", type=pathlib.Path, default=HERE / "mutations.toml", help="another list of mutations")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    mutations = read_list(options.list)
+    if unknown := set(options.names) - {mutation.name for mutation in mutations}:
+        parser.error(f"no such mutation: {', '.join(sorted(unknown))}")
+    mutations = [mutation for mutation in mutations if not options.names or mutation.name in options.names]
+    if problems := [problem for mutation in mutations if (problem := mutation.problem(ROOT))]:
+        print("\n".join(problems))
+        return 1
+    if options.check:
+        print(f"{len(mutations)} mutations can be planted")
+        return 0
+    try:
+        return prove(mutations)
+    except Trouble as trouble:
+        print(trouble)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

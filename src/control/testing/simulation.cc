@@ -26,7 +26,6 @@ namespace {
 
 constexpr const char* kJobs = "/simulated/jobs.db";
 constexpr const char* kLogs = "/simulated/logs.db";
-constexpr const char* kEngines = "/simulated/engines.db";
 constexpr std::array<const char*, 3> kNodes = {"node-1", "node-2", "node-3"};
 constexpr int kReplicasOfNode = 1;
 constexpr int kActions = 40;
@@ -122,7 +121,6 @@ struct Simulation::Server {
   std::unique_ptr<store::Journal> journal;
   std::unique_ptr<logs::LogStore> logs;
   std::unique_ptr<engine::LocalEngine> engine;
-  std::unique_ptr<SimulatedCluster::Server> slurm;
   std::optional<engine::Admissions> admissions;
   std::unique_ptr<JobService> service;
   std::unique_ptr<TaskGroup> clients;  ///< calls of clients, and of supervisors
@@ -137,8 +135,6 @@ class Simulation::Wire final : public engine::ReplicaLinkObserver {
     // Supervisors can connect once the server has taken over the jobs.
     if (!world_.server_ || !world_.server_->recovered)
       return std::unexpected(Unavailable("there is no server"));
-    if (world_.slurm_ && !world_.slurm_->Reaches(hello.attempt_id()))
-      return std::unexpected(Unavailable("there is no agent"));
     server_of_[link.get()] = world_.lives_;
     return world_.server_->service->gateway().OnHello(std::move(link), hello);
   }
@@ -185,8 +181,7 @@ Simulation::Simulation(SimulationGround& ground, std::uint64_t seed)
   std::ofstream(ground_.folder / "buckets" / "packages" / "trainer.tar.gz") << "a package";
   replicas_ = std::make_unique<engine::FakeAttemptHost>(loop_.get_executor());
   wire_ = std::make_unique<Wire>(*this);
-  if (seed % 3 == 1) cluster_ = std::make_unique<engine::FakeEngine>(loop_.get_executor());
-  if (seed % 3 == 2) OpenSlurm();
+  if (seed % 2 == 0) cluster_ = std::make_unique<engine::FakeEngine>(loop_.get_executor());
   for (const char* node : kNodes) AddNode(node);
   replicas_->Attach(*wire_);
   replicas_->SetScript([this](const Manifest& manifest) {
@@ -207,47 +202,10 @@ Simulation::Simulation(SimulationGround& ground, std::uint64_t seed)
 Simulation::~Simulation() {
   if (server_) KillServer(false);
   time_.SetImmediate(true);
-  slurm_.reset();
   replicas_.reset();
   buckets_.reset();
   loop_.restart();
   loop_.poll();
-}
-
-void Simulation::OpenSlurm() {
-  const auto lose = [this](const std::string& attempt_id) {
-    ++ledger_[job_of_[attempt_id]].lost;
-    replicas_->Lose(attempt_id);
-  };
-  const auto shut_down = [this](const std::string& attempt_id) {
-    JobLedger& ledger = ledger_[job_of_[attempt_id]];
-    ++ledger.lost;
-    ExitRecord exit = ExitOf(ledger, time_.Now());
-    exit.set_cause(ExitRecord::SHUT_DOWN);
-    replicas_->End(attempt_id, std::move(exit));
-  };
-  slurm_ = std::make_unique<SimulatedCluster>(
-      SimulatedCluster::World{.loop = loop_,
-                              .time = time_,
-                              .replicas = *replicas_,
-                              .say = [this](std::string line) { Say(std::move(line)); },
-                              .lose = lose,
-                              .shut_down = shut_down,
-                              .may_cancel = [this](std::int64_t uid) { return MayCancel(uid); }},
-      std::vector<std::string>(kNodes.begin(), kNodes.end()));
-  nobody_ = std::make_unique<engine::FakeAttemptHost>(loop_.get_executor());
-  nobody_->Attach(*wire_);
-}
-
-/// Somebody who cancels a job in Slurm is a user, too.
-bool Simulation::MayCancel(std::int64_t job_uid) {
-  if (!server_ || !server_->recovered) return false;
-  for (const auto& [uid, runner] : server_->service->registry().all()) {
-    if (uid != job_uid) continue;
-    ledger_[runner->job().job().job_id()].asked_cancel = true;
-    return true;
-  }
-  return false;
 }
 
 void Simulation::StartServer() {
@@ -260,20 +218,13 @@ void Simulation::StartServer() {
     Violate("the server does not start: " + (reader ? logs.error() : reader.error()).message);
     return;
   }
-  if (slurm_) {
-    auto slurm = slurm_->Open(kEngines);
-    if (!slurm) return Violate("the server does not start: " + slurm.error().message);
-    server->slurm = *std::move(slurm);
-  }
   server->writer = std::move(*writer);
   server->reader = std::move(*reader);
   server->journal = std::make_unique<store::Journal>(loop_, *server->writer, *server->reader);
   server->logs = std::move(*logs);
   engine::Admissions::Options rooms;
   server->engine = std::make_unique<engine::LocalEngine>(loop_.get_executor(), SmallMachine());
-  if (server->slurm) {
-    rooms.rooms.push_back({.name = placement::kSlurmEngine, .engine = server->slurm->engine()});
-  } else if (cluster_) {
+  if (cluster_) {
     rooms.rooms.push_back({.name = placement::kSlurmEngine, .engine = *cluster_});
   } else {
     rooms.rooms.push_back({.name = placement::kLocalEngine, .engine = *server->engine});
@@ -283,8 +234,7 @@ void Simulation::StartServer() {
                               .journal = *server->journal,
                               .logs = *server->logs,
                               .admissions = *server->admissions,
-                              .hosts = {.here = slurm_ ? *nobody_ : *replicas_,
-                                        .with_agents = server->slurm ? &server->slurm->host() : nullptr},
+                              .hosts = {.here = *replicas_},
                               .clock = time_,
                               .settings = settings_,
                               .kept = {.buckets = buckets_.get()}};
@@ -297,7 +247,6 @@ void Simulation::StartServer() {
     if (!world.server_) co_return;  // killed meanwhile
     started.recovered = recovered.has_value();
     if (recovered && world.cluster_) world.cluster_->ReturnUnrequested();
-    if (recovered && world.slurm_) world.slurm_->Serve(started.slurm.get());
     for (const std::string& attempt_id : world.replicas_->Alive())
       started.clients->Spawn(world.ReconnectLater(attempt_id));
     if (!recovered) world.Say("the server cannot take over: " + recovered.error().message);
@@ -310,13 +259,10 @@ void Simulation::KillServer(bool power_cut) {
   disk_.FailAfter(0);  // what is still on its way to the disk never comes there
   time_.SetImmediate(true);
   const std::unique_ptr<Server> ending = std::move(server_);
-  if (slurm_) slurm_->Serve(nullptr);
-  if (ending->slurm) ending->slurm->Disconnect();
   ending->clients.reset();
   ending->service.reset();
   ending->admissions.reset();
   ending->engine.reset();
-  ending->slurm.reset();
   loop_.restart();
   loop_.poll();
   ending->logs.reset();
@@ -328,7 +274,6 @@ void Simulation::KillServer(bool power_cut) {
   time_.SetImmediate(false);
   unanswered_ = 0;
   if (!power_cut) return disk_.ProcessEnd();
-  if (slurm_) return disk_.PowerCut();  // its nodes are other machines
   for (const std::string& attempt_id : replicas_->Alive()) {
     ++ledger_[job_of_[attempt_id]].lost;
     replicas_->Lose(attempt_id);
@@ -396,7 +341,6 @@ void Simulation::AddNode(const std::string& node) {
 
 /// A node of the cluster is lost, or comes back.
 void Simulation::ChangeNodes() {
-  if (slurm_) return slurm_->HaveFault();
   const std::string node = kNodes[Below(kNodes.size())];
   if (!cluster_) return;
   if (!nodes_.contains(node)) {
@@ -439,7 +383,6 @@ void Simulation::Maintain() {
 
 void Simulation::Act() {
   if (!server_) return StartServer();
-  if (slurm_ && Below(3) == 0) return slurm_->HaveFault();
   const std::vector<std::string> alive = replicas_->Alive();
   switch (Below(20)) {
     case 0: return KillServer(true);
@@ -474,8 +417,6 @@ void Simulation::Act() {
 
 void Simulation::Step() {
   time_.Step(std::chrono::seconds(1));
-  if (slurm_)
-    if (const std::string broken = slurm_->Broken(); !broken.empty()) Violate(broken);
   std::set<std::string> replicas;
   for (const std::string& attempt_id : replicas_->Working()) {
     if (!replicas.insert(ReplicaOf(attempt_id)).second)
@@ -499,7 +440,6 @@ void Simulation::Settle() {
   Say("the faults stop");
   disk_.SetFull(false);
   for (const char* node : kNodes) AddNode(node);
-  if (slurm_) slurm_->StopFaults();
   if (!server_) StartServer();
   for (int step = 0; step < kStepsMax && violations_.empty(); ++step) {
     Step();
@@ -509,10 +449,9 @@ void Simulation::Settle() {
       if (running_.contains(attempt_id)) EndProgram(attempt_id);
     }
     if (!server_->recovered || unanswered_ > 0 || !replicas_->Alive().empty()) continue;
-    if (slurm_ && !slurm_->Left().empty()) continue;
     if (server_->service->registry().all().empty()) return;
   }
-  std::string left = slurm_ ? slurm_->Left() : "";
+  std::string left;
   for (const auto& [uid, runner] : server_->service->registry().all()) {
     const v1::JobRecord& job = runner->job();
     left += "; " + job.job().job_id() + " is " + std::string(jobs::StageName(jobs::StageOf(job)));

@@ -12,7 +12,6 @@
 #include "base/sqlite/testing/simulated_disk.h"
 #include "control/job_service.h"
 #include "control/testing/job_ledger.h"
-#include "control/testing/simulated_cluster.h"
 #include "control/testing/simulated_time.h"
 #include "engine/admissions.h"
 #include "engine/fake/fake_attempt_host.h"
@@ -75,8 +74,6 @@ class Simulation {
   void EndProgram(const std::string& attempt_id);
   void Reconnect(const std::string& attempt_id);
   boost::asio::awaitable<void> ReconnectLater(std::string attempt_id);
-  void OpenSlurm();
-  [[nodiscard]] bool MayCancel(std::int64_t job_uid);
 
   SimulationGround& ground_;
   boost::asio::io_context loop_{1};
@@ -84,11 +81,8 @@ class Simulation {
   sqlite::SimulatedDisk disk_;
   std::unique_ptr<storage::Buckets> buckets_;
   std::unique_ptr<engine::FakeAttemptHost> replicas_;
-  std::unique_ptr<engine::FakeEngine> cluster_;      ///< outlives servers; null: this machine's own slots, or
-                                                     ///< slurm_
-  std::unique_ptr<SimulatedCluster> slurm_;          ///< outlives servers
-  std::set<std::string> nodes_;                      ///< of the cluster, that are up
-  std::unique_ptr<engine::FakeAttemptHost> nobody_;  ///< the machine of a server whose replicas run elsewhere
+  std::unique_ptr<engine::FakeEngine> cluster_;  ///< outlives servers; null: this machine's own slots
+  std::set<std::string> nodes_;                  ///< of the cluster, that are up
   std::unique_ptr<Wire> wire_;
   Settings settings_;
   std::unique_ptr<JobMaker> maker_;

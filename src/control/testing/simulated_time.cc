@@ -12,9 +12,7 @@
 #include <deque>
 #include <exception>
 #include <iterator>
-#include <limits>
 #include <list>
-#include <map>
 #include <utility>
 
 #include "base/async/on_pool.h"
@@ -36,18 +34,6 @@ struct Pool {
 std::list<Pool> waiting;
 bool immediate_work = false;
 
-/// What was done, and whose callers get the answer later: by the time of the answer.
-std::multimap<std::int64_t, std::move_only_function<void()>> answers;
-std::int64_t answer_delay_ns = 0;  ///< of the work that runs now
-
-/// Gives the answers that are due; false: there are none.
-bool GiveAnswers(std::int64_t until_ns) {
-  bool any = false;
-  for (; !answers.empty() && answers.begin()->first <= until_ns; any = true)
-    answers.extract(answers.begin()).mapped()();
-  return any;
-}
-
 std::exception_ptr Run(std::move_only_function<void()>& work) {
   try {
     work();
@@ -65,17 +51,11 @@ struct Initiate {
   void operator()(Handler handler) {
     auto guard = asio::make_work_guard(asio::get_associated_executor(handler));
     auto run = [work = std::move(work), handler = std::move(handler), guard = std::move(guard)]() mutable {
-      answer_delay_ns = 0;
       std::exception_ptr exception = Run(work);
-      auto answer = [guard = std::move(guard), handler = std::move(handler),
-                     exception = std::move(exception)]() mutable {
-        auto executor = guard.get_executor();
-        asio::post(executor, [handler = std::move(handler), exception = std::move(exception)]() mutable {
-          std::move(handler)(std::move(exception));
-        });
-      };
-      if (answer_delay_ns == 0 || immediate_work) return answer();
-      answers.emplace(now_ns + answer_delay_ns, std::move(answer));
+      auto executor = guard.get_executor();
+      asio::post(executor, [handler = std::move(handler), exception = std::move(exception)]() mutable {
+        std::move(handler)(std::move(exception));
+      });
     };
     if (immediate_work) return run();
     auto place = std::ranges::find(waiting, pool, &Pool::pool);
@@ -113,19 +93,15 @@ SimulatedTime::SimulatedTime(boost::asio::io_context& loop, std::uint64_t seed) 
 
 SimulatedTime::~SimulatedTime() {
   waiting.clear();
-  answers.clear();
   immediate_work = false;
   now_ns = 0;
 }
 
 SysTime SimulatedTime::Now() const { return SysTime(std::chrono::nanoseconds(now_ns)); }
 
-void SimulatedTime::AnswerLater(std::chrono::nanoseconds delay) { answer_delay_ns = delay.count(); }
-
 bool SimulatedTime::Step(std::chrono::nanoseconds wait_max) {
   constexpr std::int64_t kTickNs = 200'000;
   loop_.restart();
-  GiveAnswers(now_ns);
   // Work of a pool may take any number of turns of the loop.
   const bool works = !waiting.empty() && random_() % 3 == 0;
   if (!works && loop_.poll_one() != 0) return true;
@@ -136,7 +112,7 @@ bool SimulatedTime::Step(std::chrono::nanoseconds wait_max) {
   }
   for (std::int64_t passed = 0, step = kTickNs; passed < wait_max.count(); passed += step, step += step / 4) {
     now_ns += step;
-    if (GiveAnswers(now_ns) || loop_.poll_one() != 0) return true;
+    if (loop_.poll_one() != 0) return true;
     loop_.restart();
   }
   return false;
@@ -145,7 +121,6 @@ bool SimulatedTime::Step(std::chrono::nanoseconds wait_max) {
 void SimulatedTime::SetImmediate(bool immediate) {
   immediate_work = immediate;
   while (!waiting.empty()) RunOne(0);
-  GiveAnswers(std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace control

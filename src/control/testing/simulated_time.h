@@ -28,8 +28,6 @@ class SimulatedTime final : public Clock {
   /// From now on pools work at once, for as long as this is set: what waits is done first. For the end of a
   /// server, which waits for them.
   void SetImmediate(bool immediate);
-  /// Called by work of a pool: its caller gets the answer so much later. Others may work meanwhile.
-  void AnswerLater(std::chrono::nanoseconds delay);
   [[nodiscard]] std::mt19937_64& random() noexcept { return random_; }
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct JobLedger {
   int lines = 0;                         ///< that each program writes: "ATTEMPT line NUMBER"
   int lost = 0;                          ///< how many of its attempts were lost
 };
+
+using Ledgers = std::map<std::string, JobLedger>;  ///< by job id
 
 struct JobOutcome {
   Result<v1::JobRecord> record;  ///< an error: there is no such job

@@ -1,0 +1,125 @@
+#include "control/testing/simulated_server.h"
+
+#include <optional>
+#include <utility>
+
+#include "control/run/pause.h"
+#include "engine/admissions.h"
+#include "stores/logs/log_store.h"
+#include "stores/store/journal.h"
+
+namespace trainyard::control {
+
+using boost::asio::awaitable;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr const char* kJobs = "/simulated/jobs.db";
+constexpr const char* kLogs = "/simulated/logs.db";
+
+Settings ShortPauses() {
+  return {.keys = Keys::Derive("secret"),
+          .stop_grace = milliseconds(5'000),
+          .restart_pause = milliseconds(100),
+          .retry_pause = milliseconds(100),
+          .attach_wait = milliseconds(2'000),
+          .dismiss_wait = milliseconds(5'000)};
+}
+
+}  // namespace
+
+/// All objects of one server. A kill -9 ends them.
+struct SimulatedServer::Life {
+  std::unique_ptr<store::JobStore> writer;
+  std::unique_ptr<store::JobStore> reader;
+  std::unique_ptr<store::Journal> journal;
+  std::unique_ptr<logs::LogStore> logs;
+  std::optional<engine::Admissions> admissions;
+  std::unique_ptr<JobService> service;
+  std::unique_ptr<TaskGroup> calls;  ///< of clients and of supervisors
+  bool has_recovered = false;
+};
+
+SimulatedServer::SimulatedServer(const Outside& outside) : outside_(outside), settings_(ShortPauses()) {}
+SimulatedServer::~SimulatedServer() = default;
+
+bool SimulatedServer::has_recovered() const noexcept { return life_ && life_->has_recovered; }
+JobService& SimulatedServer::service() { return *life_->service; }
+logs::LogStore& SimulatedServer::logs() { return *life_->logs; }
+store::JobStore& SimulatedServer::reader() { return *life_->reader; }
+void SimulatedServer::Call(awaitable<void> work) { life_->calls->Spawn(std::move(work)); }
+
+void SimulatedServer::Start() {
+  Surroundings& around = outside_.around;
+  around.story.Say("the server starts");
+  auto life = std::make_unique<Life>();
+  auto writer = store::JobStore::Open(kJobs);
+  auto reader = writer ? store::JobStore::OpenReader(kJobs) : std::unexpected(writer.error());
+  auto logs = logs::LogStore::Open(around.loop, around.time, kLogs);
+  if (!reader || !logs)
+    return around.story.Violate("the server does not start: " +
+                                (reader ? logs.error() : reader.error()).message);
+  life->writer = std::move(*writer);
+  life->reader = std::move(*reader);
+  life->journal = std::make_unique<store::Journal>(around.loop, *life->writer, *life->reader);
+  life->logs = std::move(*logs);
+  engine::Admissions::Options rooms;
+  rooms.rooms.push_back({.name = outside_.room.name(), .engine = outside_.room.StartEngine()});
+  life->admissions.emplace(around.loop.get_executor(), std::move(rooms));
+  const Collaborators collaborators{.loop = around.loop.get_executor(),
+                                    .journal = *life->journal,
+                                    .logs = *life->logs,
+                                    .admissions = *life->admissions,
+                                    .hosts = {.here = outside_.replicas.host()},
+                                    .clock = around.time,
+                                    .settings = settings_,
+                                    .kept = {.buckets = &outside_.buckets}};
+  life->service = std::make_unique<JobService>(collaborators, outside_.maker);
+  life->calls = std::make_unique<TaskGroup>(around.loop.get_executor());
+  life_ = std::move(life);
+  ++lives_;
+  Call(Recover(*life_));
+}
+
+/// Takes over the jobs of the previous server; then the supervisors find this one.
+awaitable<void> SimulatedServer::Recover(Life& life) {
+  const Status recovered = co_await life.service->Recover();
+  if (life_.get() != &life) co_return;  // killed meanwhile
+  life.has_recovered = recovered.has_value();
+  if (recovered) {
+    outside_.room.ServerHasRecovered();
+  } else {
+    outside_.around.story.Say("the server cannot take over: ", recovered.error().message);
+  }
+  for (const std::string& attempt_id : outside_.replicas.Alive()) Call(ReconnectLater(attempt_id));
+}
+
+awaitable<void> SimulatedServer::ReconnectLater(std::string attempt_id) {
+  co_await Pause(milliseconds(outside_.around.Below(3'000)));
+  outside_.replicas.Reconnect(attempt_id);
+}
+
+void SimulatedServer::Kill() {
+  Surroundings& around = outside_.around;
+  const auto turn = [&around] {
+    around.loop.restart();
+    around.loop.poll();
+  };
+  around.disk.FailAfter(0);
+  around.time.SetImmediate(true);
+  const std::unique_ptr<Life> ending = std::move(life_);
+  ending->calls.reset();
+  ending->service.reset();
+  ending->admissions.reset();
+  outside_.room.ServerEnds();
+  turn();
+  ending->logs.reset();
+  ending->journal.reset();
+  ending->reader.reset();
+  ending->writer.reset();
+  turn();
+  around.time.SetImmediate(false);
+}
+
+}  // namespace trainyard::control

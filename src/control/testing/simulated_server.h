@@ -1,0 +1,62 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "base/async/task_group.h"
+#include "control/job_service.h"
+#include "control/testing/simulated_replicas.h"
+#include "control/testing/simulated_room.h"
+#include "control/testing/surroundings.h"
+
+namespace trainyard::control {
+
+/// One server after the other on the same data: the real control loop, stores, logs and admissions. Loop
+/// thread only.
+class SimulatedServer {
+ public:
+  /// All outlive it.
+  struct Outside {
+    Surroundings& around;
+    SimulatedReplicas& replicas;
+    SimulatedRoom& room;
+    JobMaker& maker;
+    storage::Buckets& buckets;
+  };
+  explicit SimulatedServer(const Outside& outside);
+  ~SimulatedServer();
+  SimulatedServer(const SimulatedServer&) = delete;
+  SimulatedServer& operator=(const SimulatedServer&) = delete;
+
+  /// A start that fails is a violation.
+  void Start();
+  /// A kill -9: what is on its way to the disk does not arrive. Afterwards the disk has to be told which end
+  /// it was (SimulatedDisk::ProcessEnd, PowerCut).
+  void Kill();
+
+  [[nodiscard]] bool is_up() const noexcept { return life_ != nullptr; }
+  /// It has taken over the jobs of the previous server.
+  [[nodiscard]] bool has_recovered() const noexcept;
+  /// How many servers there were so far.
+  [[nodiscard]] int lives() const noexcept { return lives_; }
+
+  /// Only while it is up:
+  [[nodiscard]] JobService& service();
+  [[nodiscard]] logs::LogStore& logs();
+  [[nodiscard]] store::JobStore& reader();
+  /// Runs a call of a client or a supervisor, which ends with this server.
+  void Call(boost::asio::awaitable<void> work);
+
+ private:
+  struct Life;
+  boost::asio::awaitable<void> Recover(Life& life);
+  boost::asio::awaitable<void> ReconnectLater(std::string attempt_id);
+
+  Outside outside_;
+  Settings settings_;
+  std::unique_ptr<Life> life_;  ///< null: killed
+  int lives_ = 0;
+};
+
+}  // namespace trainyard::control

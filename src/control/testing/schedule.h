@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What a simulation does, as a value: it can be printed, cut down and repeated. Pure.
@@ -28,15 +29,23 @@ class ActionRandom {
 
 /// One kind of thing that clients, operators, programs or the machine do.
 struct Action {
-  const char* name;   ///< in the words of docs/lifecycle.md and docs/reliability.md
-  int weight;         ///< how often it is drawn, compared with the others
-  bool is_fault;      ///< the promises of docs/reliability.md say what holds although it happens
+  /// A fault is what the promises of docs/reliability.md speak of. A lasting one goes on until a repair.
+  enum class Kind { kOrdinary, kFault, kLastingFault, kRepair };
+  const char* name;  ///< in the words of docs/lifecycle.md and docs/reliability.md
+  int weight;        ///< how often it is drawn, compared with the others; 0: never by itself
+  Kind kind;
   bool needs_server;  ///< if no server runs, one is started first
-  void (*perform)(Simulation& simulation, ActionRandom& random, int number);  ///< may find nothing to do
+  /// Returns false if it found nothing to do, or nothing that has happened yet.
+  bool (*perform)(Simulation& simulation, ActionRandom& random, int number);
+  const char* repairs = "";  ///< of a kRepair: the name of the lasting fault that is over after it
 };
 
 /// All of them, in a fixed order.
 [[nodiscard]] std::span<const Action> Actions();
+/// The action of that name, which is one of them.
+[[nodiscard]] const Action& FindAction(std::string_view name);
+/// The faults among them, in their order.
+[[nodiscard]] const std::vector<const Action*>& Faults();
 
 struct PlannedAction {
   int number = 0;  ///< its place in the whole schedule
@@ -52,5 +61,11 @@ struct Schedule {
 
 /// Equal seeds give equal schedules. `count`: how many actions.
 [[nodiscard]] Schedule MakeSchedule(std::uint64_t seed, int count);
+
+/// The actions by their numbers, each with ":STEPS" if it has other steps before it than in the whole
+/// schedule: "3,9:2,12".
+[[nodiscard]] std::string PrintSelection(const Schedule& whole, const Schedule& selected);
+/// Only those actions of the schedule. Numbers that it does not have are left out.
+[[nodiscard]] Schedule Select(const Schedule& whole, std::string_view selection);
 
 }  // namespace trainyard::control

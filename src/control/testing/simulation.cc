@@ -44,29 +44,59 @@ Simulation::~Simulation() {
 
 void Simulation::KillServer() {
   around_.story.Say("the server is killed");
+  end_at_write_.reset();
   server_->Kill();
   around_.disk.ProcessEnd();
 }
 
 void Simulation::CutPower() {
   around_.story.Say("the machine loses its power");
+  end_at_write_.reset();
   if (server_->is_up()) server_->Kill();
   replicas_->LoseAll();
   around_.disk.PowerCut();
 }
 
+void Simulation::KillAtWrite(int writes, End end) {
+  end_at_write_ = end;
+  around_.disk.FailAfter(writes);
+}
+
 void Simulation::Act(const PlannedAction& planned) {
   ActionRandom random(planned.seed);
   around_.time.random().seed(random.Next());
-  if (planned.action->needs_server && !server_->is_up()) {
-    server_->Start();
-    for (auto steps = random.Below(kStepsAfterStart); steps > 0; --steps) Step();
+  if (planned.action->needs_server && !server_->is_up()) StartServer(random);
+  if (planned.action->needs_server && !server_->is_up()) return;
+  Perform(*planned.action, random, planned.number);
+}
+
+void Simulation::StartServer(ActionRandom& random) {
+  server_->Start();
+  for (auto steps = random.Below(kStepsAfterStart); steps > 0; --steps) Step();
+}
+
+void Simulation::Perform(const Action& action, ActionRandom& random, int number) {
+  const bool is_repair = action.kind == Action::Kind::kRepair;
+  if (is_repair && !around_.faults.IsInForce(action.repairs)) return;
+  const SysTime now = around_.time.Now();
+  if (!action.perform(*this, random, number)) return;
+  if (is_repair) {
+    around_.story.Say(action.name);
+    return around_.faults.End(action.repairs, around_.time.Now());
   }
-  planned.action->perform(*this, random, planned.number);
+  if (action.kind == Action::Kind::kLastingFault) around_.story.Say(action.name);
+  if (action.kind != Action::Kind::kOrdinary) around_.faults.Begin(action, now);
 }
 
 void Simulation::Step() {
   around_.time.Step(std::chrono::seconds(1));
+  if (end_at_write_ && around_.disk.is_gone()) {
+    const bool is_kill = *end_at_write_ == End::kKill;
+    around_.faults.Begin(FindAction(is_kill ? "the server is killed" : "the machine loses its power"),
+                         around_.time.Now());
+    if (is_kill) KillServer();
+    if (!is_kill) CutPower();
+  }
   std::set<std::string> replicas;
   for (const std::string& attempt_id : replicas_->Working()) {
     if (!replicas.insert(ReplicaOf(attempt_id)).second)
@@ -86,13 +116,21 @@ std::vector<std::string> Simulation::Run() {
   return violations;
 }
 
+/// All that lasts is repaired, and nothing waits to happen.
+void Simulation::EndFaults() {
+  around_.story.Say("the faults stop");
+  ActionRandom random(schedule_.seed);
+  around_.time.random().seed(random.Next());
+  if (end_at_write_ && server_->is_up()) KillServer();
+  for (const Action& action : Actions()) {
+    if (action.kind == Action::Kind::kRepair) Perform(action, random, 0);
+  }
+  if (!server_->is_up()) server_->Start();
+}
+
 /// Faults stop, all supervisors connect, and all programs end.
 void Simulation::Settle() {
-  around_.story.Say("the faults stop");
-  around_.time.random().seed(schedule_.seed);
-  around_.disk.SetFull(false);
-  for (const std::string& node : room_->Nodes()) room_->ReturnNode(node);
-  if (!server_->is_up()) server_->Start();
+  EndFaults();
   for (int step = 0; step < kStepsMax && around_.story.violations().empty(); ++step) {
     Step();
     if (step % 100 != 0) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,20 @@ class Simulation {
   [[nodiscard]] SimulatedClients& clients() noexcept { return *clients_; }
   [[nodiscard]] SimulatedReplicas& replicas() noexcept { return *replicas_; }
   [[nodiscard]] SimulatedRoom& room() noexcept { return *room_; }
+  /// How a server ends, which does not end by itself.
+  enum class End { kKill, kPowerCut };
   void KillServer();
   /// The server and all attempts end, and what is not synced is lost.
   void CutPower();
+  /// One of the two happens after so many further writes and syncs of the databases, unless it happens before
+  /// for another reason.
+  void KillAtWrite(int writes, End end);
 
  private:
   void Act(const PlannedAction& planned);
+  void Perform(const Action& action, ActionRandom& random, int number);
+  void StartServer(ActionRandom& random);
+  void EndFaults();
   /// One step of anybody; then no replica may have two programs.
   void Step();
   void Settle();
@@ -59,6 +68,7 @@ class Simulation {
   std::unique_ptr<SimulatedServer> server_;
   std::unique_ptr<SimulatedWire> wire_;
   std::unique_ptr<SimulatedClients> clients_;
+  std::optional<End> end_at_write_;
 };
 
 }  // namespace trainyard::control

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/sqlite/testing/simulated_disk.h"
+#include "control/testing/fault_log.h"
 #include "control/testing/job_ledger.h"
 #include "control/testing/simulated_time.h"
 #include "control/testing/story.h"
@@ -25,7 +26,8 @@ struct SimulationGround {
   environment::Catalogue catalogue;
 };
 
-/// What all parts of one schedule share: the loop, the time, the disk, the story, and what clients know.
+/// What all parts of one schedule share: the loop, the time, the disk, what has happened, and what clients
+/// know.
 struct Surroundings {
   Surroundings(std::uint64_t seed, bool is_told) : time(loop, seed), disk(seed), story(time, is_told) {}
 
@@ -38,6 +40,7 @@ struct Surroundings {
   SimulatedTime time;
   sqlite::SimulatedDisk disk;
   Story story;
+  FaultLog faults;
   Ledgers ledgers;  ///< by job
 };
 

@@ -273,6 +273,11 @@ void SimulatedDisk::FailAfter(std::int64_t operations) {
   fails_after_ = operations;
 }
 
+bool SimulatedDisk::is_gone() const {
+  const std::lock_guard lock(mutex_);
+  return fails_after_ == 0;
+}
+
 void SimulatedDisk::SetFull(bool full) {
   const std::lock_guard lock(mutex_);
   is_full_ = full;

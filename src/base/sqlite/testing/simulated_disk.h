@@ -28,6 +28,8 @@ class SimulatedDisk {
 
   /// After so many further writes, syncs and removals the disk is gone: all calls fail until PowerCut.
   void FailAfter(std::int64_t operations);
+  /// Whether that has come.
+  [[nodiscard]] bool is_gone() const;
   /// No write that makes a file longer succeeds.
   void SetFull(bool full);
   /// Loses what is not synced; the disk works again. All connections must be closed.

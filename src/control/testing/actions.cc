@@ -1,7 +1,6 @@
 #include <string>
 #include <vector>
 
-#include "control/testing/machine_actions.h"
 #include "control/testing/schedule.h"
 #include "control/testing/simulation.h"
 
@@ -39,7 +38,8 @@ bool CutPower(Simulation& simulation, ActionRandom& random, int) {
 bool KillSupervisor(Simulation& simulation, ActionRandom& random, int) {
   const std::string attempt_id = random.Pick(simulation.replicas().Alive());
   if (attempt_id.empty()) return false;
-  simulation.replicas().machine().Lose(attempt_id);
+  simulation.around().story.Say("the supervisor of ", attempt_id, " is killed");
+  simulation.replicas().Lose(attempt_id);
   return true;
 }
 
@@ -52,13 +52,11 @@ bool BreakConnection(Simulation& simulation, ActionRandom& random, int) {
 
 bool FillDisk(Simulation& simulation, ActionRandom&, int) {
   simulation.around().disk.SetFull(true);
-  simulation.replicas().machine().SetDiskFull(true);
   return true;
 }
 
 bool FreeDisk(Simulation& simulation, ActionRandom&, int) {
   simulation.around().disk.SetFull(false);
-  simulation.replicas().machine().SetDiskFull(false);
   return true;
 }
 
@@ -70,7 +68,7 @@ bool LoseNode(Simulation& simulation, ActionRandom& random, int) {
   if (node.empty()) return false;
   simulation.around().story.Say(node, " is lost");
   room.LoseNode(node);
-  simulation.replicas().machine().LoseNode(node);
+  simulation.replicas().LoseNode(node);
   return true;
 }
 
@@ -105,9 +103,8 @@ bool RelabelJob(Simulation& simulation, ActionRandom& random, int number) {
 
 bool MoveReplica(Simulation& simulation, ActionRandom& random, int) {
   const std::string attempt_id = random.Pick(simulation.replicas().Alive());
-  const std::string job_id = simulation.replicas().JobOf(attempt_id);
-  if (job_id.empty()) return false;
-  simulation.clients().Maintain(job_id, attempt_id);
+  if (attempt_id.empty()) return false;
+  simulation.clients().Maintain(simulation.replicas().JobOf(attempt_id), attempt_id);
   return true;
 }
 
@@ -127,20 +124,6 @@ constexpr Action kActions[] = {
     {"the server is killed", 2, kFault, kAtServer, KillServer},
     {"the machine loses its power", 1, kFault, kAnyTime, CutPower},
     {"a supervisor is killed", 1, kFault, kAnyTime, KillSupervisor},
-    {"a program is killed", 1, kFault, kAnyTime, KillProgram},
-    {"a supervisor is stopped", 1, kLastingFault, kAnyTime, StopSupervisor},
-    {"the supervisors continue", 2, kRepair, kAnyTime, ContinueSupervisors, "a supervisor is stopped"},
-    {"a supervisor is told to end", 1, kFault, kAnyTime, TerminateSupervisor},
-    {"a directory is removed", 1, kFault, kAnyTime, RemoveDirectory},
-    {"a start fails", 2, kFault, kAnyTime, FailStart},
-    {"no process can be started", 1, kLastingFault, kAnyTime, RunShort},
-    {"processes can be started", 1, kRepair, kAnyTime, EndShortage, "no process can be started"},
-    {"the container engine does not answer", 1, kLastingFault, kAnyTime, StopContainerEngine},
-    {"the container engine answers", 2, kRepair, kAnyTime, StartContainerEngine,
-     "the container engine does not answer"},
-    {"nobody can tell what lives", 1, kLastingFault, kAnyTime, HideAttempts},
-    {"what lives can be seen", 2, kRepair, kAnyTime, ShowAttempts, "nobody can tell what lives"},
-    {"an intruder connects", 2, kOrdinary, kAtServer, Intrude},
     {"a connection breaks", 2, kFault, kAnyTime, BreakConnection},
     {"the disk is full", 1, kLastingFault, kAnyTime, FillDisk},
     {"the disk has space", 3, kRepair, kAnyTime, FreeDisk, "the disk is full"},

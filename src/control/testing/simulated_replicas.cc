@@ -1,99 +1,62 @@
 #include "control/testing/simulated_replicas.h"
 
-#include <algorithm>
-#include <chrono>
+#include "base/wire/time.h"
 
 namespace trainyard::control {
 
-using engine::SimulatedMachine;
-using engine::SimulatedProgram;
+using replica::v1::ExitRecord;
 using replica::v1::Manifest;
-using std::chrono::milliseconds;
 
-SimulatedReplicas::SimulatedReplicas(Surroundings& around, const std::filesystem::path& folder)
-    : around_(around),
-      machine_(
-          {.loop = around.loop.get_executor(), .random = around.time.random(), .folder = folder.string()}) {
-  machine_.SetWatcher(*this);
-  machine_.SetScript([this](const Manifest& manifest) { return MakeProgram(manifest); });
+namespace {
+
+/// As a program of this job ends by itself.
+ExitRecord ExitOf(const JobLedger& ledger, SysTime now) {
+  ExitRecord exit;
+  exit.set_cause(ExitRecord::EXITED);
+  exit.set_exit_code(ledger.exit_code);
+  *exit.mutable_start_time() = *exit.mutable_end_time() = wire::ToProto(now);
+  exit.set_log_lines(ledger.lines);
+  return exit;
 }
 
-void SimulatedReplicas::Attach(engine::ReplicaLinkObserver& wire) {
-  machine_.Attach(wire);
-  intruder_ = std::make_unique<engine::Intruder>(around_.loop.get_executor(), around_.time.random(), wire);
-}
+}  // namespace
 
-engine::AttemptHost& SimulatedReplicas::StartHost() {
-  host_ = std::make_unique<engine::SimulatedAttemptHost>(around_.loop.get_executor(), machine_);
-  return *host_;
-}
-
-void SimulatedReplicas::EndHost() {
-  machine_.CutConnections();
-  host_.reset();
-}
-
-SimulatedProgram SimulatedReplicas::MakeProgram(const Manifest& manifest) {
-  job_of_[manifest.attempt_id()] = manifest.job_id();
-  intruder_->Learn(manifest.attempt_id(), manifest.token());
-  around_.story.Say(manifest.attempt_id(), " of ", manifest.job_id(), " is started");
-  const auto up_to = [this](std::size_t ms) { return milliseconds(around_.Below(ms)); };
-  SimulatedProgram program{.preparation = up_to(2'000),
-                           .line_pause = up_to(200),
-                           .ignores_sigterm = around_.Below(8) == 0,
-                           .clean_up = up_to(3'000)};
-  const JobLedger& ledger = around_.ledgers[manifest.job_id()];
-  for (int i = 0; i < ledger.lines; ++i)
-    program.lines.push_back(manifest.attempt_id() + " line " + std::to_string(i));
-  if (around_.Below(4) == 0) program.exit_code = ledger.exit_code;
-  if (ledger.exit_code != 0 && around_.Below(4) == 0)
-    program.preparation_error = FailedPrecondition("the packages cannot be installed");
-  return program;
-}
-
-std::string SimulatedReplicas::JobOf(const std::string& attempt_id) const {
-  const auto job = job_of_.find(attempt_id);
-  return job == job_of_.end() ? "" : job->second;
+SimulatedReplicas::SimulatedReplicas(Surroundings& around)
+    : around_(around), host_(around.loop.get_executor()) {
+  host_.SetScript([this](const Manifest& manifest) {
+    job_of_[manifest.attempt_id()] = manifest.job_id();
+    around_.story.Say(manifest.attempt_id(), " of ", manifest.job_id(), " is started");
+    engine::FakeScript script{.exit = std::nullopt};
+    const JobLedger& ledger = around_.ledgers[manifest.job_id()];
+    for (int i = 0; i < ledger.lines; ++i)
+      script.lines.push_back(manifest.attempt_id() + " line " + std::to_string(i));
+    return script;
+  });
 }
 
 std::vector<std::string> SimulatedReplicas::Running() const {
   std::vector<std::string> running = Working();
-  std::erase_if(running, [this](const std::string& id) {
-    return machine_.StateOf(id) != SimulatedMachine::State::kRunning;
-  });
+  std::erase_if(running, [this](const std::string& id) { return !running_.contains(id); });
   return running;
 }
 
 void SimulatedReplicas::EndProgram(const std::string& attempt_id) {
   around_.story.Say("the program of ", attempt_id, " ends");
-  machine_.End(attempt_id, around_.ledgers[JobOf(attempt_id)].exit_code);
+  host_.End(attempt_id, ExitOf(around_.ledgers[JobOf(attempt_id)], around_.time.Now()));
 }
 
-void SimulatedReplicas::OnFault(std::string_view fault, const std::string& attempt_id, std::string_view state,
-                                bool ends) {
-  if (attempt_id.empty()) return around_.story.Say(std::string(fault));
-  around_.story.Say(attempt_id, ", ", std::string(state), ": ", std::string(fault));
-  const Manifest* const manifest = machine_.ManifestOf(attempt_id);
-  if (ends && manifest != nullptr) ++around_.ledgers[manifest->job_id()].lost;
+void SimulatedReplicas::Lose(const std::string& attempt_id) {
+  ++around_.ledgers[JobOf(attempt_id)].lost;
+  host_.Lose(attempt_id);
 }
 
-std::vector<std::string> SimulatedReplicas::LineViolations(const std::string& job_id,
-                                                           const std::vector<std::string>& log) const {
-  std::map<std::string, int> found;
-  for (const std::string& line : log) ++found[line.substr(0, line.find(" line "))];
-  std::vector<std::string> broken;
-  if (std::ranges::find(log, engine::Intruder::kLine) != log.end())
-    broken.push_back("has a line of an intruder");
-  for (const auto& [attempt_id, output] : machine_.outputs()) {
-    if (JobOf(attempt_id) != job_id) continue;
-    const int lines = found[attempt_id];
-    if (lines < output.promised || lines > output.written)
-      broken.push_back("has " + std::to_string(lines) + " lines of " + attempt_id + ", which wrote " +
-                       std::to_string(output.written) + ", of which " + std::to_string(output.promised) +
-                       " must be there");
-  }
-  for (std::string& what : broken) what.insert(0, job_id + " ");
-  return broken;
+void SimulatedReplicas::LoseAll() {
+  for (const std::string& attempt_id : Alive()) Lose(attempt_id);
+}
+
+void SimulatedReplicas::Reconnect(const std::string& attempt_id) {
+  around_.story.Say(attempt_id, " connects");
+  host_.Reconnect(attempt_id);
 }
 
 }  // namespace trainyard::control

@@ -1,65 +1,51 @@
 #pragma once
 
-#include <filesystem>
 #include <map>
-#include <memory>
+#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "control/testing/surroundings.h"
-#include "engine/testing/intruder.h"
-#include "engine/testing/simulated_attempt_host.h"
-#include "engine/testing/simulated_machine.h"
+#include "engine/fake/fake_attempt_host.h"
 
 namespace trainyard::control {
 
-/// The supervisors and programs of all attempts, on one simulated machine. They outlive the server. What a
-/// program does is in its job's ledger. Loop thread only.
-class SimulatedReplicas final : engine::SimulatedMachine::Watcher {
+/// The supervisors and programs of all attempts. They outlive the server. What a program does is in its job's
+/// ledger. Loop thread only.
+class SimulatedReplicas {
  public:
-  /// @param folder  for the attempts' directories; made and removed
-  SimulatedReplicas(Surroundings& around, const std::filesystem::path& folder);
+  explicit SimulatedReplicas(Surroundings& around);
 
   /// To which the supervisors talk. Call it before the first server starts.
-  void Attach(engine::ReplicaLinkObserver& wire);
-  /// A server's side of it, from its start to its end.
-  [[nodiscard]] engine::AttemptHost& StartHost();
-  void EndHost();
-  [[nodiscard]] engine::SimulatedMachine& machine() noexcept { return machine_; }
-  /// Knows the tokens of all attempts that were started.
-  [[nodiscard]] engine::Intruder& intruder() noexcept { return *intruder_; }
+  void Attach(engine::ReplicaLinkObserver& wire) { host_.Attach(wire); }
+  [[nodiscard]] engine::AttemptHost& host() noexcept { return host_; }
 
-  /// The ids of attempts of which a process lives; of those, whose programs have not ended; of those, whose
+  /// The ids of attempts whose supervisors live; of those, whose programs have not ended; of those, whose
   /// programs run.
-  [[nodiscard]] std::vector<std::string> Alive() const { return machine_.Alive(); }
-  [[nodiscard]] std::vector<std::string> Working() const { return machine_.Working(); }
+  [[nodiscard]] std::vector<std::string> Alive() const { return host_.Alive(); }
+  [[nodiscard]] std::vector<std::string> Working() const { return host_.Working(); }
   [[nodiscard]] std::vector<std::string> Running() const;
-  /// Empty: its supervisor ended before it had done anything.
-  [[nodiscard]] std::string JobOf(const std::string& attempt_id) const;
+  [[nodiscard]] const std::string& JobOf(const std::string& attempt_id) const {
+    return job_of_.at(attempt_id);
+  }
 
+  /// The program has begun: its supervisor says so.
+  void NoteRunning(const std::string& attempt_id) { running_.insert(attempt_id); }
   /// The program ends by itself, as its job's ledger says.
   void EndProgram(const std::string& attempt_id);
+  /// The supervisor and its program are killed.
+  void Lose(const std::string& attempt_id);
+  void LoseAll();
+  /// All attempts of the node are gone with it.
+  void LoseNode(const std::string& node) { host_.LoseNode(node); }
   /// The supervisor loses its connection, and connects again.
-  void Reconnect(const std::string& attempt_id) { machine_.Reconnect(attempt_id); }
-
-  /// One sentence for each program of the job some of whose lines are not in its log, for each that wrote
-  /// fewer than are there, and for what an intruder wrote.
-  [[nodiscard]] std::vector<std::string> LineViolations(const std::string& job_id,
-                                                        const std::vector<std::string>& log) const;
+  void Reconnect(const std::string& attempt_id);
 
  private:
-  void OnFault(std::string_view fault, const std::string& attempt_id, std::string_view state,
-               bool ends) override;
-  void OnEvent(std::string_view, std::string_view) override {}
-  void OnViolation(std::string what) override { around_.story.Violate(std::move(what)); }
-  engine::SimulatedProgram MakeProgram(const replica::v1::Manifest& manifest);
-
   Surroundings& around_;
-  engine::SimulatedMachine machine_;
-  std::unique_ptr<engine::SimulatedAttemptHost> host_;  ///< null: no server
-  std::unique_ptr<engine::Intruder> intruder_;
+  engine::FakeAttemptHost host_;
   std::map<std::string, std::string> job_of_;  ///< by attempt
+  std::set<std::string> running_;              ///< attempts whose programs have begun
 };
 
 }  // namespace trainyard::control

@@ -71,7 +71,7 @@ void SimulatedServer::Start() {
                                     .journal = *life->journal,
                                     .logs = *life->logs,
                                     .admissions = *life->admissions,
-                                    .hosts = {.here = outside_.replicas.StartHost()},
+                                    .hosts = {.here = outside_.replicas.host()},
                                     .clock = around.time,
                                     .settings = settings_,
                                     .kept = {.buckets = &outside_.buckets}};
@@ -111,7 +111,6 @@ void SimulatedServer::Kill() {
   const std::unique_ptr<Life> ending = std::move(life_);
   ending->calls.reset();
   ending->service.reset();
-  outside_.replicas.EndHost();
   ending->admissions.reset();
   outside_.room.ServerEnds();
   turn();

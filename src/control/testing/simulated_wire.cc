@@ -39,6 +39,7 @@ Status SimulatedWire::OnHello(std::shared_ptr<ReplicaLink> link, const FromRepli
 
 awaitable<void> SimulatedWire::OnFrame(std::shared_ptr<ReplicaLink> link, std::string attempt_id,
                                        FromReplica frame) {
+  if (frame.phase_changed().phase() == replica::v1::RUNNING) replicas_.NoteRunning(attempt_id);
   if (around_.Below(2) == 0) co_await Pause(milliseconds(around_.Below(50)));
   if (!IsOpen(link.get())) {
     link->Close();

@@ -25,10 +25,10 @@ Simulation::Simulation(SimulationGround& ground, const Schedule& schedule, bool 
       *buckets_, ground.catalogue, around_.time,
       JobMaker::Policy{.runtime_default = "2.15", .pythons = {{{"3.11", "/usr/bin/python3"}}}});
   room_ = MakeRoom(around_.loop.get_executor(), schedule.seed);
-  replicas_ = std::make_unique<SimulatedReplicas>(around_, ground.folder / "attempts");
+  replicas_ = std::make_unique<SimulatedReplicas>(around_);
   server_ = std::make_unique<SimulatedServer>(SimulatedServer::Outside{
       .around = around_, .replicas = *replicas_, .room = *room_, .maker = *maker_, .buckets = *buckets_});
-  wire_ = std::make_unique<SimulatedWire>(around_, *server_);
+  wire_ = std::make_unique<SimulatedWire>(around_, *server_, *replicas_);
   replicas_->Attach(*wire_);
   clients_ = std::make_unique<SimulatedClients>(around_, *server_);
 }
@@ -53,7 +53,7 @@ void Simulation::CutPower() {
   around_.story.Say("the machine loses its power");
   end_at_write_.reset();
   if (server_->is_up()) server_->Kill();
-  replicas_->machine().PowerCut();
+  replicas_->LoseAll();
   around_.disk.PowerCut();
 }
 
@@ -145,7 +145,7 @@ void Simulation::Settle() {
 
 bool Simulation::HasEnded() {
   return server_->has_recovered() && clients_->unanswered() == 0 && replicas_->Alive().empty() &&
-         replicas_->machine().List().empty() && server_->service().registry().all().empty();
+         server_->service().registry().all().empty();
 }
 
 void Simulation::ViolateUnended() {
@@ -155,23 +155,17 @@ void Simulation::ViolateUnended() {
     left += "; " + job.job().job_id() + " is " + std::string(jobs::StageName(jobs::StageOf(job)));
     if (const auto waiting = runner->WhyWaiting()) left += ": " + waiting->reason;
   }
-  for (const engine::AttemptRef& attempt : replicas_->machine().List())
-    left += "; " + attempt.id + " is left";
   around_.story.Violate("not everything ends" + left);
 }
 
 void Simulation::CheckEnd() {
-  for (std::string& violation : replicas_->intruder().TakeViolations())
-    around_.story.Violate(std::move(violation));
   store::JobStore& reader = server_->reader();
   for (const auto& [job_id, ledger] : around_.ledgers) {
     JobOutcome outcome{.record = reader.Get("p", job_id)};
     if (outcome.record) outcome.events = reader.Events(outcome.record->uid(), 0).value();
     if (outcome.record) outcome.lines = clients_->LinesOf(job_id);
-    std::vector<std::string> broken = Violations(job_id, ledger, outcome);
-    for (std::string& what : replicas_->LineViolations(job_id, outcome.lines))
-      broken.push_back(std::move(what));
-    for (std::string& violation : broken) around_.story.Violate(std::move(violation));
+    for (std::string& violation : Violations(job_id, ledger, outcome))
+      around_.story.Violate(std::move(violation));
   }
 }
 

@@ -59,7 +59,11 @@ struct Schedule {
   std::vector<PlannedAction> actions{};
 };
 
-/// Equal seeds give equal schedules. `count`: how many actions.
+/// How many actions a schedule of the tests has, and one of the long form.
+inline constexpr int kShortSchedule = 15;
+inline constexpr int kLongSchedule = 40;
+
+/// Equal seeds give equal schedules, of which the shorter one is the beginning of the longer one.
 [[nodiscard]] Schedule MakeSchedule(std::uint64_t seed, int count);
 
 /// The actions by their numbers, each with ":STEPS" if it has other steps before it than in the whole

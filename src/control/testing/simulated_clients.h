@@ -18,10 +18,13 @@ class SimulatedClients {
   /// Both outlive it.
   SimulatedClients(Surroundings& around, SimulatedServer& server) : around_(around), server_(server) {}
 
-  /// What the job's programs do, in `ledger`, must be complete.
-  void Create(const std::string& job_id, int workers, const JobLedger& ledger);
+  /// `asked`: what the job is and what its programs do.
+  void Create(const std::string& job_id, JobLedger asked);
   void Cancel(const std::string& job_id);
-  void Relabel(const std::string& job_id, const std::string& label);
+  void Delete(const std::string& job_id);
+  /// @param with_etag  the label is changed only if the job has not changed since it was read
+  void Relabel(const std::string& job_id, const std::string& label, bool with_etag);
+  void SetPolicy(const std::string& job_id, const std::string& member);
   /// An operator moves the attempt's replica.
   void Maintain(const std::string& job_id, const std::string& attempt_id);
 
@@ -34,9 +37,12 @@ class SimulatedClients {
 
  private:
   struct Waiting;
+  struct Setting;
   boost::asio::awaitable<void> CreateOne(ml::v1::Job job);
   boost::asio::awaitable<void> CancelOne(std::string job_id);
-  boost::asio::awaitable<void> RelabelOne(std::string job_id, std::string label);
+  boost::asio::awaitable<void> DeleteOne(std::string job_id);
+  boost::asio::awaitable<void> RelabelOne(std::string job_id, std::string label, bool with_etag);
+  boost::asio::awaitable<void> SetPolicyOne(std::string job_id, std::string member);
   boost::asio::awaitable<void> MaintainOne(std::string job_id, std::string task_name);
 
   Surroundings& around_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -26,13 +25,17 @@ class SimulatedReplicas {
   [[nodiscard]] std::vector<std::string> Working() const { return host_.Working(); }
   [[nodiscard]] std::vector<std::string> Running() const;
   [[nodiscard]] const std::string& JobOf(const std::string& attempt_id) const {
-    return job_of_.at(attempt_id);
+    return attempts_.at(attempt_id).job_id;
   }
 
+  /// How many attempts were started so far.
+  [[nodiscard]] std::size_t started() const noexcept { return attempts_.size(); }
   /// The program has begun: its supervisor says so.
-  void NoteRunning(const std::string& attempt_id) { running_.insert(attempt_id); }
+  void NoteRunning(const std::string& attempt_id) { attempts_.at(attempt_id).is_running = true; }
   /// The program ends by itself, as its job's ledger says.
   void EndProgram(const std::string& attempt_id);
+  /// Its machine tells the supervisor to end.
+  void ShutDown(const std::string& attempt_id);
   /// The supervisor and its program are killed.
   void Lose(const std::string& attempt_id);
   void LoseAll();
@@ -44,8 +47,14 @@ class SimulatedReplicas {
  private:
   Surroundings& around_;
   engine::FakeAttemptHost host_;
-  std::map<std::string, std::string> job_of_;  ///< by attempt
-  std::set<std::string> running_;              ///< attempts whose programs have begun
+  struct Attempt {
+    std::string job_id;
+    bool reports = false;     ///< its program reports a metric: it is a trial's
+    bool is_running = false;  ///< its program has begun
+  };
+  [[nodiscard]] replica::v1::ExitRecord ExitOf(const std::string& attempt_id);
+
+  std::map<std::string, Attempt> attempts_;  ///< all that were ever started
 };
 
 }  // namespace trainyard::control

@@ -1,9 +1,11 @@
 #include "control/testing/simulated_server.h"
 
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "control/run/pause.h"
+#include "control/upkeep/drain_order.h"
 #include "engine/admissions.h"
 #include "stores/logs/log_store.h"
 #include "stores/store/journal.h"
@@ -41,7 +43,8 @@ struct SimulatedServer::Life {
   bool has_recovered = false;
 };
 
-SimulatedServer::SimulatedServer(const Outside& outside) : outside_(outside), settings_(ShortPauses()) {}
+SimulatedServer::SimulatedServer(const Outside& outside)
+    : outside_(outside), settings_(ShortPauses()), booted_(outside.around.time.TrueNow()) {}
 SimulatedServer::~SimulatedServer() = default;
 
 bool SimulatedServer::has_recovered() const noexcept { return life_ && life_->has_recovered; }
@@ -50,6 +53,20 @@ logs::LogStore& SimulatedServer::logs() { return *life_->logs; }
 store::JobStore& SimulatedServer::reader() { return *life_->reader; }
 void SimulatedServer::Call(awaitable<void> work) { life_->calls->Spawn(std::move(work)); }
 
+Collaborators SimulatedServer::CollaboratorsOf(Life& life) {
+  Surroundings& around = outside_.around;
+  return {.loop = around.loop.get_executor(),
+          .journal = *life.journal,
+          .logs = *life.logs,
+          .admissions = *life.admissions,
+          .hosts = {.here = outside_.replicas.host()},
+          .clock = around.time,
+          .settings = settings_,
+          .kept = {.buckets = &outside_.buckets},
+          .images = {.registries = &outside_.registries},
+          .jumped_since = [this](SysTime since) { return JumpedSince(since); }};
+}
+
 void SimulatedServer::Start() {
   Surroundings& around = outside_.around;
   around.story.Say("the server starts");
@@ -57,9 +74,11 @@ void SimulatedServer::Start() {
   auto writer = store::JobStore::Open(kJobs);
   auto reader = writer ? store::JobStore::OpenReader(kJobs) : std::unexpected(writer.error());
   auto logs = logs::LogStore::Open(around.loop, around.time, kLogs);
-  if (!reader || !logs)
-    return around.story.Violate("the server does not start: " +
-                                (reader ? logs.error() : reader.error()).message);
+  if (!reader || !logs) {
+    const std::string why = "the server does not start: " + (reader ? logs.error() : reader.error()).message;
+    if (!around.disk.may_refuse()) around.story.Violate(why);
+    return around.story.Say(why);
+  }
   life->writer = std::move(*writer);
   life->reader = std::move(*reader);
   life->journal = std::make_unique<store::Journal>(around.loop, *life->writer, *life->reader);
@@ -67,19 +86,44 @@ void SimulatedServer::Start() {
   engine::Admissions::Options rooms;
   rooms.rooms.push_back({.name = outside_.room.name(), .engine = outside_.room.StartEngine()});
   life->admissions.emplace(around.loop.get_executor(), std::move(rooms));
-  const Collaborators collaborators{.loop = around.loop.get_executor(),
-                                    .journal = *life->journal,
-                                    .logs = *life->logs,
-                                    .admissions = *life->admissions,
-                                    .hosts = {.here = outside_.replicas.host()},
-                                    .clock = around.time,
-                                    .settings = settings_,
-                                    .kept = {.buckets = &outside_.buckets}};
-  life->service = std::make_unique<JobService>(collaborators, outside_.maker);
+  std::ignore = JumpedSince(around.time.Now());
+  life->service = std::make_unique<JobService>(CollaboratorsOf(*life), outside_.maker);
   life->calls = std::make_unique<TaskGroup>(around.loop.get_executor());
   life_ = std::move(life);
   ++lives_;
+  ApplyDrain();
   Call(Recover(*life_));
+}
+
+void SimulatedServer::SetDrained(bool drained) {
+  is_drained_ = drained;
+  if (is_up()) ApplyDrain();
+}
+
+void SimulatedServer::ApplyDrain() {
+  v1::Drain order;
+  order.set_on(is_drained_);
+  if (is_drained_) life_->admissions->Set(engine::Stop::kDrained, DescribeDrain(order));
+  if (!is_drained_) life_->admissions->Clear(engine::Stop::kDrained);
+}
+
+void SimulatedServer::Reboot() {
+  ++boots_;
+  booted_ = outside_.around.time.TrueNow();
+}
+
+retention::ClockReading SimulatedServer::ReadClocks() const {
+  const SimulatedTime& time = outside_.around.time;
+  return {
+      .wall = time.Now(), .since_boot = time.TrueNow() - booted_, .boot = "boot " + std::to_string(boots_)};
+}
+
+/// As ClockWatch, which has its history in a file.
+std::chrono::nanoseconds SimulatedServer::JumpedSince(SysTime since) {
+  const retention::ClockReading now = ReadClocks();
+  if (!clock_history_) clock_history_ = {.last = now};
+  retention::Advance(*clock_history_, now);
+  return retention::JumpedSince(*clock_history_, since, now.wall);
 }
 
 /// Takes over the jobs of the previous server; then the supervisors find this one.

@@ -17,17 +17,24 @@ std::string ReplicaOf(const std::string& attempt_id) { return attempt_id.substr(
 
 }  // namespace
 
-Simulation::Simulation(SimulationGround& ground, const Schedule& schedule, bool is_told)
-    : schedule_(schedule), around_(schedule.seed, is_told) {
-  storage::Buckets::Options options{.data = ground.folder};
-  buckets_ = storage::Buckets::Open(std::move(options), around_.time, ground.files).value();
-  maker_ = std::make_unique<JobMaker>(
-      *buckets_, ground.catalogue, around_.time,
-      JobMaker::Policy{.runtime_default = "2.15", .pythons = {{{"3.11", "/usr/bin/python3"}}}});
-  room_ = MakeRoom(around_.loop.get_executor(), schedule.seed);
+Simulation::Simulation(SimulationGround& ground, Schedule schedule, Options options)
+    : schedule_(std::move(schedule)),
+      coverage_(options.coverage),
+      around_(schedule_.seed, std::move(options.listener)) {
+  around_.disk.SetLying(options.disk_lies);
+  maker_ = std::make_unique<JobMaker>(*ground.buckets, ground.catalogue, around_.time,
+                                      JobMaker::Policy{.runtime_default = "2.15",
+                                                       .pythons = {{{"3.11", "/usr/bin/python3"}}},
+                                                       .registries = &registry_.registries(),
+                                                       .containers = {.are_here = true}});
+  room_ = MakeRoom(around_.loop.get_executor(), schedule_.seed);
   replicas_ = std::make_unique<SimulatedReplicas>(around_);
-  server_ = std::make_unique<SimulatedServer>(SimulatedServer::Outside{
-      .around = around_, .replicas = *replicas_, .room = *room_, .maker = *maker_, .buckets = *buckets_});
+  server_ = std::make_unique<SimulatedServer>(SimulatedServer::Outside{.around = around_,
+                                                                       .replicas = *replicas_,
+                                                                       .room = *room_,
+                                                                       .maker = *maker_,
+                                                                       .buckets = *ground.buckets,
+                                                                       .registries = registry_.registries()});
   wire_ = std::make_unique<SimulatedWire>(around_, *server_, *replicas_);
   replicas_->Attach(*wire_);
   clients_ = std::make_unique<SimulatedClients>(around_, *server_);
@@ -37,7 +44,6 @@ Simulation::~Simulation() {
   if (server_->is_up()) KillServer();
   around_.time.SetImmediate(true);
   replicas_.reset();
-  buckets_.reset();
   around_.loop.restart();
   around_.loop.poll();
 }
@@ -55,6 +61,7 @@ void Simulation::CutPower() {
   if (server_->is_up()) server_->Kill();
   replicas_->LoseAll();
   around_.disk.PowerCut();
+  server_->Reboot();
 }
 
 void Simulation::KillAtWrite(int writes, End end) {
@@ -78,11 +85,11 @@ void Simulation::StartServer(ActionRandom& random) {
 void Simulation::Perform(const Action& action, ActionRandom& random, int number) {
   const bool is_repair = action.kind == Action::Kind::kRepair;
   if (is_repair && !around_.faults.IsInForce(action.repairs)) return;
-  const SysTime now = around_.time.Now();
+  const SysTime now = around_.time.TrueNow();
   if (!action.perform(*this, random, number)) return;
   if (is_repair) {
     around_.story.Say(action.name);
-    return around_.faults.End(action.repairs, around_.time.Now());
+    return around_.faults.End(action.repairs, around_.time.TrueNow());
   }
   if (action.kind == Action::Kind::kLastingFault) around_.story.Say(action.name);
   if (action.kind != Action::Kind::kOrdinary) around_.faults.Begin(action, now);
@@ -93,10 +100,12 @@ void Simulation::Step() {
   if (end_at_write_ && around_.disk.is_gone()) {
     const bool is_kill = *end_at_write_ == End::kKill;
     around_.faults.Begin(FindAction(is_kill ? "the server is killed" : "the machine loses its power"),
-                         around_.time.Now());
+                         around_.time.TrueNow());
     if (is_kill) KillServer();
     if (!is_kill) CutPower();
   }
+  if (replicas_->started() == started_seen_) return;
+  started_seen_ = replicas_->started();
   std::set<std::string> replicas;
   for (const std::string& attempt_id : replicas_->Working()) {
     if (!replicas.insert(ReplicaOf(attempt_id)).second)
@@ -125,6 +134,7 @@ void Simulation::EndFaults() {
   for (const Action& action : Actions()) {
     if (action.kind == Action::Kind::kRepair) Perform(action, random, 0);
   }
+  server_->SetDrained(false);
   if (!server_->is_up()) server_->Start();
 }
 
@@ -158,12 +168,35 @@ void Simulation::ViolateUnended() {
   around_.story.Violate("not everything ends" + left);
 }
 
+/// Notes which events of a job were met with which faults.
+void Simulation::Meet(const JobHistory& history, SysTime asked_at) {
+  if (coverage_ == nullptr) return;
+  std::vector<SysTime> times;
+  for (const JobHistory::Entry& entry : history.entries)
+    times.push_back(around_.time.TrueTimeOf(entry.time, times.empty() ? asked_at : times.back()));
+  coverage_->AddJob(history, times, asked_at, around_.faults);
+}
+
+void Simulation::AddTrials(JobOutcome& outcome, SysTime asked_at) {
+  constexpr int kTrialsMax = 100;
+  if (!outcome.record->has_tuning()) return;
+  outcome.trials = server_->reader().Trials(outcome.record->uid(), 0, kTrialsMax).value();
+  for (const v1::JobRecord& trial : outcome.trials) {
+    outcome.histories_of_trials.push_back(Replay(server_->reader().Events(trial.uid(), 0).value()));
+    Meet(outcome.histories_of_trials.back(), asked_at);
+  }
+}
+
 void Simulation::CheckEnd() {
   store::JobStore& reader = server_->reader();
   for (const auto& [job_id, ledger] : around_.ledgers) {
     JobOutcome outcome{.record = reader.Get("p", job_id)};
-    if (outcome.record) outcome.events = reader.Events(outcome.record->uid(), 0).value();
-    if (outcome.record) outcome.lines = clients_->LinesOf(job_id);
+    if (outcome.record) {
+      outcome.history = Replay(reader.Events(outcome.record->uid(), 0).value());
+      outcome.lines = clients_->LinesOf(job_id);
+      Meet(outcome.history, ledger.asked_at);
+      AddTrials(outcome, ledger.asked_at);
+    }
     for (std::string& violation : Violations(job_id, ledger, outcome))
       around_.story.Violate(std::move(violation));
   }

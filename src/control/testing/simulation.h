@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "control/testing/coverage.h"
 #include "control/testing/schedule.h"
 #include "control/testing/simulated_clients.h"
+#include "control/testing/simulated_registry.h"
 #include "control/testing/simulated_replicas.h"
 #include "control/testing/simulated_room.h"
 #include "control/testing/simulated_server.h"
@@ -20,8 +22,13 @@ namespace trainyard::control {
 /// clients that keep a ledger of every answer. Everything that happens depends on the schedule alone.
 class Simulation {
  public:
-  /// @param is_told  without it the story has only the violations
-  Simulation(SimulationGround& ground, const Schedule& schedule, bool is_told);
+  struct Options {
+    Story::Listener listener{};    ///< to the story of the schedule
+    Coverage* coverage = nullptr;  ///< gets what was met, unless a promise was broken
+    bool disk_lies = false;  ///< it does not write what it says is synced: for the simulation's own test
+  };
+  /// `ground` and `options.coverage` outlive it.
+  Simulation(SimulationGround& ground, Schedule schedule, Options options);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -29,8 +36,6 @@ class Simulation {
   /// Clients work and faults happen for a while; then the faults stop and everything must end. Returns the
   /// violations, one sentence each.
   std::vector<std::string> Run();
-  /// The events of the schedule, one line each, in the words of docs/lifecycle.md.
-  [[nodiscard]] const std::vector<std::string>& story() const noexcept { return around_.story.lines(); }
 
   /// For actions:
   [[nodiscard]] Surroundings& around() noexcept { return around_; }
@@ -38,6 +43,7 @@ class Simulation {
   [[nodiscard]] SimulatedClients& clients() noexcept { return *clients_; }
   [[nodiscard]] SimulatedReplicas& replicas() noexcept { return *replicas_; }
   [[nodiscard]] SimulatedRoom& room() noexcept { return *room_; }
+  [[nodiscard]] SimulatedRegistry& registry() noexcept { return registry_; }
   /// How a server ends, which does not end by itself.
   enum class End { kKill, kPowerCut };
   void KillServer();
@@ -52,16 +58,19 @@ class Simulation {
   void Perform(const Action& action, ActionRandom& random, int number);
   void StartServer(ActionRandom& random);
   void EndFaults();
-  /// One step of anybody; then no replica may have two programs.
+  /// One step of anybody; after a start no replica may have two programs.
   void Step();
   void Settle();
   [[nodiscard]] bool HasEnded();
   void ViolateUnended();
+  void AddTrials(JobOutcome& outcome, SysTime asked_at);
+  void Meet(const JobHistory& history, SysTime asked_at);
   void CheckEnd();
 
   Schedule schedule_;
+  Coverage* coverage_;
   Surroundings around_;
-  std::unique_ptr<storage::Buckets> buckets_;
+  SimulatedRegistry registry_;
   std::unique_ptr<JobMaker> maker_;
   std::unique_ptr<SimulatedRoom> room_;
   std::unique_ptr<SimulatedReplicas> replicas_;
@@ -69,6 +78,7 @@ class Simulation {
   std::unique_ptr<SimulatedWire> wire_;
   std::unique_ptr<SimulatedClients> clients_;
   std::optional<End> end_at_write_;
+  std::size_t started_seen_ = 0;  ///< how many attempts were started when the last check was made
 };
 
 }  // namespace trainyard::control

@@ -2,9 +2,9 @@
 
 namespace trainyard::control {
 
-void Story::AddLine(std::string line) {
-  const auto ms = (time_.Now().time_since_epoch().count() / 1'000'000) % 10'000'000;
-  lines_.push_back(std::to_string(ms) + " ms: " + std::move(line));
+void Story::Tell(const std::string& what) {
+  const auto ms = (time_.TrueNow().time_since_epoch().count() / 1'000'000) % 10'000'000;
+  listener_(std::to_string(ms) + " ms: " + what);
 }
 
 void Story::Violate(std::string what) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,24 +13,22 @@ namespace trainyard::control {
 /// it broke, one sentence each.
 class Story {
  public:
-  /// @param is_told  without it only the violations are kept
-  Story(const SimulatedTime& time, bool is_told) : time_(time), is_told_(is_told) {}
+  using Listener = std::function<void(const std::string& line)>;
+  /// @param listener  gets each line when it happens; null: nobody listens, and no line is made
+  Story(const SimulatedTime& time, Listener listener) : time_(time), listener_(std::move(listener)) {}
 
   template <class... Parts>
   void Say(const Parts&... parts) {
-    if (is_told_) AddLine((std::string() + ... + parts));
+    if (listener_) Tell((std::string() + ... + parts));
   }
   void Violate(std::string what);
-
-  [[nodiscard]] const std::vector<std::string>& lines() const noexcept { return lines_; }
   [[nodiscard]] const std::vector<std::string>& violations() const noexcept { return violations_; }
 
  private:
-  void AddLine(std::string line);
+  void Tell(const std::string& what);
 
   const SimulatedTime& time_;
-  bool is_told_;
-  std::vector<std::string> lines_;
+  Listener listener_;
   std::vector<std::string> violations_;
 };
 

@@ -17,14 +17,17 @@ environment::Catalogue OneRuntime() {
 
 }  // namespace
 
-SimulationGround::SimulationGround() : catalogue(OneRuntime()) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "simulation.XXXXXX").string();
+SimulationGround::SimulationGround(const std::filesystem::path& scratch) : catalogue(OneRuntime()) {
+  std::string pattern = (scratch / "ground.XXXXXX").string();
   folder = ::mkdtemp(pattern.data());
   std::filesystem::create_directories(folder / "buckets" / "packages");
   std::ofstream(folder / "buckets" / "packages" / "trainer.tar.gz") << "a package";
+  storage::Buckets::Options options{.data = folder};
+  buckets = storage::Buckets::Open(std::move(options), clock_, files).value();
 }
 
 SimulationGround::~SimulationGround() {
+  buckets.reset();
   files.join();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);

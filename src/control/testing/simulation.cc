@@ -154,15 +154,20 @@ void Simulation::Settle() {
 }
 
 bool Simulation::HasEnded() {
-  return server_->has_recovered() && clients_->unanswered() == 0 && replicas_->Alive().empty() &&
-         server_->service().registry().all().empty();
+  if (!server_->has_recovered() || clients_->unanswered() > 0 || !replicas_->Alive().empty()) return false;
+  JobService& service = server_->service();
+  return service.registry().all().empty() && service.tuning().all().empty();
 }
 
 void Simulation::ViolateUnended() {
   std::string left;
+  const auto add = [&left](const v1::JobRecord& job) {
+    left += "; " + job.job().job_id() + (job.has_trial() ? ", trial " + job.trial().trial_id() + "," : "") +
+            " is " + std::string(jobs::StageName(jobs::StageOf(job)));
+  };
+  for (const auto& [uid, tuner] : server_->service().tuning().all()) add(tuner->job());
   for (const auto& [uid, runner] : server_->service().registry().all()) {
-    const v1::JobRecord& job = runner->job();
-    left += "; " + job.job().job_id() + " is " + std::string(jobs::StageName(jobs::StageOf(job)));
+    add(runner->job());
     if (const auto waiting = runner->WhyWaiting()) left += ": " + waiting->reason;
   }
   around_.story.Violate("not everything ends" + left);

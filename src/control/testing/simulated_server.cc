@@ -47,7 +47,7 @@ SimulatedServer::SimulatedServer(const Outside& outside)
     : outside_(outside), settings_(ShortPauses()), booted_(outside.around.time.TrueNow()) {}
 SimulatedServer::~SimulatedServer() = default;
 
-bool SimulatedServer::has_recovered() const noexcept { return life_ && life_->has_recovered; }
+bool SimulatedServer::has_recovered() const noexcept { return is_up() && life_->has_recovered; }
 JobService& SimulatedServer::service() { return *life_->service; }
 logs::LogStore& SimulatedServer::logs() { return *life_->logs; }
 store::JobStore& SimulatedServer::reader() { return *life_->reader; }
@@ -152,8 +152,10 @@ void SimulatedServer::Kill() {
   };
   around.disk.FailAfter(0);
   around.time.SetImmediate(true);
+  is_ending_ = true;  // calls that have not begun yet begin now, and are ended
+  life_->calls.reset();
   const std::unique_ptr<Life> ending = std::move(life_);
-  ending->calls.reset();
+  is_ending_ = false;
   ending->service.reset();
   ending->admissions.reset();
   outside_.room.ServerEnds();

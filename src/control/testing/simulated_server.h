@@ -44,7 +44,7 @@ class SimulatedServer {
   /// The machine starts again.
   void Reboot();
 
-  [[nodiscard]] bool is_up() const noexcept { return life_ != nullptr; }
+  [[nodiscard]] bool is_up() const noexcept { return life_ != nullptr && !is_ending_; }
   /// It has taken over the jobs of the previous server.
   [[nodiscard]] bool has_recovered() const noexcept;
   /// How many servers there were so far.
@@ -68,6 +68,7 @@ class SimulatedServer {
 
   Outside outside_;
   Settings settings_;
+  bool is_ending_ = false;
   std::unique_ptr<Life> life_;  ///< null: killed
   int lives_ = 0;
   bool is_drained_ = false;

@@ -66,6 +66,7 @@ std::optional<Asked> Parse(int count, char** words) {
 
 void Print(const IsolatedRun& run) {
   for (const std::string& line : run.story) std::cout << line << "\n";
+  std::cout << run.errors;
   for (const std::string& violation : run.violations) std::cout << "VIOLATION: " << violation << "\n";
 }
 

@@ -67,6 +67,7 @@ void Explain(const Schedule& failing, const ScratchDirectory& scratch) {
   if (run.violations.empty()) return;
   const ShrunkFailure shrunk = ShrinkFailure(failing, run, scratch.path());
   for (const std::string& line : shrunk.run.story) std::cout << line << "\n";
+  std::cout << shrunk.run.errors;
   std::cout << "repeat it: TRAINYARD_SEED=" << failing.seed << " TRAINYARD_ONLY="
             << PrintSelection(MakeSchedule(failing.seed, kLongSchedule), shrunk.schedule)
             << " simulation_test\n";

@@ -1,14 +1,19 @@
 #include "control/testing/isolated_run.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +25,8 @@ namespace trainyard::control {
 namespace {
 
 constexpr rlim_t kProcessorSeconds = 60;
+constexpr std::size_t kErrorsShown = 6'000;
+constexpr const char* kErrors = "errors";
 constexpr char kStory = 'S';
 constexpr char kViolation = 'V';
 
@@ -39,6 +46,7 @@ void Report(int out, char kind, std::string line) {
 [[noreturn]] void RunChild(const Schedule& schedule, const std::filesystem::path& scratch, bool disk_lies,
                            int out) {
   LimitProcessorTime();
+  RedirectErrors(scratch / kErrors);
   {
     SimulationGround ground(scratch);
     Simulation simulation(
@@ -58,6 +66,12 @@ std::string ReadAll(int in) {
     if (got <= 0) return all;
     all.append(piece.data(), static_cast<std::size_t>(got));
   }
+}
+
+std::string LastOf(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  const std::string all{std::istreambuf_iterator<char>(in), {}};
+  return all.substr(all.size() - std::min(all.size(), kErrorsShown));
 }
 
 IsolatedRun Parse(const std::string& report) {
@@ -103,6 +117,13 @@ void LimitProcessorTime() {
   ::setrlimit(RLIMIT_CPU, &limit);
 }
 
+void RedirectErrors(const std::filesystem::path& file) {
+  const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  TY_CHECK(opened >= 0);
+  ::dup2(opened, STDERR_FILENO);
+  ::close(opened);
+}
+
 std::string DescribeEnd(int status) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
     return "the program hangs: it has used " + std::to_string(kProcessorSeconds) + " s of processor time";
@@ -128,7 +149,10 @@ IsolatedRun RunIsolated(const Schedule& schedule, const std::filesystem::path& s
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0) run.violations.push_back(DescribeEnd(status));
+  if (status != 0) {
+    run.violations.push_back(DescribeEnd(status));
+    run.errors = LastOf(scratch / kErrors);
+  }
   return run;
 }
 

@@ -26,12 +26,17 @@ class ScratchDirectory {
 /// The processor time that one schedule may take before it counts as hanging.
 void LimitProcessorTime();
 
+/// From now on this process writes its errors to the file: the server's lines of a schedule that keeps its
+/// promises are of no use to anybody.
+void RedirectErrors(const std::filesystem::path& file);
+
 /// "The program ended with signal 11 (Segmentation fault)". `status` is waitpid's.
 [[nodiscard]] std::string DescribeEnd(int status);
 
 struct IsolatedRun {
   std::vector<std::string> violations{};
   std::vector<std::string> story{};
+  std::string errors{};  ///< the last of what the program wrote to its standard error, if it crashed
 };
 
 /// Runs one schedule in a child process. @param scratch  an existing directory. @param disk_lies  as

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
@@ -86,6 +87,7 @@ Worker StartWorker(const SimulationPlan& plan, const std::filesystem::path& scra
   TY_CHECK(process >= 0);
   if (process == 0) {
     ::close(ends[0]);
+    RedirectErrors(scratch / ("errors-" + std::to_string(place)));
     Work(plan, scratch, place, board);
     std::exit(0);  // so that a sanitizer looks for leaks
   }

@@ -129,7 +129,7 @@ std::chrono::nanoseconds SimulatedServer::JumpedSince(SysTime since) {
 /// Takes over the jobs of the previous server; then the supervisors find this one.
 awaitable<void> SimulatedServer::Recover(Life& life) {
   const Status recovered = co_await life.service->Recover();
-  if (life_.get() != &life) co_return;  // killed meanwhile
+  if (!is_up() || life_.get() != &life) co_return;  // killed meanwhile
   life.has_recovered = recovered.has_value();
   if (recovered) {
     outside_.room.ServerHasRecovered();

@@ -84,18 +84,19 @@ int RunOne(const Asked& asked) {
 }
 
 /// Shrinks the schedule and prints what is left.
-void Explain(std::uint64_t seed, const ScratchDirectory& scratch) {
-  const Schedule whole = MakeSchedule(seed, kLongSchedule);
+void Explain(const SimulationReport::Failure& failure, const ScratchDirectory& scratch) {
+  std::cout << "seed " << failure.seed << ": " << failure.what << "\n";
+  const Schedule whole = MakeSchedule(failure.seed, kLongSchedule);
   const IsolatedRun run = RunIsolated(whole, scratch.path());
   if (run.violations.empty()) {
-    std::cout << "seed " << seed << " failed, and does not when it is repeated alone\n";
+    std::cout << "it does not fail when it is repeated alone\n";
     return;
   }
   const ShrunkFailure shrunk = ShrinkFailure(whole, run, scratch.path());
-  std::cout << "seed " << seed << ", shrunk from " << whole.actions.size() << " actions to "
-            << shrunk.schedule.actions.size() << " in " << shrunk.tries << " tries:\n";
+  std::cout << "shrunk from " << whole.actions.size() << " actions to " << shrunk.schedule.actions.size()
+            << " in " << shrunk.tries << " tries:\n";
   Print(shrunk.run);
-  std::cout << "repeat it: ./dev prove simulation --seed " << seed << " --only "
+  std::cout << "repeat it: ./dev prove simulation --seed " << failure.seed << " --only "
             << PrintSelection(whole, shrunk.schedule) << std::endl;
 }
 
@@ -115,13 +116,10 @@ int RunAll(Asked asked) {
                   << " violations" << std::endl;
       });
   for (const std::string& line : PrintCoverage(report.coverage)) std::cout << line << "\n";
-  for (std::size_t i = 0; i < std::min(report.failed_seeds.size(), kExplainedMax); ++i)
-    Explain(report.failed_seeds[i], scratch);
-  if (report.failed_seeds.size() > kExplainedMax) {
-    std::cout << "other seeds that failed:";
-    for (std::size_t i = kExplainedMax; i < report.failed_seeds.size(); ++i)
-      std::cout << " " << report.failed_seeds[i];
-    std::cout << std::endl;
+  for (std::size_t i = 0; i < report.failed.size(); ++i) {
+    if (i < kExplainedMax) Explain(report.failed[i], scratch);
+    if (i >= kExplainedMax)
+      std::cout << "seed " << report.failed[i].seed << ": " << report.failed[i].what << "\n";
   }
   return End(report.schedules, report.failures);
 }

@@ -89,7 +89,9 @@ TEST(SimulationTest, KeepsItsPromises) {
   const SimulationReport report = RunSchedules(plan, scratch.path(), nullptr);
   EXPECT_EQ(report.schedules, plan.schedules);
   EXPECT_EQ(report.failures, 0U);
-  if (report.failures != 0) Explain(MakeSchedule(report.failed_seeds.at(0), kShortSchedule), scratch);
+  for (const SimulationReport::Failure& failure : report.failed)
+    std::cout << "seed " << failure.seed << ": " << failure.what << "\n";
+  if (!report.failed.empty()) Explain(MakeSchedule(report.failed[0].seed, kShortSchedule), scratch);
 }
 
 TEST(SimulationTest, SeedsThatOnceFailedKeepTheirPromises) {
@@ -100,6 +102,21 @@ TEST(SimulationTest, SeedsThatOnceFailedKeepTheirPromises) {
     const Schedule schedule = known.only.empty() ? whole : Select(whole, known.only);
     EXPECT_EQ(RunIsolated(schedule, scratch.path()).violations, std::vector<std::string>()) << known.found;
   }
+}
+
+TEST(SimulationTest, AScheduleDoesNotDependOnTheSchedulesBeforeIt) {
+  SetDiagnosticLevel(DiagnosticLevel::kError);
+  const ScratchDirectory scratch;
+  SimulationGround ground(scratch.path());
+  std::vector<std::vector<std::string>> stories;
+  for (const std::uint64_t seed : {5U, 4U, 5U, 6U, 5U}) {
+    std::vector<std::string>& story = stories.emplace_back();
+    Simulation simulation(ground, MakeSchedule(seed, kShortSchedule),
+                          {.listener = [&story](const std::string& line) { story.push_back(line); }});
+    ExpectNothing(MakeSchedule(seed, kShortSchedule), simulation.Run());
+  }
+  EXPECT_EQ(stories[0], stories[2]);
+  EXPECT_EQ(stories[0], stories[4]);
 }
 
 /// A simulation that finds nothing may only be blind.

@@ -33,13 +33,19 @@ struct Board {
   std::atomic<std::uint64_t> taken;  ///< schedules that were given to a worker
   std::atomic<std::uint64_t> done;
   std::atomic<std::uint64_t> failures;
-  std::array<std::atomic<std::uint64_t>, SimulationReport::kFailuresMax> failed_seeds;
-  std::array<std::atomic<std::uint64_t>, kWorkersMax> seeds;  ///< that each worker tries
-  std::array<Coverage, kWorkersMax> coverage;                 ///< written by one worker each
+  struct Failure {
+    std::uint64_t seed;
+    std::array<char, 240> what;  ///< ends with a zero
+  };
+  std::array<Failure, SimulationReport::kFailuresMax> failed;  ///< each written by one process
+  std::array<std::atomic<std::uint64_t>, kWorkersMax> seeds;   ///< that each worker tries
+  std::array<Coverage, kWorkersMax> coverage;                  ///< written by one worker each
 
-  void NoteFailure(std::uint64_t seed) {
+  void NoteFailure(std::uint64_t seed, const std::string& what) {
     const std::uint64_t place = failures++;
-    if (place < failed_seeds.size()) failed_seeds[place] = seed;
+    if (place >= failed.size()) return;
+    failed[place].seed = seed;
+    what.copy(failed[place].what.data(), failed[place].what.size() - 1);
   }
 };
 
@@ -67,7 +73,8 @@ void Work(const SimulationPlan& plan, const std::filesystem::path& scratch, std:
     board.seeds[worker] = seed;
     LimitProcessorTime();
     Simulation simulation(ground, MakeSchedule(seed, plan.actions), {.coverage = &board.coverage[worker]});
-    if (!simulation.Run().empty()) board.NoteFailure(seed);
+    const std::vector<std::string> violations = simulation.Run();
+    if (!violations.empty()) board.NoteFailure(seed, violations.front());
     ++board.done;
   }
 }
@@ -102,18 +109,17 @@ bool Reap(const Worker& worker, std::size_t place, Board& board) {
   while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
   }
   if (status == 0) return true;
-  std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(board.seeds[place]),
-               DescribeEnd(status).c_str());
-  board.NoteFailure(board.seeds[place]);
+  board.NoteFailure(board.seeds[place], DescribeEnd(status));
   ++board.done;
   return false;
 }
 
 SimulationReport ReportOf(const Board& board) {
   SimulationReport report{.schedules = board.done, .failures = board.failures};
-  const auto failures = std::min<std::size_t>(report.failures, board.failed_seeds.size());
-  for (std::size_t i = 0; i < failures; ++i) report.failed_seeds.push_back(board.failed_seeds[i]);
-  std::ranges::sort(report.failed_seeds);
+  const auto failures = std::min<std::size_t>(report.failures, board.failed.size());
+  for (std::size_t i = 0; i < failures; ++i)
+    report.failed.push_back({.seed = board.failed[i].seed, .what = board.failed[i].what.data()});
+  std::ranges::sort(report.failed, {}, &SimulationReport::Failure::seed);
   for (const Coverage& coverage : board.coverage) report.coverage.Add(coverage);
   return report;
 }

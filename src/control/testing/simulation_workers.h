@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "control/testing/coverage.h"
@@ -23,8 +24,12 @@ struct SimulationPlan {
 
 struct SimulationReport {
   std::uint64_t schedules = 0;
-  std::vector<std::uint64_t> failed_seeds{};  ///< the first kFailuresMax
-  std::uint64_t failures = 0;                 ///< all
+  struct Failure {
+    std::uint64_t seed = 0;
+    std::string what{};  ///< the beginning of the first violation
+  };
+  std::vector<Failure> failed{};  ///< the first kFailuresMax, by seed
+  std::uint64_t failures = 0;     ///< all
   Coverage coverage{};
   static constexpr std::size_t kFailuresMax = 64;
 };

@@ -1,9 +1,14 @@
 #include "control/testing/surroundings.h"
 
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 #include <system_error>
+
+#include "base/check.h"
 
 namespace trainyard::control {
 namespace {
@@ -15,6 +20,22 @@ environment::Catalogue OneRuntime() {
   return environment::Catalogue({runtime});
 }
 
+boost::asio::awaitable<void> Read(storage::Buckets& buckets, bool& done) {
+  const Result<std::string> checksum = co_await storage::Sha256Of(buckets, "packages", "trainer.tar.gz");
+  TY_CHECK(checksum.has_value());
+  done = true;
+}
+
+/// Buckets remember what they have read, and a schedule must not depend on whether it is the first one.
+void ReadPackage(storage::Buckets& buckets) {
+  boost::asio::io_context loop{1};
+  SimulatedTime time(loop, 0);
+  time.SetImmediate(true);
+  bool done = false;
+  boost::asio::co_spawn(loop, Read(buckets, done), boost::asio::detached);
+  while (!done) TY_CHECK(loop.poll() != 0);
+}
+
 }  // namespace
 
 SimulationGround::SimulationGround(const std::filesystem::path& scratch) : catalogue(OneRuntime()) {
@@ -24,6 +45,7 @@ SimulationGround::SimulationGround(const std::filesystem::path& scratch) : catal
   std::ofstream(folder / "buckets" / "packages" / "trainer.tar.gz") << "a package";
   storage::Buckets::Options options{.data = folder};
   buckets = storage::Buckets::Open(std::move(options), clock_, files).value();
+  ReadPackage(*buckets);
 }
 
 SimulationGround::~SimulationGround() {

@@ -41,6 +41,7 @@ struct SimulatedServer::Life {
   std::unique_ptr<JobService> service;
   std::unique_ptr<TaskGroup> calls;  ///< of clients and of supervisors
   bool has_recovered = false;
+  bool has_given_up = false;
 };
 
 SimulatedServer::SimulatedServer(const Outside& outside)
@@ -48,6 +49,7 @@ SimulatedServer::SimulatedServer(const Outside& outside)
 SimulatedServer::~SimulatedServer() = default;
 
 bool SimulatedServer::has_recovered() const noexcept { return is_up() && life_->has_recovered; }
+bool SimulatedServer::has_given_up() const noexcept { return is_up() && life_->has_given_up; }
 JobService& SimulatedServer::service() { return *life_->service; }
 logs::LogStore& SimulatedServer::logs() { return *life_->logs; }
 store::JobStore& SimulatedServer::reader() { return *life_->reader; }
@@ -131,11 +133,10 @@ awaitable<void> SimulatedServer::Recover(Life& life) {
   const Status recovered = co_await life.service->Recover();
   if (!is_up() || life_.get() != &life) co_return;  // killed meanwhile
   life.has_recovered = recovered.has_value();
-  if (recovered) {
-    outside_.room.ServerHasRecovered();
-  } else {
-    outside_.around.story.Say("the server cannot take over: ", recovered.error().message);
-  }
+  life.has_given_up = !recovered;
+  if (!recovered)
+    co_return outside_.around.story.Say("the server cannot take over: ", recovered.error().message);
+  outside_.room.ServerHasRecovered();
   for (const std::string& attempt_id : outside_.replicas.Alive()) Call(ReconnectLater(attempt_id));
 }
 

@@ -47,6 +47,8 @@ class SimulatedServer {
   [[nodiscard]] bool is_up() const noexcept { return life_ != nullptr && !is_ending_; }
   /// It has taken over the jobs of the previous server.
   [[nodiscard]] bool has_recovered() const noexcept;
+  /// It could not take them over, and ends: it has to be killed.
+  [[nodiscard]] bool has_given_up() const noexcept;
   /// How many servers there were so far.
   [[nodiscard]] int lives() const noexcept { return lives_; }
 

@@ -50,6 +50,10 @@ Simulation::~Simulation() {
 
 void Simulation::KillServer() {
   around_.story.Say("the server is killed");
+  EndServer();
+}
+
+void Simulation::EndServer() {
   end_at_write_.reset();
   server_->Kill();
   around_.disk.ProcessEnd();
@@ -104,6 +108,7 @@ void Simulation::Step() {
     if (is_kill) KillServer();
     if (!is_kill) CutPower();
   }
+  if (server_->has_given_up()) EndServer();
   if (replicas_->started() == started_seen_) return;
   started_seen_ = replicas_->started();
   std::set<std::string> replicas;
@@ -148,6 +153,7 @@ void Simulation::Settle() {
       if (step % 5'000 == 0) replicas_->Reconnect(attempt_id);
     }
     for (const std::string& attempt_id : replicas_->Running()) replicas_->EndProgram(attempt_id);
+    if (!server_->is_up()) server_->Start();
     if (HasEnded()) return;
   }
   if (around_.story.violations().empty()) ViolateUnended();
@@ -160,6 +166,7 @@ bool Simulation::HasEnded() {
 }
 
 void Simulation::ViolateUnended() {
+  if (!server_->is_up()) return around_.story.Violate("no server takes over the jobs");
   std::string left;
   const auto add = [&left](const v1::JobRecord& job) {
     left += "; " + job.job().job_id() + (job.has_trial() ? ", trial " + job.trial().trial_id() + "," : "") +

@@ -57,6 +57,7 @@ class Simulation {
   void Act(const PlannedAction& planned);
   void Perform(const Action& action, ActionRandom& random, int number);
   void StartServer(ActionRandom& random);
+  void EndServer();
   void EndFaults();
   /// One step of anybody; after a start no replica may have two programs.
   void Step();

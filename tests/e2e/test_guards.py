@@ -158,7 +158,7 @@ def test_a_mutation_whose_code_has_changed_is_named(tmp_path):
     entry = '[[mutation]]\nname = "m"\nfault = "f"\nfile = "src/base/README.md"\nold = "{}"\nnew = "n"\ncatchers = ["tests jobs"]\n'
     known.write_text(entry.format((ROOT / "src/base/README.md").read_text().splitlines()[0]))
     changed.write_text(entry.format("no such text"))
-    check = [sys.executable, ROOT / "tests/mutations/run.py", "--check", "--list"]
+    check = [sys.executable, str(ROOT / "tests/mutations/run.py"), "--check", "--list"]
     assert subprocess.run([*check, known]).returncode == 0
     refused = subprocess.run([*check, changed], capture_output=True, text=True)
     assert refused.returncode == 1

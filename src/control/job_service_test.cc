@@ -50,8 +50,9 @@ TEST_F(JobServiceTest, CreateRefusesAnIdThatIsTaken) {
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, Code::kAlreadyExists);
   EXPECT_EQ(again.error().field, "job.job_id");
-  EXPECT_EQ(again.error().message,
-            "A job with this id already exists. It is " + Job::State_Name(Record("j").job().state()) + ".");
+  EXPECT_THAT(again.error().message,
+              testing::MatchesRegex(
+                  "A job with this id already exists\\. It is (QUEUED|PREPARING|RUNNING|SUCCEEDED)\\."));
   EXPECT_TRUE(Await(service_->Create("q", MakeJob("j")))) << "another project's ids are its own";
 }
 

@@ -87,11 +87,10 @@ def test_a_package_does_not_see_the_services_sockets(server, upload):
     try:
         (RUN / "keeper.sock").touch()
         server.submit("look", packageUris=[upload(server, "probe")], pythonModule="probe.task",
-                      args=["shell", "echo SEEN; ls -A /run/trainyard; echo ALL"])
+                      args=["shell", "echo SEEN [$(ls -A /run/trainyard)]"])
         job = server.wait("look")
         assert job["state"] == "SUCCEEDED", (job, server.texts("look"))
-        said = server.texts("look")
-        assert said[said.index("SEEN") + 1] == "ALL", said
+        assert "SEEN []" in server.texts("look"), server.texts("look")
     finally:
         (RUN / "keeper.sock").unlink()
         RUN.rmdir()

@@ -90,7 +90,8 @@ Result<RunRequest> ReadRequest(const CommandSession& session) {
   }
   if (const auto limit = ParseDuration(arguments.Value("--max-time").value_or("")))
     request.max_time = std::to_string(limit->count()) + "s";
-  // Without authentication only the server's own account and root reach a shell: that of one's own run.
+  // A server without authentication opens shells only for its own account and root, so nobody else can use
+  // it.
   request.web_access =
       arguments.Has("--enable-web-access") ? arguments.IsOn("--enable-web-access") : session.token.empty();
   TY_TRY(request.variables, ReadRunVariables(session));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kReader = "roles/storage.objectViewer";
 constexpr std::string_view kWriter = "roles/storage.objectAdmin";
-/// What programs need below /gcs to read and write (stores/storage/bucket_rights.h).
+/// The permissions that a program needs to read and write below /gcs (stores/storage/bucket_rights.h).
 constexpr std::array<std::string_view, 4> kToWrite{"storage.objects.get", "storage.objects.list",
                                                    "storage.objects.create", "storage.objects.delete"};
 

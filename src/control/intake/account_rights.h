@@ -6,8 +6,8 @@
 #include "control/accounts.h"
 #include "rules/iam/resource.h"
 
-/// What the service account of a new job lacks: its programs would find out hours later. Pure, but for what
-/// `accounts` knows.
+/// Checks the service account of a new job before it is created, since its programs would meet a missing
+/// right hours later. The functions depend on their arguments and on what `accounts` knows.
 namespace trainyard::control {
 
 /// kNotFound with field "service_account", and the command that creates it.

@@ -24,7 +24,7 @@ void AddProgress(const KnownOfJob& known, int position, v1::JobStatus::Replica& 
   if (progress) *replica.mutable_progress() = *progress;
 }
 
-/// What may be wrong with a program that runs.
+/// Adds a sentence if a running program seems to hang.
 void AddRemark(const KnownOfJob& known, int position, double cpu_use, v1::JobStatus::Replica& replica) {
   if (known.seen == nullptr || replica.phase() != replica::v1::RUNNING) return;
   const auto& last = known.seen->replicas[static_cast<std::size_t>(position)].last_output;

@@ -120,7 +120,7 @@ class Session {
 
   Status StartTls(const Endpoint& endpoint) {
     TY_RETURN_IF_ERROR(Expect("STARTTLS", '2', "STARTTLS"));
-    // What came before TLS may be from somebody else on the way.
+    // Bytes that arrived before TLS may come from somebody between us and the server.
     if (!unread_.empty()) return std::unexpected(Unavailable("the server sent more before TLS began"));
     return socket_.StartTls(endpoint, wait_max_);
   }

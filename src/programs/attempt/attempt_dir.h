@@ -29,7 +29,7 @@ struct AttemptDir {
   [[nodiscard]] std::string Tmp() const { return path + "/tmp"; }
   /// The directory of cloudml-hypertune's metric file: /tmp/hypertune, as the program sees it.
   [[nodiscard]] std::string Metrics() const { return Tmp() + "/hypertune"; }
-  /// What the program changes in its installed packages.
+  /// Holds the changes that the program makes to its installed packages.
   [[nodiscard]] std::string Installed() const { return path + "/installed"; }
   /// A container's bundle and the files that it writes.
   [[nodiscard]] std::string Container() const { return path + "/container"; }

@@ -42,7 +42,7 @@ struct Layout {
   [[nodiscard]] static std::filesystem::path SizeNote(const std::filesystem::path& folder) {
     return folder.string() + ".size";
   }
-  /// What the tools of the last build printed (tool_output.h).
+  /// The file with the output of the last build's tools (tool_output.h).
   [[nodiscard]] static std::filesystem::path Output(const std::filesystem::path& folder) {
     return folder.string() + ".log";
   }

@@ -118,7 +118,7 @@ const RuntimeVersion* NewestOf(const std::vector<RuntimeVersion>& versions, cons
   return newest;
 }
 
-/// What the version of the same name for another Python is called: "2.15-py310".
+/// The name of the same version for another Python: "2.15-py310".
 std::string NameFor(const RuntimeVersion& runtime, std::string_view python) {
   std::string name = runtime.version + "-py";
   std::ranges::copy_if(python, std::back_inserter(name), [](char c) { return c != '.'; });

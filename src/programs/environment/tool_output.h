@@ -14,10 +14,10 @@
 
 namespace trainyard::environment {
 
-/// What the tools of one build print, hundreds of lines: all of it goes into a file next to the directory
-/// that is built (Layout::Output), of which there is one, of the last build. The log gets warnings, a line on
-/// the progress now and then, a summary, and the last lines of a tool that failed; the progress is reported.
-/// One thread at a time.
+/// Takes the hundreds of lines that the tools of one build print. All of them go into a file next to the
+/// directory that is built (Layout::Output), which keeps only the last build. The log gets warnings, a line
+/// on the progress now and then, a summary, and the last lines of a tool that failed; the progress is
+/// reported. One thread at a time.
 class ToolOutput {
  public:
   static constexpr std::chrono::seconds kSayInterval{10};

@@ -3,8 +3,8 @@
 In a job they go into the file that cloudml-hypertune writes, which the job's supervisor reads whenever it was written.
 Elsewhere they go into the file trainyard-metrics.jsonl of the working directory, in the same form.
 
-Of the standard library only, for Python 3.7 and later: jobs have this file as the module `trainyard` without installing
-anything, if they have not installed the client.
+It uses only the standard library of Python 3.7 and later, because a job that has not installed the client gets this
+file as its module `trainyard`.
 """
 
 import json

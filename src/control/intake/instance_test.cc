@@ -10,7 +10,7 @@ namespace {
 
 std::int64_t Number(std::string_view) { return 123; }
 
-v1::JobRecord Job() {
+v1::JobRecord RunningJob() {
   v1::JobRecord job;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
       R"(project: 'p' uid: 7 cluster_hash: '0123456789' runtime_version: '2.15'
@@ -22,7 +22,7 @@ v1::JobRecord Job() {
 }
 
 TEST(InstanceOf, SaysWhatTheReplicaHas) {
-  const Instance instance = InstanceOf(Job(), 0, Number);
+  const Instance instance = InstanceOf(RunningJob(), 0, Number);
   EXPECT_EQ(instance, (Instance{.project = "p",
                                 .project_number = 123,
                                 .service_account = cluster::ServiceAccount(123),
@@ -38,13 +38,13 @@ TEST(InstanceOf, SaysWhatTheReplicaHas) {
 }
 
 TEST(InstanceOf, IsTheSameForTheNextAttempt) {
-  v1::JobRecord job = Job();
+  v1::JobRecord job = RunningJob();
   job.mutable_replicas(0)->set_attempt(2);
-  EXPECT_EQ(InstanceOf(job, 0, Number), InstanceOf(Job(), 0, Number));
+  EXPECT_EQ(InstanceOf(job, 0, Number), InstanceOf(RunningJob(), 0, Number));
 }
 
 TEST(InstanceOf, AnImageAndNoTpu) {
-  v1::JobRecord job = Job();
+  v1::JobRecord job = RunningJob();
   job.mutable_replicas(0)->set_image("i");
   job.mutable_replicas(0)->mutable_slot()->clear_devices();
   job.mutable_replicas(0)->mutable_endpoint()->set_address("10.77.0.2");

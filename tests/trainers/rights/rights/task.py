@@ -12,7 +12,6 @@ import socket
 import stat
 import subprocess
 import sys
-import threading
 
 BOMB_MAX = 17_000
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -101,15 +100,13 @@ def outcome(attempt):
 
 
 def bomb():
-    threading.stack_size(32768)
-    done, count = threading.Event(), 0
-    try:
-        while count < BOMB_MAX:
-            threading.Thread(target=done.wait, daemon=True).start()
-            count += 1
-    except RuntimeError:
-        pass
-    done.set()
+    """By the C library: a thread of Python's own waits for the interpreter, which a busy machine makes long."""
+    library = ctypes.CDLL(None)
+    attributes, thread, count = ctypes.create_string_buffer(64), ctypes.c_ulong(), 0
+    library.pthread_attr_init(attributes)
+    library.pthread_attr_setstacksize(attributes, ctypes.c_size_t(32768))
+    while count < BOMB_MAX and library.pthread_create(ctypes.byref(thread), attributes, library.pause, None) == 0:
+        count += 1
     print(f"BOMB {count}", flush=True)
     os._exit(0)
 

@@ -67,6 +67,16 @@ function(trainyard_all_headers)
   trainyard_headers(trainyard_quick_edge_headers QUICK LIBRARIES trainyard_asio trainyard_proto HEADERS ${TRAINYARD_EDGE_HEADERS})
 endfunction()
 
+# Eight neighbours are one unit of the compiler, in every build but `dev`: most of its time goes to what all of them include
+# and to the templates that all of them use (docs/ci-durations.md). So the names in anonymous namespaces are those of the
+# room: if two files use one name, they do not compile. A room whose files have much of that says APART. A test file
+# takes a namespace of its own, like trainyard::http::gzip_test.
+function(trainyard_unity target)
+  if(TRAINYARD_PRECOMPILE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 # trainyard_has_asio(VAR TARGETS...): whether asio is linked with one of them. Its headers refer to it even where they are not used.
 function(trainyard_has_asio var)
   set(${var} FALSE PARENT_SCOPE)
@@ -85,8 +95,12 @@ function(trainyard_test_program target sources)
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE ${ARGN} trainyard_flags GTest::gmock GTest::gtest_main)
   trainyard_options_of_headers(${target} TRUE)  # tables of cases take the optimizer as long as all the rest
+  if(TRAINYARD_SANITIZE)
+    target_compile_options(${target} PRIVATE -g0)  # a fifth of the time; GoogleTest names the lines of tests itself
+  endif()
   trainyard_has_asio(asio ${ARGN})
   if(asio)
+    trainyard_unity(${target})
     target_precompile_headers(${target} REUSE_FROM trainyard_edge_test_headers)
   else()
     target_precompile_headers(${target} REUSE_FROM trainyard_test_headers)
@@ -110,7 +124,7 @@ set(TRAINYARD_SLOW_TO_OPTIMIZE
   access api audit backup cli control curves engine environment identity image keeper runtimes sandbox server shell studies)
 
 function(trainyard_library name)
-  cmake_parse_arguments(ARG "PURE" "" "SOURCES;DEPS;TESTS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "PURE;APART" "" "SOURCES;DEPS;TESTS;TEST_DEPS" ${ARGN})
   set(target trainyard_${name})
   if(ARG_SOURCES)
     add_library(${target} STATIC ${ARG_SOURCES})
@@ -125,6 +139,9 @@ function(trainyard_library name)
       set(headers trainyard_quick_edge_headers)
     elseif(asio)
       set(headers trainyard_edge_headers)
+    endif()
+    if(asio AND NOT ARG_APART)
+      trainyard_unity(${target})
     endif()
     if(TRAINYARD_PRECOMPILE)
       trainyard_options_of_headers(${target} ${quick})

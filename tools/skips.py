@@ -7,6 +7,7 @@ import sys
 import results as runs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+TIME_OVER = "the time of CI was over"
 EXPECTED = ROOT / "tests/expected_skips.txt"
 
 
@@ -27,6 +28,9 @@ def main():
                             for pattern, reason in expected)]
     for case in surprises:
         print(f"{case.name}: skipped, and tests/expected_skips.txt does not say so: {case.skipped}")
+    for case in skipped:
+        if TIME_OVER in case.skipped:
+            print(f"{case.name}: not run, {case.skipped}")
     print(f"skips: {len(skipped) - len(surprises)} expected, {len(surprises)} not")
     return 1 if surprises else 0
 

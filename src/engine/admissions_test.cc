@@ -10,7 +10,7 @@
 #include "engine/fake/fake_engine.h"
 #include "engine/testing/loop.h"
 
-namespace trainyard::engine {
+namespace trainyard::engine::admissions_test {
 namespace {
 
 using testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST_F(AdmissionsTest, TheFirstStopIsToldAndTheLastOneHoldsBack) {
 }
 
 }  // namespace
-}  // namespace trainyard::engine
+}  // namespace trainyard::engine::admissions_test

@@ -17,7 +17,7 @@ from slurm_cluster import make_slurm  # fixture  # noqa: F401
 from slurm_world import four_nodes, make_slurm_server, node_cache, slurm  # fixtures  # noqa: F401
 from trainyard_server import PROGRAM, ROOT, Server, end_supervisors
 
-pytest_plugins = ["failures_at_once"]
+pytest_plugins = ["failures_at_once", "time_limit"]
 
 
 def pytest_configure(config):

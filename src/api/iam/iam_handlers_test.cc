@@ -5,7 +5,7 @@
 #include "base/text/base64.h"
 #include "rules/cluster/project_number.h"
 
-namespace trainyard::api {
+namespace trainyard::api::iam_handlers_test {
 namespace {
 
 using http::Method;
@@ -192,4 +192,4 @@ TEST_F(IamHandlers, TokensOfAccounts) {
 }
 
 }  // namespace
-}  // namespace trainyard::api
+}  // namespace trainyard::api::iam_handlers_test

@@ -7,7 +7,7 @@
 #include "base/text/base64.h"
 #include "base/text/percent.h"
 
-namespace trainyard::api {
+namespace trainyard::api::oauth_grant_test {
 namespace {
 
 const SysTime kNow = std::chrono::sys_seconds(std::chrono::seconds(1'000'000));
@@ -94,4 +94,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::api
+}  // namespace trainyard::api::oauth_grant_test

@@ -18,7 +18,7 @@
 #include "stores/logs/log_store.h"
 #include "stores/logs/sample_chunk.h"
 
-namespace trainyard::api {
+namespace trainyard::api::logging_handlers_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -347,4 +347,4 @@ TEST_F(LoggingHandlersAudit, NeedsAPermissionOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace trainyard::api
+}  // namespace trainyard::api::logging_handlers_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace trainyard::api::storage_api {
+namespace trainyard::api::storage_api::storage_handlers_multipart_test {
 namespace {
 
 struct Parts {
@@ -101,4 +101,4 @@ TEST(Multipart, Refusals) {
 }
 
 }  // namespace
-}  // namespace trainyard::api::storage_api
+}  // namespace trainyard::api::storage_api::storage_handlers_multipart_test

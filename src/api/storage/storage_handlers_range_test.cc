@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::api::storage_api {
+namespace trainyard::api::storage_api::storage_handlers_range_test {
 namespace {
 
 const Error kUnsatisfiable{Code::kOutOfRange, "Request range not satisfiable", {}};
@@ -53,4 +53,4 @@ TEST(UploadRange, Refusals) {
 }
 
 }  // namespace
-}  // namespace trainyard::api::storage_api
+}  // namespace trainyard::api::storage_api::storage_handlers_range_test

@@ -13,7 +13,7 @@
 
 #include "base/async/unique_fd.h"
 
-namespace trainyard {
+namespace trainyard::run_tool_test {
 namespace {
 
 ToolCommand Shell(std::string script) { return {{"/bin/sh", "-c", std::move(script)}, {}}; }
@@ -128,4 +128,4 @@ TEST(RunTool, DiesWithItsParent) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::run_tool_test

@@ -68,4 +68,10 @@ inline Result<std::int64_t> FirstInt(Cursor row) {
   return found ? row.Int(0) : 0;
 }
 
+/// The same of a query without values.
+inline Result<std::int64_t> ReadInt(Database& database, const std::string& sql) {
+  TY_TRY(Statement statement, database.Prepare(sql));
+  return FirstInt(statement.Query());
+}
+
 }  // namespace trainyard::sqlite

@@ -12,6 +12,7 @@
 
 #include "base/async/file.h"
 #include "base/sqlite/database.h"
+#include "base/sqlite/rows.h"
 
 namespace trainyard::sqlite {
 
@@ -32,13 +33,6 @@ std::string Quoted(const std::string& name, char quote) {
   std::string quoted(1, quote);
   for (const char c : name) quoted += std::string(c == quote ? 2 : 1, c);
   return quoted + quote;
-}
-
-Result<std::int64_t> ReadInt(Database& database, const std::string& sql) {
-  TY_TRY(Statement statement, database.Prepare(sql));
-  Cursor cursor = statement.Query();
-  TY_TRY(const bool found, cursor.Next());
-  return found ? cursor.Int(0) : 0;
 }
 
 struct SchemaEntry {

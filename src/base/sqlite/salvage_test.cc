@@ -12,7 +12,7 @@
 #include "base/async/file.h"
 #include "base/sqlite/database.h"
 
-namespace trainyard::sqlite {
+namespace trainyard::sqlite::salvage_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -151,4 +151,4 @@ TEST_F(SalvageTest, DamageBehindTheSchemaIsLookedForWhereSomebodyMetIt) {
 }
 
 }  // namespace
-}  // namespace trainyard::sqlite
+}  // namespace trainyard::sqlite::salvage_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard::sqlite {
+namespace trainyard::sqlite::schema_copies_test {
 namespace {
 
 using testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST_F(SchemaCopiesTest, NothingIsMigratedWithoutACopy) {
 }
 
 }  // namespace
-}  // namespace trainyard::sqlite
+}  // namespace trainyard::sqlite::schema_copies_test

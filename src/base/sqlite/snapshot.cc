@@ -9,19 +9,9 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "base/sqlite/rows.h"
 
 namespace trainyard::sqlite {
-
-namespace {
-
-Result<std::int64_t> ReadInt(Database& database, const std::string& sql) {
-  TY_TRY(Statement statement, database.Prepare(sql));
-  Cursor cursor = statement.Query();
-  TY_RETURN_IF_ERROR(cursor.Next());
-  return cursor.Int(0);
-}
-
-}  // namespace
 
 /// Steps of a copy, which needs both connections.
 class Copying {

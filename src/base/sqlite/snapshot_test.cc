@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace trainyard::sqlite {
+namespace trainyard::sqlite::snapshot_test {
 namespace {
 
 constexpr std::array<std::string_view, 1> kSchema = {"CREATE TABLE t(a INTEGER PRIMARY KEY, b BLOB)"};
@@ -102,4 +102,4 @@ TEST_F(SnapshotTest, AFileThatIsNotThereIsNotMade) {
 }
 
 }  // namespace
-}  // namespace trainyard::sqlite
+}  // namespace trainyard::sqlite::snapshot_test

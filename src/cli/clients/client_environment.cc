@@ -116,7 +116,7 @@ Result<ClientEnvironment> MakeEnvironment(const RunningServer& found, const Sett
   if (found.note) environment.data_dir = found.data_dir;
   if (found.note && login.token_file.empty()) environment.gcloud_metadata = FrontsMetadata(*found.note);
   if (found.ca_file.empty() || (IsOnLoopback(found) && found.tls_url.empty())) return environment;
-  const std::string folder = found.note ? found.ca_file.substr(0, found.ca_file.rfind('/')) : login.folder;
+  const std::string folder = found.note ? FolderOf(found.ca_file) : login.folder;
   if (folder.empty()) return environment;
   environment.ca_file = WriteBundle(sources, found.ca_file, folder);
   TY_TRY(environment.boto_file, WriteBoto(sources, found, environment.ca_file, project, login));

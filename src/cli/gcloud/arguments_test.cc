@@ -4,7 +4,7 @@
 
 #include "cli/commands.h"
 
-namespace trainyard::cli {
+namespace trainyard::cli::arguments_test {
 namespace {
 
 const CommandSpec& Submit() { return FindCommand({"jobs", "submit", "training"}).command->spec; }
@@ -112,4 +112,4 @@ TEST(ParseArguments, LeavesAllThatFollowsAProgramToIt) {
 }
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::arguments_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::cli {
+namespace trainyard::cli::flag_values_test {
 namespace {
 
 struct Row {
@@ -102,4 +102,4 @@ TEST(ParseDuration, ReadsANumberAndAUnit) {
 }
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::flag_values_test

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-namespace trainyard::cli {
+namespace trainyard::cli::completion_test {
 namespace {
 
 using Names = Completion::Names;
@@ -123,4 +123,4 @@ TEST(Commands, HaveExamplesThatParse) {
 }
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::completion_test

@@ -5,7 +5,7 @@
 
 #include <ostream>
 
-namespace trainyard::cli {
+namespace trainyard::cli::event_stream_test {
 
 void PrintTo(const ServerEvent& event, std::ostream* out) {
   *out << event.type << "/" << event.id << "/" << event.data;
@@ -51,4 +51,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::event_stream_test

@@ -9,7 +9,7 @@
 #include "cli/jobs/config_file.h"
 #include "trainyard/ml/v1/ml.pb.h"
 
-namespace trainyard::cli {
+namespace trainyard::cli::job_request_test {
 namespace {
 
 struct Row {
@@ -112,4 +112,4 @@ TEST(CheckCustomServer, Rules) {
 }
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::job_request_test

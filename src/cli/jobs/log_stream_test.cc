@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 
-namespace trainyard::cli {
+namespace trainyard::cli::log_stream_test {
 namespace {
 
 TEST(LogPosition, DropsWhatIsNotBehindIt) {
@@ -95,4 +95,4 @@ TEST(SplitLines, IsPythons) {
 }
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::log_stream_test

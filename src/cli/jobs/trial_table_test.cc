@@ -6,7 +6,7 @@
 
 #include "base/wire/json_tree.h"
 
-namespace trainyard::cli {
+namespace trainyard::cli::trial_table_test {
 namespace {
 
 Json Status() {
@@ -82,4 +82,4 @@ INSTANTIATE_TEST_SUITE_P(Rows, SparklineOf,
                          [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::trial_table_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::cli {
+namespace trainyard::cli::local_cluster_test {
 namespace {
 
 TEST(LocalTfConfig, OfAProcessThatIsAlone) {
@@ -55,4 +55,4 @@ INSTANTIATE_TEST_SUITE_P(Rules, PythonJson,
                          [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::local_cluster_test

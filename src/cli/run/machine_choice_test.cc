@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::cli {
+namespace trainyard::cli::machine_choice_test {
 namespace {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
@@ -38,4 +38,4 @@ TEST(ChooseMachine, IsTheSmallestThatHasSoMuch) {
 }
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::machine_choice_test

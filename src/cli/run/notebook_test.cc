@@ -4,7 +4,7 @@
 
 #include "cli/gcloud/json_value.h"
 
-namespace trainyard::cli {
+namespace trainyard::cli::notebook_test {
 namespace {
 
 const std::string kPrelude =
@@ -120,4 +120,4 @@ TEST(Notebook, OfAnotherKindIsRefused) {
 }
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::notebook_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::cli {
+namespace trainyard::cli::requirements_test {
 namespace {
 
 using Items = std::vector<std::string>;
@@ -94,4 +94,4 @@ TEST(ProjectDependencies, AreThoseOfTheProjectTable) {
 }
 
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard::cli::requirements_test

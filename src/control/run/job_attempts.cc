@@ -17,7 +17,7 @@ namespace trainyard::control {
 namespace {
 
 /// The machine is temporarily short of something: disk, descriptors, processes.
-bool MayPass(const Error& error) {
+bool StartMayPass(const Error& error) {
   return error.code == Code::kResourceExhausted || error.code == Code::kUnavailable;
 }
 
@@ -194,7 +194,7 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
   auto report = [this, key = Key(replica, attempt)](std::string why) { Report(key, why); };
   const bool was_alive = co_await MakeSureItIsDead(outside_, ref, std::move(report));
   observer_.OnTrouble(replica, attempt, "");
-  if (!MayPass(started.status.error()) || was_alive) co_return started;
+  if (!StartMayPass(started.status.error()) || was_alive) co_return started;
   const Status forgotten = co_await outside_.hosts.Of(ref.agent).Forget(ref);
   started.is_clean = forgotten.has_value();
   if (started.is_clean) known_.erase({replica, attempt});

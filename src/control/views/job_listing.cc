@@ -17,7 +17,6 @@ namespace asio = boost::asio;
 using ml::v1::Job;
 
 constexpr int kListedAtOnce = 25;  ///< read at a time, for a page that may end early
-constexpr int kMatchedAtOnce = 4;  ///< then other work gets its turn: a long filter takes 5 ms per job
 
 constexpr char kBinding = '.';  // occurs in no token of the store
 constexpr std::size_t kMarkDigits = 16;

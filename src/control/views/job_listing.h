@@ -16,6 +16,9 @@
 
 namespace trainyard::control {
 
+/// Jobs that are matched before other work gets its turn: a long filter takes 5 ms per job.
+inline constexpr int kMatchedAtOnce = 4;
+
 /// The etag of a job in the API: a different one after every event.
 [[nodiscard]] std::string Etag(const v1::JobRecord& record);
 

@@ -20,8 +20,6 @@ namespace {
 namespace asio = boost::asio;
 using ml::v1::Job;
 
-constexpr int kMatchedAtOnce = 4;  ///< as in lists: then other work gets its turn
-
 /// Counts what can be counted on the reader's thread; the rest is left for the loop: unfinished jobs, if a
 /// filter may use their position in the queue.
 store::JobSelection CountEnded(std::shared_ptr<ListSearch> search, std::shared_ptr<jobs::JobCount> count,

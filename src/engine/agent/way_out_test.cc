@@ -14,7 +14,7 @@
 #include "net/http/client_socket.h"
 #include "net/http/listening_socket.h"
 
-namespace trainyard::agent {
+namespace trainyard::agent::way_out_test {
 namespace {
 
 using Variables = std::map<std::string, std::optional<std::string>>;
@@ -91,4 +91,4 @@ TEST_F(WayOut, IsGivenUpAfterAShortTime) {
 }
 
 }  // namespace
-}  // namespace trainyard::agent
+}  // namespace trainyard::agent::way_out_test

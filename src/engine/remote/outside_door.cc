@@ -65,8 +65,8 @@ void AddUrl(std::string_view word, NamedTargets& targets) {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-constexpr std::size_t kHeadBytesMax = 4096;
+constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t kProxyHeadBytesMax = 4096;
 constexpr std::chrono::seconds kHeadWaitMax{10};
 constexpr std::chrono::seconds kConnectMax{20};
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
@@ -76,7 +76,7 @@ constexpr std::string_view kHeadEnd = "\r\n\r\n";
 asio::awaitable<std::string> ReadHead(mux::Stream& stream) {
   std::string head;
   std::array<char, 1024> buffer{};
-  while (!head.contains(kHeadEnd) && head.size() < kHeadBytesMax) {
+  while (!head.contains(kHeadEnd) && head.size() < kProxyHeadBytesMax) {
     const Result<std::size_t> read = co_await stream.Read(buffer);
     if (!read || *read == 0) break;
     head.append(buffer.data(), *read);
@@ -116,7 +116,7 @@ asio::awaitable<Result<tcp::socket>> Connect(OutsideTarget target, bool is_named
       socket.close(ignored);
     });
     deadline.Set(kConnectMax);
-    const auto [refused] = co_await socket.async_connect(tcp::endpoint(address, *port), kQuiet);
+    const auto [refused] = co_await socket.async_connect(tcp::endpoint(address, *port), kAsTuple);
     deadline.Clear();
     if (!refused) co_return std::move(socket);
     reason = Unavailable(address.to_string() + ": " + refused.message());

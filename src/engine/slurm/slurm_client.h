@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "rules/slurm/batch_script.h"
 #include "rules/slurm/commands.h"
 #include "rules/slurm/component.h"
@@ -23,6 +24,13 @@ struct SlurmRefusal {
 };
 template <class T>
 using SlurmAnswer = std::expected<T, SlurmRefusal>;
+
+/// What was parsed, or that there was no answer that can be read.
+template <class T>
+SlurmAnswer<T> Understood(Result<T> parsed) {
+  if (!parsed) return std::unexpected(SlurmRefusal{slurm::Failure::kNoAnswer, parsed.error().message});
+  return *std::move(parsed);
+}
 
 /// A client of Slurm. Calls block for as long as Slurm takes, at most some 20 s; any thread, several at once.
 /// Implementations: SlurmTools (its command line), SlurmRest (slurmrestd). docs/adr/0057-slurm.md.

@@ -29,12 +29,6 @@ std::unexpected<SlurmRefusal> Refusal(Failure failure, std::string words) {
   return std::unexpected(SlurmRefusal{failure, std::move(words)});
 }
 
-template <class T>
-SlurmAnswer<T> Understood(Result<T> parsed) {
-  if (!parsed) return Refusal(Failure::kNoAnswer, parsed.error().message);
-  return *std::move(parsed);
-}
-
 /// The error that an answer reports; empty: there is none.
 std::optional<SlurmRefusal> RefusalIn(const http::ClientResponse& response) {
   std::string words = slurm::ParseRestError(response.body);

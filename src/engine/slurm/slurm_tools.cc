@@ -107,12 +107,6 @@ SlurmAnswer<std::string> Ask(slurm::Command command, std::string_view input,
   return answer->printed;
 }
 
-template <class T>
-SlurmAnswer<T> Understood(Result<T> parsed) {
-  if (!parsed) return std::unexpected(SlurmRefusal{slurm::Failure::kNoAnswer, parsed.error().message});
-  return *std::move(parsed);
-}
-
 }  // namespace
 
 SlurmAnswer<std::int64_t> SlurmTools::Submit(const slurm::BatchJob& batch,

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace trainyard::access {
+namespace trainyard::access::forwarded_rules_test {
 namespace {
 
 namespace ip = boost::asio::ip;
@@ -152,4 +152,4 @@ TEST(LookBehind, LeavesStrangersAndUnixSocketsAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace trainyard::access
+}  // namespace trainyard::access::forwarded_rules_test

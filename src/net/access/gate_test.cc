@@ -7,7 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <optional>
 
-namespace trainyard::access {
+namespace trainyard::access::gate_test {
 namespace {
 
 using http::Method;
@@ -231,4 +231,4 @@ TEST(HostMessage, NamesTheFlag) {
 }
 
 }  // namespace
-}  // namespace trainyard::access
+}  // namespace trainyard::access::gate_test

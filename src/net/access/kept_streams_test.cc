@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace trainyard::access {
+namespace trainyard::access::kept_streams_test {
 namespace {
 
 using boost::asio::awaitable;
@@ -79,4 +79,4 @@ TEST(KeptStreams, TakeNoBodyThatCameAfterTheRightWasLost) {
 }
 
 }  // namespace
-}  // namespace trainyard::access
+}  // namespace trainyard::access::kept_streams_test

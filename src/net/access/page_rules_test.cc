@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace trainyard::access {
+namespace trainyard::access::page_rules_test {
 namespace {
 
 constexpr const char* kHost = "localhost:8470";
@@ -73,4 +73,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::access
+}  // namespace trainyard::access::page_rules_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::access {
+namespace trainyard::access::session_cookie_test {
 namespace {
 
 http::Request RequestOf(std::string host, std::string cookie, http::Method method = http::Method::kGet) {
@@ -78,4 +78,4 @@ TEST(SessionCookieTest, IsSentToThisServerAlone) {
 }
 
 }  // namespace
-}  // namespace trainyard::access
+}  // namespace trainyard::access::session_cookie_test

@@ -16,8 +16,6 @@ namespace trainyard::http {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
-
 bool IsIdempotent(Method method) { return method != Method::kPost && method != Method::kPatch; }
 
 /// Receives a response's body.

@@ -12,6 +12,9 @@
 
 namespace trainyard::http {
 
+/// What is read of a body at once.
+inline constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
+
 /// A connected socket with a deadline on every wait, plain or with TLS. Blocks; one thread at a time.
 class ClientSocket {
  public:

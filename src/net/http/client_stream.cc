@@ -11,12 +11,6 @@
 
 namespace trainyard::http {
 
-namespace {
-
-constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
-
-}  // namespace
-
 struct ClientStream::State {
   explicit State(ClientSocket connected) : socket(std::move(connected)) {}
 

@@ -10,7 +10,7 @@
 #include "net/http/incoming.h"
 #include "net/http/testing/test_server.h"
 
-namespace trainyard::http {
+namespace trainyard::http::gzip_test {
 namespace {
 
 /// Decodes pieces of `in_size` into windows of `out_size`: the text, or "error" or "unfinished".
@@ -157,4 +157,4 @@ TEST(GzipResponse, OnlyWhereItPays) {
 }
 
 }  // namespace
-}  // namespace trainyard::http
+}  // namespace trainyard::http::gzip_test

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace trainyard::http {
+namespace trainyard::http::router_test {
 namespace {
 
 asio::awaitable<Result<Response>> Name(std::string name) { co_return Response::Text(std::move(name)); }
@@ -152,4 +152,4 @@ TEST(Router, KnowsWhichMethodsAPathHas) {
 }
 
 }  // namespace
-}  // namespace trainyard::http
+}  // namespace trainyard::http::router_test

@@ -20,6 +20,7 @@
 #include "base/text/hex.h"
 #include "programs/environment/build_folder.h"
 #include "programs/environment/catalogue.h"
+#include "programs/environment/content_hash.h"
 #include "programs/environment/layout.h"
 
 namespace trainyard::environment {
@@ -44,8 +45,6 @@ std::vector<std::string> ToolsOf(const Catalogue& catalogue) {
 
 namespace fs = std::filesystem;
 using std::chrono::system_clock;
-
-constexpr std::size_t kHashDigits = 12;
 
 std::optional<std::chrono::system_clock::time_point> ChangeTime(const fs::path& file) {
   struct stat status{};

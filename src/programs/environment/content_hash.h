@@ -13,6 +13,9 @@ struct SHA256state_st;
 
 namespace trainyard::environment {
 
+/// Digits of a hash in the name of a folder.
+inline constexpr std::size_t kHashDigits = 12;
+
 /// Names a folder by what went into it: SHA-1 over parts, each with its length, so that different lists
 /// of parts give different names. For names only: nothing is trusted because of it. Boost's header, because
 /// OpenSSL's first digest costs a millisecond of a replica's start. Pure.

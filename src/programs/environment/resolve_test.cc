@@ -2,7 +2,7 @@
 
 #include "programs/environment/catalogue.h"
 
-namespace trainyard::environment {
+namespace trainyard::environment::resolve_test {
 namespace {
 
 const Catalogue& BuiltIn() {
@@ -169,4 +169,4 @@ TEST(ResolveBelow, TakesTheHighestLowerOneIfNoneIsAbove) {
 }
 
 }  // namespace
-}  // namespace trainyard::environment
+}  // namespace trainyard::environment::resolve_test

@@ -15,7 +15,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kVersionLengthMax = 64;
-constexpr std::size_t kHashDigits = 12;
 
 Error Bad(std::string message) { return InvalidArgument({}, std::move(message)); }
 

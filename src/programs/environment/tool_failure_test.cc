@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::environment {
+namespace trainyard::environment::tool_failure_test {
 namespace {
 
 struct Row {
@@ -150,4 +150,4 @@ TEST(Explain, NamesTheSignal) {
 }
 
 }  // namespace
-}  // namespace trainyard::environment
+}  // namespace trainyard::environment::tool_failure_test

@@ -39,12 +39,12 @@ constexpr std::size_t kNoteDigits = 16;
 
 std::string_view Hex(std::string_view digest) { return digest.substr(kPrefix.size()); }
 
-Error Damaged(const fs::path& path) { return {Code::kDataLoss, path.string() + " is damaged", {}}; }
+Error DamagedFile(const fs::path& path) { return {Code::kDataLoss, path.string() + " is damaged", {}}; }
 
 Result<json::object> LoadObject(const fs::path& path) {
   TY_TRY(const std::string text, ReadFile(path));
   std::optional<json::object> object = wire::ParseJsonObject(text);
-  if (!object) return std::unexpected(Damaged(path));
+  if (!object) return std::unexpected(DamagedFile(path));
   return *std::move(object);
 }
 
@@ -70,16 +70,16 @@ Result<CachedImage> ParseRecord(std::string_view digest, const fs::path& path, c
                     .config_digest = wire::TextIn(object, "config"),
                     .layers = {}};
   for (const json::value& value : wire::ListIn(object, "layers")) {
-    if (!value.is_object()) return std::unexpected(Damaged(path));
+    if (!value.is_object()) return std::unexpected(DamagedFile(path));
     const json::object& layer = value.get_object();
     image.layers.push_back({.digest = wire::TextIn(layer, "digest"),
                             .diff_id = wire::TextIn(layer, "diffId"),
                             .size_bytes = wire::NumberIn(layer, "size"),
                             .unpacked_bytes = wire::NumberIn(layer, "unpacked")});
     if (!IsSha256(image.layers.back().digest) || !IsSha256(image.layers.back().diff_id))
-      return std::unexpected(Damaged(path));
+      return std::unexpected(DamagedFile(path));
   }
-  if (!IsSha256(image.config_digest)) return std::unexpected(Damaged(path));
+  if (!IsSha256(image.config_digest)) return std::unexpected(DamagedFile(path));
   return image;
 }
 

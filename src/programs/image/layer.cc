@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/async/file.h"
+#include "programs/image/archive_reader.h"
 #include "programs/image/cache.h"
 #include "programs/image/layer_folder.h"
 #include "programs/image/reference.h"
@@ -29,7 +30,6 @@ namespace {
 
 constexpr const char* kWhatToDo = "; remove images that are not used (run: trainyard images remove --unused)";
 
-constexpr std::size_t kReadBlock = std::size_t{1} << 20;
 constexpr std::size_t kZeroBlock = 4096;
 /// Limit on the number of files of all kinds in one layer.
 constexpr std::int64_t kEntriesMax = 8'000'000;
@@ -50,11 +50,6 @@ class Utf8Locale {
   locale_t utf8_;
   locale_t former_;
 };
-
-struct FreeArchive {
-  void operator()(archive* reader) const noexcept { ::archive_read_free(reader); }
-};
-using ArchivePtr = std::unique_ptr<archive, FreeArchive>;
 
 /// Whether libarchive succeeded. ARCHIVE_RETRY is not a warning: it reports a damaged tar header.
 bool IsGood(int result) { return result == ARCHIVE_OK || result == ARCHIVE_WARN; }

@@ -13,6 +13,7 @@
 
 #include "base/async/file.h"
 #include "base/wire/json_members.h"
+#include "programs/image/archive_reader.h"
 #include "programs/image/cache.h"
 #include "programs/image/reference.h"
 
@@ -23,14 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
-constexpr std::size_t kReadBlock = std::size_t{1} << 20;
 constexpr std::int64_t kIndexBytesMax = std::int64_t{8} << 20;
 constexpr std::string_view kNameKey = "org.opencontainers.image.ref.name";
 constexpr std::string_view kFullNameKey = "io.containerd.image.name";
-
-struct FreeArchive {
-  void operator()(archive* reader) const noexcept { ::archive_read_free(reader); }
-};
 
 Error NoArchive(const std::string& path) {
   return InvalidArgument({}, path +
@@ -40,7 +36,7 @@ Error NoArchive(const std::string& path) {
 
 /// The small files at the top of a tar that say what is in it.
 Result<std::map<std::string, std::string>> ReadTop(const std::string& path) {
-  const std::unique_ptr<archive, FreeArchive> reader(::archive_read_new());
+  const ArchivePtr reader(::archive_read_new());
   ::archive_read_support_filter_gzip(reader.get());
   ::archive_read_support_filter_zstd(reader.get());
   ::archive_read_support_format_tar(reader.get());

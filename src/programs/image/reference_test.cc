@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace trainyard::image {
+namespace trainyard::image::reference_test {
 namespace {
 
 const std::string kDigest = "sha256:" + std::string(64, 'a');
@@ -83,4 +83,4 @@ TEST(IsSha256, TakesWhatMayBeAPath) {
 }
 
 }  // namespace
-}  // namespace trainyard::image
+}  // namespace trainyard::image::reference_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace trainyard::image {
+namespace trainyard::image::skopeo_test {
 namespace {
 
 /// What skopeo 1.9.3 printed when it was provoked: a registry without the image, with a password, stopped,
@@ -98,4 +98,4 @@ TEST(SkopeoFailure, PassesOnWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace trainyard::image
+}  // namespace trainyard::image::skopeo_test

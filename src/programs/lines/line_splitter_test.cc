@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace trainyard::replica {
+namespace trainyard::replica::line_splitter_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -74,4 +74,4 @@ TEST(LineSplitter, AnyCutOfTheStreamGivesTheSameLines) {
 }
 
 }  // namespace
-}  // namespace trainyard::replica
+}  // namespace trainyard::replica::line_splitter_test

@@ -6,7 +6,7 @@
 
 #include "programs/lines/line_splitter.h"
 
-namespace trainyard::replica {
+namespace trainyard::replica::stderr_entries_test {
 namespace {
 
 using logging::v2::LogEntry;
@@ -185,4 +185,4 @@ TEST(SeverityOfPythonLine, KnowsLoggingAndWarnings) {
 }
 
 }  // namespace
-}  // namespace trainyard::replica
+}  // namespace trainyard::replica::stderr_entries_test

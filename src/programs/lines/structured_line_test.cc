@@ -3,7 +3,7 @@
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
-namespace trainyard::replica {
+namespace trainyard::replica::structured_line_test {
 namespace {
 
 using logging::v2::LogEntry;
@@ -51,4 +51,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::replica
+}  // namespace trainyard::replica::structured_line_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::replica {
+namespace trainyard::replica::task_lines_test {
 namespace {
 
 TEST(TaskLines, AreWordedLikeTheOriginals) {
@@ -37,4 +37,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace trainyard::replica
+}  // namespace trainyard::replica::task_lines_test

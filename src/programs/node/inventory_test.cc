@@ -11,7 +11,7 @@
 
 #include "programs/node/nvml_gpus.h"
 
-namespace trainyard::node {
+namespace trainyard::node::inventory_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -227,4 +227,4 @@ TEST(GpuType, KnowsTheOriginalsTypesAndSpellsTheOthers) {
 }
 
 }  // namespace
-}  // namespace trainyard::node
+}  // namespace trainyard::node::inventory_test

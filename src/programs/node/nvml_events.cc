@@ -21,7 +21,7 @@ struct NvmlEvent {
   unsigned compute_instance;
 };
 
-struct Calls {
+struct EventCalls {
   NvmlReturn (*init)();
   NvmlReturn (*shutdown)();
   NvmlReturn (*by_uuid)(const char*, NvmlDevice*);
@@ -32,8 +32,8 @@ struct Calls {
   NvmlReturn (*free)(NvmlEventSet);
 };
 
-Result<Calls> FindAll(const NvmlLibrary& library) {
-  Calls calls{};
+Result<EventCalls> FindEventCalls(const NvmlLibrary& library) {
+  EventCalls calls{};
   TY_RETURN_IF_ERROR(library.Find("nvmlInit_v2", calls.init));
   TY_RETURN_IF_ERROR(library.Find("nvmlShutdown", calls.shutdown));
   TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByUUID", calls.by_uuid));
@@ -50,7 +50,7 @@ Status Check(NvmlReturn code, const char* step) {
   return std::unexpected(Unavailable(std::string(step) + ": error " + std::to_string(code)));
 }
 
-Status Register(const Calls& calls, const std::string& uuid, NvmlEventSet set) {
+Status Register(const EventCalls& calls, const std::string& uuid, NvmlEventSet set) {
   NvmlDevice device = nullptr;
   TY_RETURN_IF_ERROR(Check(calls.by_uuid(uuid.c_str(), &device), "nvmlDeviceGetHandleByUUID"));
   return Check(calls.listen(device, kXidEvents, set), "nvmlDeviceRegisterEvents");
@@ -60,7 +60,7 @@ Status Register(const Calls& calls, const std::string& uuid, NvmlEventSet set) {
 
 struct NvmlEvents::Session {
   NvmlLibrary library;
-  Calls calls;
+  EventCalls calls;
   NvmlEventSet set = nullptr;
 };
 
@@ -72,7 +72,7 @@ void NvmlEvents::Close::operator()(Session* session) const {
 
 Result<NvmlEvents> NvmlEvents::Open(const std::string& library, const std::vector<std::string>& uuids) {
   TY_TRY(NvmlLibrary loaded, NvmlLibrary::Open(library));
-  TY_TRY(const Calls calls, FindAll(loaded));
+  TY_TRY(const EventCalls calls, FindEventCalls(loaded));
   TY_RETURN_IF_ERROR(Check(calls.init(), "nvmlInit"));
   Handle session(new Session{.library = std::move(loaded), .calls = calls});
   TY_RETURN_IF_ERROR(Check(calls.create(&session->set), "nvmlEventSetCreate"));
@@ -89,7 +89,7 @@ Result<NvmlEvents> NvmlEvents::Open(const std::string& library, const std::vecto
 
 std::map<std::string, std::vector<std::uint64_t>> NvmlEvents::Take() {
   std::map<std::string, std::vector<std::uint64_t>> errors;
-  const Calls& calls = session_->calls;
+  const EventCalls& calls = session_->calls;
   NvmlEvent event{};
   for (int i = 0; i < kEventsMax && calls.wait(session_->set, &event, 0) == kNvmlSuccess; ++i) {
     std::array<char, kNvmlTextBytes> uuid{};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr NvmlReturn kNotSupported = 3;
 
-struct Calls {
+struct GpuCalls {
   NvmlReturn (*init)();
   NvmlReturn (*shutdown)();
   const char* (*error_text)(NvmlReturn);
@@ -20,13 +20,13 @@ struct Calls {
   NvmlReturn (*handle)(unsigned, NvmlDevice*);
   NvmlReturn (*name)(NvmlDevice, char*, unsigned);
   NvmlReturn (*uuid)(NvmlDevice, char*, unsigned);
-  NvmlReturn (*minor)(NvmlDevice, unsigned*);
+  NvmlReturn (*minor_number)(NvmlDevice, unsigned*);
   NvmlReturn (*memory)(NvmlDevice, NvmlMemory*);
   NvmlReturn (*memory_errors)(NvmlDevice, int, int, unsigned long long*);  ///< may be null
 };
 
-Result<Calls> FindAll(const NvmlLibrary& library) {
-  Calls calls{};
+Result<GpuCalls> FindGpuCalls(const NvmlLibrary& library) {
+  GpuCalls calls{};
   TY_RETURN_IF_ERROR(library.Find("nvmlInit_v2", calls.init));
   TY_RETURN_IF_ERROR(library.Find("nvmlShutdown", calls.shutdown));
   TY_RETURN_IF_ERROR(library.Find("nvmlErrorString", calls.error_text));
@@ -34,7 +34,7 @@ Result<Calls> FindAll(const NvmlLibrary& library) {
   TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByIndex_v2", calls.handle));
   TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetName", calls.name));
   TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetUUID", calls.uuid));
-  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMinorNumber", calls.minor));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMinorNumber", calls.minor_number));
   TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMemoryInfo", calls.memory));
   std::ignore = library.Find("nvmlDeviceGetTotalEccErrors", calls.memory_errors);
   return calls;
@@ -60,28 +60,28 @@ std::optional<MigCalls> FindMig(const NvmlLibrary& library) {
 }
 
 struct Library {
-  Calls calls;
+  GpuCalls calls;
   std::optional<MigCalls> mig;
 };
 
-std::string Failure(const Calls& calls, NvmlReturn code, const char* step) {
+std::string Failure(const GpuCalls& calls, NvmlReturn code, const char* step) {
   const char* text = calls.error_text(code);
   return std::string(step) + ": " + (text != nullptr ? text : std::to_string(code).c_str());
 }
 
-Status Check(const Calls& calls, NvmlReturn code, const char* step) {
+Status Check(const GpuCalls& calls, NvmlReturn code, const char* step) {
   if (code == kNvmlSuccess) return {};
   return std::unexpected(Unavailable(Failure(calls, code, step)));
 }
 
-Result<std::string> AskUuid(const Calls& calls, NvmlDevice device) {
+Result<std::string> AskUuid(const GpuCalls& calls, NvmlDevice device) {
   std::array<char, kNvmlTextBytes> text{};
   TY_RETURN_IF_ERROR(Check(calls, calls.uuid(device, text.data(), text.size()), "nvmlDeviceGetUUID"));
   return text.data();
 }
 
 /// A GPU without ECC does not count errors.
-std::uint64_t MemoryErrors(const Calls& calls, NvmlDevice device) {
+std::uint64_t MemoryErrors(const GpuCalls& calls, NvmlDevice device) {
   constexpr int kUncorrected = 1;
   constexpr int kSinceReset = 0;
   unsigned long long errors = 0;
@@ -90,7 +90,7 @@ std::uint64_t MemoryErrors(const Calls& calls, NvmlDevice device) {
 }
 
 /// Adds the name and the memory size; each may be unknown.
-void AskMore(const Calls& calls, NvmlDevice device, NvmlGpu& gpu, std::vector<std::string>& failures) {
+void AskMore(const GpuCalls& calls, NvmlDevice device, NvmlGpu& gpu, std::vector<std::string>& failures) {
   const auto note = [&](NvmlReturn code, const char* step) {
     if (code != kNvmlSuccess) failures.push_back(gpu.uuid + ": " + Failure(calls, code, step));
     return code == kNvmlSuccess;
@@ -101,9 +101,9 @@ void AskMore(const Calls& calls, NvmlDevice device, NvmlGpu& gpu, std::vector<st
   if (note(calls.memory(device, &memory), "nvmlDeviceGetMemoryInfo")) gpu.memory_bytes = memory.total;
 }
 
-void AskMinor(const Calls& calls, NvmlDevice device, NvmlGpu& gpu, std::vector<std::string>& failures) {
+void AskMinor(const GpuCalls& calls, NvmlDevice device, NvmlGpu& gpu, std::vector<std::string>& failures) {
   unsigned minor = 0;
-  const NvmlReturn code = calls.minor(device, &minor);
+  const NvmlReturn code = calls.minor_number(device, &minor);
   if (code == kNvmlSuccess) {
     gpu.minor = minor;
   } else if (code != kNotSupported) {
@@ -149,7 +149,7 @@ void AskParts(const Library& library, NvmlDevice device, const NvmlGpu& board, N
 }
 
 void AskGpu(const Library& library, unsigned index, NvmlAnswer& answer) {
-  const Calls& calls = library.calls;
+  const GpuCalls& calls = library.calls;
   NvmlDevice device = nullptr;
   const Status handle = Check(calls, calls.handle(index, &device), "nvmlDeviceGetHandleByIndex");
   auto uuid = handle ? AskUuid(calls, device) : Result<std::string>(std::unexpected(handle.error()));
@@ -181,7 +181,7 @@ Result<NvmlAnswer> AskGpus(const Library& library) {
 
 Result<NvmlAnswer> AskNvml(const std::string& library) {
   TY_TRY(const NvmlLibrary loaded, NvmlLibrary::Open(library));
-  TY_TRY(const Calls calls, FindAll(loaded));
+  TY_TRY(const GpuCalls calls, FindGpuCalls(loaded));
   TY_RETURN_IF_ERROR(Check(calls, calls.init(), "nvmlInit"));
   Result<NvmlAnswer> answer = AskGpus({.calls = calls, .mig = FindMig(loaded)});
   calls.shutdown();

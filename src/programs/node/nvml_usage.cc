@@ -12,7 +12,7 @@ struct NvmlUtilization {
   unsigned memory;
 };
 
-struct Calls {
+struct UsageCalls {
   NvmlReturn (*init)() = nullptr;
   NvmlReturn (*shutdown)() = nullptr;
   NvmlReturn (*by_index)(unsigned, NvmlDevice*) = nullptr;
@@ -21,8 +21,8 @@ struct Calls {
   NvmlReturn (*memory)(NvmlDevice, NvmlMemory*) = nullptr;
 };
 
-Result<Calls> FindAll(const NvmlLibrary& library) {
-  Calls calls;
+Result<UsageCalls> FindUsageCalls(const NvmlLibrary& library) {
+  UsageCalls calls;
   TY_RETURN_IF_ERROR(library.Find("nvmlInit_v2", calls.init));
   TY_RETURN_IF_ERROR(library.Find("nvmlShutdown", calls.shutdown));
   TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByIndex_v2", calls.by_index));
@@ -32,7 +32,7 @@ Result<Calls> FindAll(const NvmlLibrary& library) {
   return calls;
 }
 
-std::optional<NvmlDevice> FindDevice(const Calls& calls, const std::string& id) {
+std::optional<NvmlDevice> FindDevice(const UsageCalls& calls, const std::string& id) {
   NvmlDevice device = nullptr;
   const auto index = WholeNumber<unsigned>(id);
   const NvmlReturn code = index ? calls.by_index(*index, &device) : calls.by_uuid(id.c_str(), &device);
@@ -40,7 +40,7 @@ std::optional<NvmlDevice> FindDevice(const Calls& calls, const std::string& id) 
   return device;
 }
 
-std::optional<GpuUsage> AskGpu(const Calls& calls, const std::string& id) {
+std::optional<GpuUsage> AskGpu(const UsageCalls& calls, const std::string& id) {
   const auto device = FindDevice(calls, id);
   NvmlMemory memory{};
   if (!device || calls.memory(*device, &memory) != kNvmlSuccess) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<GpuUsage> AskGpu(const Calls& calls, const std::string& id) {
 
 Result<std::vector<GpuUsage>> AskNvmlUsage(const std::string& library, const std::vector<std::string>& ids) {
   TY_TRY(const NvmlLibrary loaded, NvmlLibrary::Open(library));
-  TY_TRY(const Calls calls, FindAll(loaded));
+  TY_TRY(const UsageCalls calls, FindUsageCalls(loaded));
   if (const NvmlReturn code = calls.init(); code != kNvmlSuccess)
     return std::unexpected(Unavailable("nvmlInit: error " + std::to_string(code)));
   std::vector<GpuUsage> gpus;

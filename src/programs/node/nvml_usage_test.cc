@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace trainyard::node {
+namespace trainyard::node::nvml_usage_test {
 namespace {
 
 constexpr char kT4[] = "GPU-11111111-2222-3333-4444-555555555555";
@@ -31,4 +31,4 @@ TEST(AskNvmlUsage, WithoutADriverOrALibrary) {
 }
 
 }  // namespace
-}  // namespace trainyard::node
+}  // namespace trainyard::node::nvml_usage_test

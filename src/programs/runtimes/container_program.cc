@@ -29,8 +29,6 @@ constexpr const char* kResolverSettings = "/etc/resolv.conf";
 /// If the operator provides this device, the image's own gcsfuse can mount.
 constexpr const char* kFuse = "/dev/fuse";
 
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 void Set(Variables& variables, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return;
@@ -48,7 +46,9 @@ void SetDevice(Variables& variables, const std::string& text) {
   }
 }
 
-std::string FolderOf(const ProgramStart& start) { return AttemptDir{RealPath(start.dir.path)}.Container(); }
+std::string ContainerFolderOf(const ProgramStart& start) {
+  return AttemptDir{RealPath(start.dir.path)}.Container();
+}
 
 /// Half of the memory, which is the kernel's default for a machine.
 std::int64_t SharedMemoryBytes(const v1::Manifest::Limits& limits) {
@@ -185,7 +185,7 @@ Result<SandboxPlan> ContainerProgram::Plan(const ProgramStart& start, Isolation 
   TY_TRY(const int stop_signal, container::ParseStopSignal(image_.config.stop_signal));
   TY_TRY(container::Spec spec, MakeSpec(start, image_, argv_));
   TY_TRY(SandboxPlan plan, PlanContainer({.runtime = manifest_.program().container().runtime_address(),
-                                          .folder = FolderOf(start),
+                                          .folder = ContainerFolderOf(start),
                                           .image = image_,
                                           .spec = std::move(spec),
                                           .disk_bytes = manifest_.limits().disk_bytes()},
@@ -211,12 +211,12 @@ std::vector<std::string> ContainerProgram::Lacks(const ProgramStart& start, Isol
 
 void ContainerProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {
   const bool exited = end.reported && WIFEXITED(end.wait_status);
-  end.failure = ContainerFailure(FolderOf(start), exited ? WEXITSTATUS(end.wait_status) : -1);
+  end.failure = ContainerFailure(ContainerFolderOf(start), exited ? WEXITSTATUS(end.wait_status) : -1);
 }
 
 void ContainerProgram::CleanUp(const ProgramStart& start) const {
   if (geteuid() != 0)
-    RemoveContainerFolder(FolderOf(start));  // with subordinate ids, its files belong to those
+    RemoveContainerFolder(ContainerFolderOf(start));  // with subordinate ids, its files belong to those
 }
 
 Result<std::unique_ptr<Program>> DaemonProgram::Make(const v1::Manifest& manifest, DaemonImage image) {

@@ -32,7 +32,6 @@ constexpr int kFailedStatus = 125;
 
 std::string NoteFile(const AttemptDir& dir) { return dir.path + "/containers"; }
 std::string EndFile(const AttemptDir& dir) { return dir.path + "/container_end"; }
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string NamePrefix(const std::string& attempts_dir) { return InstallationName(attempts_dir) + "-"; }

@@ -21,8 +21,6 @@ constexpr std::array<const char*, 5> kCaVariables = {"REQUESTS_CA_BUNDLE", "SSL_
                                                      "HTTPLIB2_CA_CERTS", "NODE_EXTRA_CA_CERTS",
                                                      "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE"};
 
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 bool IsFolder(const char* path) {
   struct stat found{};
   return stat(path, &found) == 0 && S_ISDIR(found.st_mode);

@@ -54,8 +54,6 @@ class ModuleProgram final : public Program {
 /// Read-only, since it has settings of devices and the cgroups of other replicas.
 constexpr const char* kKernelSettings = "/sys";
 
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 /// Makes the replica's view of the files: of the data directory (which has secrets, records and other
 /// attempts) it only sees its own directories, the environments and the binds.
 FileView MakeView(const ProgramStart& start, const Channels& channels, const std::string& tools) {

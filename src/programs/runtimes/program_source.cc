@@ -172,8 +172,6 @@ bool RunsByDaemon(const v1::Manifest& manifest) {
   return manifest.program().container().runtime_kind() == v1::Manifest::CONTAINER_DAEMON;
 }
 
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 environment::EnvironmentRequest EnvironmentOf(const v1::Manifest& manifest) {
   environment::EnvironmentRequest request{.environments_dir = manifest.places().environments_dir(),
                                           .runtime_version = manifest.program().runtime_version()};

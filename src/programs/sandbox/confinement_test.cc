@@ -19,7 +19,7 @@
 #include "base/async/file.h"
 #include "rules/container/rights.h"
 
-namespace trainyard::replica {
+namespace trainyard::replica::confinement_test {
 namespace {
 
 /// Runs the function in a confined child process. The result 0 means success.
@@ -114,4 +114,4 @@ TEST(Confinement, IsForEver) {
 }
 
 }  // namespace
-}  // namespace trainyard::replica
+}  // namespace trainyard::replica::confinement_test

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/async/file.h"
 #include "base/async/unix_socket.h"
 
 namespace trainyard::replica {
@@ -43,7 +44,7 @@ void ServerLink::Step(SteadyTime now) {
 void ServerLink::WatchFolder() {
   if (folder_watch_) return;
   UniqueFd watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  const std::string folder = socket_path_.substr(0, socket_path_.rfind('/'));
+  const std::string folder = FolderOf(socket_path_);
   if (watch && inotify_add_watch(watch.get(), folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) >= 0) {
     folder_watch_ = std::move(watch);
   }

@@ -32,8 +32,7 @@ UniqueFd OpenDirectory(const std::string& path) {
 
 /// Attempts of two supervisors have the same id if a test uses one directory twice.
 std::string NameOf(const AttemptDir& dir, const std::string& attempt_id) {
-  return InstallationName(dir.path.substr(0, dir.path.rfind('/'))) + "-" + attempt_id + "-" +
-         std::to_string(getpid());
+  return InstallationName(FolderOf(dir.path)) + "-" + attempt_id + "-" + std::to_string(getpid());
 }
 
 /// How much output a process can write before it is read.
@@ -264,7 +263,7 @@ EndGroup Mark(const AttemptDir& dir, const std::string& attempt_id, const Cgroup
 Result<Cgroup> MakeReplicaCgroup(const v1::Manifest& manifest, const CgroupLimits& limits) {
   const v1::Manifest::Places& places = manifest.places();
   const AttemptDir dir{places.attempt_dir()};
-  const std::string installation = InstallationName(dir.path.substr(0, dir.path.rfind('/')));
+  const std::string installation = InstallationName(FolderOf(dir.path));
   TY_TRY(Cgroup cgroup,
          Cgroup::Create({.version = places.cgroup_version(), .group = places.cgroup()},
                         installation + "-" + manifest.attempt_id() + "-" + std::to_string(getpid()), limits));

@@ -14,8 +14,7 @@ constexpr std::size_t kEmailBytesMax = 254;  // RFC 5321, section 4.5.3.1.3, les
 constexpr std::size_t kAccountIdBytesMin = 6;
 constexpr std::size_t kAccountIdBytesMax = 30;
 constexpr std::string_view kUser = "user:";
-constexpr std::string_view kServiceAccount = "serviceAccount:";
-constexpr std::array kKinds{kUser, kServiceAccount};
+constexpr std::array kKinds{kUser, kServiceAccountPrefix};
 constexpr std::string_view kServiceAccountDomain = ".iam.gserviceaccount.com";
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
@@ -85,7 +84,7 @@ std::string_view EmailOf(std::string_view principal) {
 }
 
 std::string ServiceAccountPrincipal(std::string_view email) {
-  return std::string(kServiceAccount).append(ToLower(email));
+  return std::string(kServiceAccountPrefix).append(ToLower(email));
 }
 
 Result<std::string> ServiceAccountEmail(std::string_view account_id, std::string_view project) {

@@ -14,6 +14,9 @@ namespace trainyard::iam {
 /// principals).
 [[nodiscard]] Result<std::string> ParsePrincipal(std::string_view text);
 
+/// How the principals of service accounts begin.
+inline constexpr std::string_view kServiceAccountPrefix = "serviceAccount:";
+
 /// "ann@example.com". The argument is a principal, which it views.
 [[nodiscard]] std::string_view EmailOf(std::string_view principal);
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trainyard::server {
+namespace trainyard::server::storage_flags_test {
 namespace {
 
 Result<RetentionOptions> Read(std::vector<std::string> words) {
@@ -52,4 +52,4 @@ TEST(StorageFlags, NameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace trainyard::server
+}  // namespace trainyard::server::storage_flags_test

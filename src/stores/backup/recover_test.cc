@@ -19,7 +19,7 @@
 #include "stores/backup/backup_folder.h"
 #include "stores/backup/take_backup.h"
 
-namespace trainyard::backup {
+namespace trainyard::backup::recover_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ TEST_F(RecoverTest, TheNewestBackupIsTheLast) {
 }
 
 }  // namespace
-}  // namespace trainyard::backup
+}  // namespace trainyard::backup::recover_test

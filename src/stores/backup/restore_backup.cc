@@ -25,8 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using control::v1::BackupManifest;
 
-constexpr const char* kObjectsDatabase = "objects.db";
-
 std::unexpected<Error> Damaged(std::string message) { return std::unexpected(DataLoss(std::move(message))); }
 
 /// An open directory, and its path for messages.

@@ -24,7 +24,6 @@ using control::v1::BackupManifest;
 
 /// Others write to the same disk between two steps: at most 4 MiB of small pages at a time.
 constexpr sqlite::CopyPace kPace{.pages = 1024, .pause = std::chrono::milliseconds(2)};
-constexpr const char* kObjectsDatabase = "objects.db";
 /// Names that no bucket has.
 constexpr const char* kNoBucket = "";
 constexpr const char* kAllBuckets = "*";

@@ -18,7 +18,7 @@
 #include "stores/backup/restore_backup.h"
 #include "stores/storage/records.h"
 
-namespace trainyard::backup {
+namespace trainyard::backup::take_backup_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -205,4 +205,4 @@ TEST_F(TakeBackupTest, AnObjectThatIsReplacedMeanwhileKeepsRecordAndContentOfOne
 }
 
 }  // namespace
-}  // namespace trainyard::backup
+}  // namespace trainyard::backup::take_backup_test

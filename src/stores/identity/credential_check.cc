@@ -12,7 +12,6 @@
 namespace trainyard::identity {
 namespace {
 
-constexpr std::string_view kServiceAccount = "serviceAccount:";
 constexpr std::string_view kImpersonation = "iam.serviceAccounts.getAccessToken";
 
 std::unexpected<Error> Refuse(std::string why, std::string_view reason = iam::kTokenUnsupported) {
@@ -20,7 +19,7 @@ std::unexpected<Error> Refuse(std::string why, std::string_view reason = iam::kT
 }
 
 Status CheckEnabled(const Directory& known, std::string_view principal) {
-  if (!principal.starts_with(kServiceAccount)) return {};
+  if (!principal.starts_with(iam::kServiceAccountPrefix)) return {};
   const Directory::Account* account = known.FindAccount(iam::EmailOf(principal));
   if (account == nullptr || !account->record.disabled()) return {};  // null: a project's service agent
   return Refuse("Service account " + account->record.email() + " is disabled.", iam::kAccountStateInvalid);

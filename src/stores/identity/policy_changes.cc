@@ -19,7 +19,6 @@ using iam::v1::Binding;
 using iam::v1::Policy;
 
 constexpr std::string_view kUser = "user:";
-constexpr std::string_view kServiceAccount = "serviceAccount:";
 
 std::set<std::string, std::less<>> Members(const Policy& policy) {
   std::set<std::string, std::less<>> members;
@@ -43,7 +42,7 @@ bool HasAdministrator(const Directory& known, const Policy& policy, std::string_
     if (binding.role() != iam::kInstallationAdmin || binding.has_condition()) continue;
     for (const std::string& member : binding.members()) {
       if (member.starts_with(kUser)) return true;
-      if (!member.starts_with(kServiceAccount) || iam::EmailOf(member) == except_email) continue;
+      if (!member.starts_with(iam::kServiceAccountPrefix) || iam::EmailOf(member) == except_email) continue;
       const Directory::Account* account = known.FindAccount(iam::EmailOf(member));
       if (account != nullptr && !account->record.disabled()) return true;
     }
@@ -67,7 +66,7 @@ bool IsManaged(const Directory& known, std::string_view email) {
 Status CheckMembers(const Directory& known, const Policy& before, const Policy& after) {
   const auto old = Members(before);
   for (const std::string& member : Members(after)) {
-    if (!member.starts_with(kServiceAccount) || old.contains(member)) continue;
+    if (!member.starts_with(iam::kServiceAccountPrefix) || old.contains(member)) continue;
     const std::string_view email = iam::EmailOf(member);
     if (known.FindAccount(email) != nullptr || IsManaged(known, email)) continue;
     return std::unexpected(

@@ -12,7 +12,7 @@
 
 /// Accounts, tokens and policies on a disk that loses what was not synced: after a power cut at any write, a
 /// change that was answered is there. A right that was taken away does not come back.
-namespace trainyard::identity {
+namespace trainyard::identity::power_cut_test {
 namespace {
 
 constexpr char kAnn[] = "user:ann@example.com";
@@ -101,4 +101,4 @@ TEST(PowerCut, LosesNoChangeOfRightsThatWasAnswered) {
 }
 
 }  // namespace
-}  // namespace trainyard::identity
+}  // namespace trainyard::identity::power_cut_test

@@ -11,7 +11,6 @@
 namespace trainyard::identity {
 namespace {
 
-constexpr std::string_view kServiceAccount = "serviceAccount:";
 constexpr std::string_view kToken = "token ";
 
 std::string TokenIssuer(std::string_view id) { return std::string(kToken).append(id); }
@@ -21,7 +20,7 @@ bool HasExpired(const v1::Token& token, SysTime now) {
 }
 
 Status CheckOwner(const Directory& known, std::string_view principal) {
-  if (!principal.starts_with(kServiceAccount)) return {};
+  if (!principal.starts_with(iam::kServiceAccountPrefix)) return {};
   const std::string_view email = iam::EmailOf(principal);
   const Directory::Account* account = known.FindAccount(email);
   if (account == nullptr && known.ProjectOfAgent(email) == nullptr)

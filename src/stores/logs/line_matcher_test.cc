@@ -4,7 +4,7 @@
 
 #include "stores/logs/line_query.h"
 
-namespace trainyard::logs {
+namespace trainyard::logs::line_matcher_test {
 namespace {
 
 struct Row {
@@ -115,4 +115,4 @@ TEST(LineMatcher, LooksQuicklyFromAPlaceOn) {
 }
 
 }  // namespace
-}  // namespace trainyard::logs
+}  // namespace trainyard::logs::line_matcher_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trainyard::logs {
+namespace trainyard::logs::log_query_test {
 namespace {
 
 using logging::v2::ListLogEntriesRequest;
@@ -87,4 +87,4 @@ TEST(ParseLogQuery, BoundsThePageSize) {
 }
 
 }  // namespace
-}  // namespace trainyard::logs
+}  // namespace trainyard::logs::log_query_test

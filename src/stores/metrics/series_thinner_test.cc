@@ -5,7 +5,7 @@
 
 #include "base/wire/time.h"
 
-namespace trainyard::metrics {
+namespace trainyard::metrics::series_thinner_test {
 namespace {
 
 using std::chrono::seconds;
@@ -89,4 +89,4 @@ TEST(Thin, NeverGivesMoreThanAskedFor) {
 }
 
 }  // namespace
-}  // namespace trainyard::metrics
+}  // namespace trainyard::metrics::series_thinner_test

@@ -5,7 +5,7 @@
 #include "stores/storage/testing/storage_fixture.h"
 #include "stores/storage/uploads.h"
 
-namespace trainyard::storage {
+namespace trainyard::storage::unfinished_writes_test {
 namespace {
 
 using std::chrono::minutes;
@@ -201,4 +201,4 @@ TEST_F(UnfinishedUploads, AWriteThatOutlivesItsBucketIsOfNoOther) {
 }
 
 }  // namespace
-}  // namespace trainyard::storage
+}  // namespace trainyard::storage::unfinished_writes_test

@@ -19,7 +19,7 @@
 #include "stores/studies/study_cases.h"
 #include "trainyard/ml/v1/study_operations.pb.h"
 
-namespace trainyard::studies {
+namespace trainyard::studies::study_service_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -582,4 +582,4 @@ TEST_F(StudyServiceTest, TenThousandTrialsAreNoTrouble) {
 }
 
 }  // namespace
-}  // namespace trainyard::studies
+}  // namespace trainyard::studies::study_service_test

@@ -11,7 +11,7 @@
 #include "stores/studies/study_config.h"
 #include "stores/studies/trial_values.h"
 
-namespace trainyard::studies {
+namespace trainyard::studies::trial_rules_test {
 namespace {
 
 using ml::v1::Trial;
@@ -300,4 +300,4 @@ TEST(OptimalTrials, AreThoseThatNoneIsBetterThan) {
 }
 
 }  // namespace
-}  // namespace trainyard::studies
+}  // namespace trainyard::studies::trial_rules_test

@@ -62,8 +62,6 @@ std::string Real(const std::string& path) {
 /// Errors are ignored: a missing mount point is noticed when mounting.
 void MakeMountPoint(const std::string& path) { static_cast<void>(MakeFolders(path, 0755)); }
 
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 /// Detaches a copy of a mount; paths that do not exist are ignored.
 Failure Take(const std::string& from, const std::string& to, unsigned long attributes,
              std::vector<Piece>& pieces) {

@@ -19,7 +19,7 @@
 #include "base/async/file.h"
 #include "programs/sandbox/sandbox.h"
 
-namespace trainyard::replica {
+namespace trainyard::replica::file_view_test {
 namespace {
 
 /// Runs the function in a sandbox with the view and returns its result; -1 if the machine allows no sandbox.
@@ -168,4 +168,4 @@ TEST(FileView, HasDirectoriesThatTheMachineHasNot) {
 }
 
 }  // namespace
-}  // namespace trainyard::replica
+}  // namespace trainyard::replica::file_view_test

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-namespace trainyard::replica {
+namespace trainyard::replica::connect_door_test {
 namespace {
 
 const std::vector<ConnectDoor> kDoors = {{.from = {0x7F400102, 443}, .to = {0x7F400102, 12'000}},
@@ -99,4 +99,4 @@ TEST(IsSocketcall, IsOneOfI386) {
 }
 
 }  // namespace
-}  // namespace trainyard::replica
+}  // namespace trainyard::replica::connect_door_test

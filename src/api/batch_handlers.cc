@@ -87,7 +87,7 @@ awaitable<Result<Response>> Dispatch(const http::Router& router, Request& reques
   co_return response;
 }
 
-awaitable<Response> Answer(const http::Router& router, const Request& envelope, BatchCall call) {
+awaitable<Response> AnswerPart(const http::Router& router, const Request& envelope, BatchCall call) {
   for (const auto& [name, value] : envelope.headers.fields()) {
     if (!IsOfEnvelope(name) && !call.head.headers.Has(name)) call.head.headers.Add(name, value);
   }
@@ -132,7 +132,7 @@ awaitable<Result<Response>> RunBatch(const http::Router& router, Request& reques
     const std::string id = ResponseContentId(call.content_id);
     const bool has_login = call.head.headers.Has("Authorization");
     const bool is_tried = !has_login || !has_failed_login;
-    const Response response = is_tried ? co_await Answer(router, request, std::move(call)) : NotTried();
+    const Response response = is_tried ? co_await AnswerPart(router, request, std::move(call)) : NotTried();
     has_failed_login = has_failed_login || (has_login && response.status == kUnauthorized);
     AppendPart(answers, boundary, id, response);
   }

@@ -20,7 +20,6 @@ namespace {
 
 using iam::Resource;
 using identity::Identities;
-namespace v1 = identity::v1;
 using std::chrono::seconds;
 
 constexpr int kProjectsMax = 100;  // per request
@@ -40,7 +39,7 @@ Result<std::optional<seconds>> LifeOf(std::string_view text) {
 
 constexpr seconds kLifeMax{3'600};  // Source: iamcredentials v1, generateAccessToken
 
-Result<seconds> LifeOf(const v1::GenerateAccessTokenRequest& wanted) {
+Result<seconds> LifeOf(const identity::v1::GenerateAccessTokenRequest& wanted) {
   if (!wanted.has_lifetime()) return kLifeMax;
   const auto life = std::chrono::floor<seconds>(wire::FromProto(wanted.lifetime()));
   if (life >= seconds(1) && life <= kLifeMax) return life;
@@ -68,7 +67,7 @@ bool IsOfInstallation(std::string_view role) {
   return role.starts_with("roles/trainyard.") || std::ranges::find(kAlso, role) != std::end(kAlso);
 }
 
-Status CheckRoles(const v1::CreateTokenRequest& wanted) {
+Status CheckRoles(const identity::v1::CreateTokenRequest& wanted) {
   if (wanted.roles_size() > kRolesMax || wanted.projects_size() > kProjectsMax)
     return Invalid("roles", "A request can name at most 20 roles and 100 projects");
   if (wanted.roles().empty() && !wanted.projects().empty())
@@ -85,7 +84,7 @@ Status CheckRoles(const v1::CreateTokenRequest& wanted) {
   return {};
 }
 
-std::vector<Resource> PlacesOf(const v1::CreateTokenRequest& wanted) {
+std::vector<Resource> PlacesOf(const identity::v1::CreateTokenRequest& wanted) {
   std::vector<Resource> places;
   if (wanted.roles().empty()) return places;
   for (const std::string& project : wanted.projects()) places.push_back(Resource::Project(project));
@@ -108,8 +107,8 @@ Error NoSuchToken(const std::string& id) {
   return NotFound("Token " + wire::ReplaceMalformed(id) + " does not exist.");
 }
 
-void AddRoles(const Identities& identities, const Resource& resource, v1::WhoAmI& answer) {
-  v1::WhoAmI::Roles roles;
+void AddRoles(const Identities& identities, const Resource& resource, identity::v1::WhoAmI& answer) {
+  identity::v1::WhoAmI::Roles roles;
   roles.set_project(resource.project);
   for (const iam::v1::Binding& binding : identities.Policy(resource).bindings()) {
     for (const std::string& member : binding.members()) {
@@ -122,7 +121,7 @@ void AddRoles(const Identities& identities, const Resource& resource, v1::WhoAmI
 }  // namespace
 
 awaitable<Result<Response>> CreateToken(Identities& identities, Request& request) {
-  TY_CO_TRY(const auto wanted, co_await ReadMessage<v1::CreateTokenRequest>(request));
+  TY_CO_TRY(const auto wanted, co_await ReadMessage<identity::v1::CreateTokenRequest>(request));
   const std::vector<Resource> places = PlacesOf(wanted);
   TY_CO_RETURN_IF_ERROR(co_await Permit(request, places));
   TY_CO_TRY(const std::string principal, iam::ParsePrincipal(wanted.principal()));
@@ -138,7 +137,7 @@ awaitable<Result<Response>> CreateToken(Identities& identities, Request& request
                              .issuer = access::PrincipalOf(request),
                              .still_may = StillMayOf(request)};
   TY_CO_TRY(Identities::IssuedToken made, co_await identities.MakeToken(std::move(token)));
-  v1::CreateTokenResponse answer;
+  identity::v1::CreateTokenResponse answer;
   *answer.mutable_token() = std::move(made.token);
   answer.set_text(made.text);
   co_return SecretAnswer(answer);
@@ -154,8 +153,8 @@ awaitable<Result<Response>> ListTokens(Identities& identities, Request& request)
              : co_await access::Require(request, "trainyard.tokens.list", Resource::Installation());
   if (!all && !principal.empty()) co_return std::unexpected(all.error());
   if (!all) principal = caller;
-  v1::ListTokensResponse answer;
-  for (v1::Token& token : identities.Tokens(principal)) *answer.add_tokens() = std::move(token);
+  identity::v1::ListTokensResponse answer;
+  for (identity::v1::Token& token : identities.Tokens(principal)) *answer.add_tokens() = std::move(token);
   co_return Response::Json(wire::PrintJson(answer));
 }
 
@@ -164,7 +163,7 @@ awaitable<Result<Response>> ListTokens(Identities& identities, Request& request)
 awaitable<Result<Response>> RevokeToken(Identities& identities, Request& request) {
   const std::string& id = request.Parameter("token");
   const std::string caller = access::PrincipalOf(request);
-  const auto is_meant = [&id](const v1::Token& token) { return token.id() == id; };
+  const auto is_meant = [&id](const identity::v1::Token& token) { return token.id() == id; };
   const bool is_own = !caller.empty() && std::ranges::any_of(identities.Tokens(caller), is_meant);
   if (!is_own) {
     const Status any = co_await access::Require(request, "trainyard.tokens.revoke", Resource::Installation());
@@ -174,7 +173,7 @@ awaitable<Result<Response>> RevokeToken(Identities& identities, Request& request
 }
 
 awaitable<Result<Response>> WhoAmI(Identities& identities, const TokenNames& names, Request& request) {
-  v1::WhoAmI answer;
+  identity::v1::WhoAmI answer;
   answer.set_principal(access::PrincipalOf(request));
   if (answer.principal().empty()) co_return Response::Json(wire::PrintJson(answer));
   const Result<identity::Login> login =
@@ -191,10 +190,10 @@ awaitable<Result<Response>> WhoAmI(Identities& identities, const TokenNames& nam
 
 awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Clock& clock,
                                                 Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadRequest<v1::GenerateAccessTokenRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<identity::v1::GenerateAccessTokenRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
   TY_CO_TRY(const seconds life, LifeOf(body));
-  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  TY_CO_TRY(const identity::v1::ServiceAccount account, AccountOf(identities, request));
   Identities::NewToken wanted{.principal = iam::ServiceAccountPrincipal(account.email()),
                               .life = life,
                               .description = "generateAccessToken",
@@ -205,7 +204,7 @@ awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Cl
     wanted.through = identity::IssuerOf(request.caller->login());
   }
   TY_CO_TRY(const Identities::IssuedToken made, co_await identities.MakeToken(std::move(wanted)));
-  v1::GenerateAccessTokenResponse answer;
+  identity::v1::GenerateAccessTokenResponse answer;
   answer.set_access_token(made.text);
   *answer.mutable_expire_time() = made.token.expire_time();
   co_return SecretAnswer(answer);
@@ -213,16 +212,16 @@ awaitable<Result<Response>> GenerateAccessToken(Identities& identities, const Cl
 
 awaitable<Result<Response>> GenerateIdToken(Identities& identities, const TokenNames& names,
                                             Request& request) {
-  TY_CO_TRY(const auto body, co_await ReadRequest<v1::GenerateIdTokenRequest>(request));
+  TY_CO_TRY(const auto body, co_await ReadRequest<identity::v1::GenerateIdTokenRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
-  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  TY_CO_TRY(const identity::v1::ServiceAccount account, AccountOf(identities, request));
   Identities::IdToken wanted{.email = account.email(),
                              .audience = body.audience(),
                              .include_email = body.include_email(),
                              .issuer = names.server,
                              .still_may = StillMayOf(request)};
   TY_CO_TRY(const std::string token, co_await identities.MakeIdToken(std::move(wanted)));
-  v1::GenerateIdTokenResponse answer;
+  identity::v1::GenerateIdTokenResponse answer;
   answer.set_token(token);
   co_return SecretAnswer(answer);
 }

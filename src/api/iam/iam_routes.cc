@@ -20,7 +20,7 @@ using iam::v1::Policy;
 using iam::v1::TestIamPermissionsResponse;
 using namespace identity::v1;  // NOLINT: its messages
 
-constexpr Route kRows[] = {
+constexpr Route kIamRoutes[] = {
     // Source: iam v1, "IAM permissions for service accounts"; resourcemanager v1; serviceusage v1. These
     // requests carry their own proof: a token, or the cookie that it was exchanged for.
     {Public("GET /trainyard/v1/session"), kOutside, kBare, kCall<GetSession>},
@@ -148,6 +148,6 @@ constexpr Route kRows[] = {
 
 }  // namespace
 
-std::span<const Route> IamRoutes() { return kRows; }
+std::span<const Route> IamRoutes() { return kIamRoutes; }
 
 }  // namespace trainyard::api

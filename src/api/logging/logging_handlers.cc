@@ -50,7 +50,7 @@ awaitable<Result<Response>> ListEntries(EntryLists& lists, Request& request) {
 using enum iam::AuditKind;
 using iam::InHandler;
 
-constexpr Route kRows[] = {
+constexpr Route kLoggingRoutes[] = {
     // The body names projects. A caller who may see one job may read that job's log.
     {InHandler("POST /v2/entries:list", "logging.logEntries.list",
                "google.logging.v2.LoggingServiceV2.ListLogEntries", kDataRead),
@@ -65,7 +65,7 @@ constexpr Route kRows[] = {
 
 }  // namespace
 
-std::span<const Route> LoggingRoutes() { return kRows; }
+std::span<const Route> LoggingRoutes() { return kLoggingRoutes; }
 
 namespace {
 

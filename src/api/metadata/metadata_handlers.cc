@@ -25,7 +25,7 @@ constexpr int kBadRequest = 400;
 constexpr int kNotFound = 404;
 
 /// As Google's: clients only accept an answer with the first field, and the type has no charset.
-Response Answer(std::string body, std::string_view type, int status = 200) {
+Response PlainAnswer(std::string body, std::string_view type, int status = 200) {
   Response response = Response::Empty(status);
   response.headers.Set("Content-Type", std::string(type));
   response.headers.Set("Metadata-Flavor", "Google");
@@ -35,9 +35,9 @@ Response Answer(std::string body, std::string_view type, int status = 200) {
 }
 
 Response Text(std::string body, int status = 200) {
-  return Answer(std::move(body), "application/text", status);
+  return PlainAnswer(std::move(body), "application/text", status);
 }
-Response Json(std::string body) { return Answer(std::move(body), "application/json"); }
+Response Json(std::string body) { return PlainAnswer(std::move(body), "application/json"); }
 
 /// Tokens have no characters that JSON must escape.
 Response TokenAnswer(const std::string& token) {
@@ -66,7 +66,7 @@ bool DependsOnInstance(std::string_view path, bool has_accounts) {
   return !path.starts_with("universe");  // the project is that of the job
 }
 
-awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& request, std::string path) {
+awaitable<Result<Response>> AnswerPath(const MetadataAnswers& answers, Request& request, std::string path) {
   MetadataFacts facts{.project = answers.project,
                       .project_number = 0,
                       .universe_domain = answers.universe_domain,
@@ -104,11 +104,11 @@ Result<Response> Root(const MetadataAnswers& answers, Request& request) {
 }
 
 awaitable<Result<Response>> ReadTop(const MetadataAnswers& answers, Request& request) {
-  return Read(answers, request, "");
+  return AnswerPath(answers, request, "");
 }
 
 awaitable<Result<Response>> ReadPath(const MetadataAnswers& answers, Request& request) {
-  return Read(answers, request, request.Parameter("path"));
+  return AnswerPath(answers, request, request.Parameter("path"));
 }
 
 Result<Response> ListVersions(Request&) { return Text("v1/\n"); }

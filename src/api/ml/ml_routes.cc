@@ -22,7 +22,7 @@ using longrunning::ListOperationsResponse;
 using longrunning::Operation;
 using namespace ml::v1;  // NOLINT: its messages
 
-constexpr Route kRows[] = {
+constexpr Route kMlRoutes[] = {
     // Names of methods that Cloud Audit Logs never published (studies) are inferred from those it did. The
     // handler also checks the rights on what the job names: its service account, its image.
     {Ask(kProject, "POST /v1/projects/{project}/jobs", "ml.jobs.create",
@@ -136,6 +136,6 @@ constexpr Route kRows[] = {
 
 }  // namespace
 
-std::span<const Route> MlRoutes() { return kRows; }
+std::span<const Route> MlRoutes() { return kMlRoutes; }
 
 }  // namespace trainyard::api

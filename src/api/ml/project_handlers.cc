@@ -28,7 +28,7 @@ namespace json = boost::json;
 using control::Instance;
 
 constexpr int kPageSizeDefault = 20;
-constexpr int kPageSizeMax = 100;
+constexpr int kLocationsPageMax = 100;
 
 /// The only capability is training; the accelerators are those that a job in the region may request and can
 /// get.
@@ -55,7 +55,7 @@ Error NoSuchLocation(const Request& request) {
 Result<int> PageSize(const Request& request) {
   TY_TRY(int size, QueryNumber(request, "pageSize", "page_size"));
   if (size < 0) return std::unexpected(InvalidArgument("page_size", "The page size must not be negative"));
-  return size == 0 ? kPageSizeDefault : std::min(size, kPageSizeMax);
+  return size == 0 ? kPageSizeDefault : std::min(size, kLocationsPageMax);
 }
 
 Error WrongToken() { return InvalidArgument("page_token", "The page token is not valid for this request"); }

@@ -59,7 +59,7 @@ Result<std::string> JsonOf(const std::string& yaml) {
   return wire::PrintJsonTree(fitted);
 }
 
-Status Read(const Request& request, std::string text, Job& job) {
+Status ReadJob(const Request& request, std::string text, Job& job) {
   if (IsYaml(request)) {
     TY_TRY(text, JsonOf(text));
   }
@@ -119,7 +119,7 @@ awaitable<Result<Response>> GetPreparation(const PreparationSource& source, Requ
 awaitable<Result<Response>> ValidateJob(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   Job job;
-  const Status read = Read(request, std::move(text), job);
+  const Status read = ReadJob(request, std::move(text), job);
   if (!read) co_return Response::Json(wire::PrintJson(Unreadable(read.error())));
   control::Creator creator = CreatorOf(request);
   co_return Answer(co_await jobs.Check(request.Parameter("project"), std::move(job), std::move(creator)));

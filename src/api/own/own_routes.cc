@@ -17,7 +17,7 @@ using enum iam::Scope;
 using namespace control::v1;  // NOLINT: its messages
 
 constexpr Where kWatched = kOutsideOnly | Where::kFigures;
-constexpr Route kRows[] = {
+constexpr Route kOwnRoutes[] = {
     {Ask(kProject, "GET /trainyard/v1/projects/{project}/jobs", "ml.jobs.list", "trainyard.v1.Jobs.ListRows",
          kDataRead),
      kOutside, Json<JobRows>("filter pageSize pageToken"), kCall<ListJobRows>},
@@ -126,6 +126,6 @@ constexpr Route kRows[] = {
 
 }  // namespace
 
-std::span<const Route> OwnRoutes() { return kRows; }
+std::span<const Route> OwnRoutes() { return kOwnRoutes; }
 
 }  // namespace trainyard::api

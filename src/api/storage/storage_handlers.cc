@@ -179,7 +179,6 @@ void AddStorageRefusals(http::Router& router) {
 
 namespace {
 
-constexpr int kNotModified = 304;
 constexpr int kRangeNotSatisfiable = 416;
 
 std::string_view XmlCode(const Error& error) {

@@ -96,7 +96,6 @@ http::StreamBody GunzippedBody(UniqueFd file, boost::asio::thread_pool& files) {
 
 constexpr int kPartialContent = 206;
 constexpr int kRangeNotSatisfiable = 416;
-constexpr int kNotModified = 304;
 
 std::string Quoted(const std::string& etag) { return "\"" + etag + "\""; }
 

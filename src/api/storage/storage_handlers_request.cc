@@ -27,7 +27,6 @@ namespace json = boost::json;
 constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kResultsMax = 1000;
 constexpr std::size_t kFirstPieceBytes = std::size_t{16} << 10;
-constexpr int kNotModified = 304;
 constexpr const char* kCreate = "storage.objects.create";
 constexpr const char* kDelete = "storage.objects.delete";
 

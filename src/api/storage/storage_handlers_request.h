@@ -24,6 +24,8 @@ using http::Response;
 using storage::Buckets;
 using storage::Conditions;
 
+inline constexpr int kNotModified = 304;
+
 /// generation, ifGenerationMatch and so on, or with `source` sourceGeneration, ifSourceGenerationMatch and so
 /// on. Without `source` also If-Match and If-None-Match. kInvalidArgument: not a number.
 [[nodiscard]] Result<Conditions> ReadConditions(const Request& request, bool source = false);

@@ -22,7 +22,7 @@ constexpr Route Bucket(std::string_view route, std::string_view permission, iam:
           call};
 }
 
-constexpr Route kRows[] = {
+constexpr Route kStorageRoutes[] = {
     // Source: Cloud Storage, "IAM permissions for JSON methods" and "Cloud Audit Logs with Cloud Storage".
     // The handlers also require objects.list if the row has another permission.
     {Ask(kBucket, "GET /trainyard/v1/buckets/{bucket}/folder:summarize", "storage.objects.list",
@@ -111,6 +111,6 @@ constexpr Route kRows[] = {
 
 }  // namespace
 
-std::span<const Route> StorageRoutes() { return kRows; }
+std::span<const Route> StorageRoutes() { return kStorageRoutes; }
 
 }  // namespace trainyard::api

@@ -106,7 +106,7 @@ constexpr auto kDrainFlags =
     WithCommonFlags({{"--off", "", "Let new jobs start again."},
                      {"--wait", "", "Wait until no job is running, and print the jobs that it waits for."}});
 
-const Command kCommands[] = {
+const Command kAdminCommands[] = {
     {.spec = {.path = "admin audit",
               .summary = "Show the audit log of a project, newest entries first.",
               .flags = kAuditFlags,
@@ -258,6 +258,6 @@ ExitStatus ConfirmRetention(const LocalSession& session) {
   return 0;
 }
 
-std::span<const Command> AdminCommands() { return kCommands; }
+std::span<const Command> AdminCommands() { return kAdminCommands; }
 
 }  // namespace trainyard::cli

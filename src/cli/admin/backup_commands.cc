@@ -15,7 +15,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{100};
+constexpr std::chrono::milliseconds kBackupPoll{100};
 /// Redraws the line: the cursor to its beginning, and the rest erased.
 constexpr const char* kRedraw = "\r\033[K";
 
@@ -72,7 +72,7 @@ ExitStatus WaitForBackup(AdminServer& server, const Console& console) {
     const std::string state = TextAt(backup, "state");
     if (state == "RUNNING") {
       console.Transient(kRedraw + wire::VisibleText(ProgressText(backup)));
-      if (!interrupt.WaitFor(kPoll)) continue;
+      if (!interrupt.WaitFor(kBackupPoll)) continue;
       console.Transient(kRedraw);
       console.Status("The server continues the backup. trainyard admin status shows its state.\n");
       return 1;

@@ -241,7 +241,7 @@ constexpr auto kLoginFlags = WithCommonFlags(
       "CA certificate of the server. Default: the system's CA certificates, or the local server's own."},
      Required({"--token-file", "FILE", "File with the token; - reads it from stdin."})});
 
-const Command kCommands[] = {
+const Command kAuthCommands[] = {
     {.spec = {.path = "auth list",
               .summary = "List the servers that this account has logged in to.",
               .flags = kCommonFlags,
@@ -293,6 +293,6 @@ const Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> AuthCommands() { return kCommands; }
+std::span<const Command> AuthCommands() { return kAuthCommands; }
 
 }  // namespace trainyard::cli

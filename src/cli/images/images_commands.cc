@@ -92,7 +92,7 @@ constexpr auto kLoginFlags = WithCommonFlags(
      {"--username", "USER",
       "User name for the registry. The command prompts for the password, or reads it from stdin."}});
 
-const Command kCommands[] = {
+const Command kImagesCommands[] = {
     {.spec = {.path = "images inspect",
               .summary = "Describe a container image on this machine.",
               .positional = "IMAGE",
@@ -249,6 +249,6 @@ ExitStatus RemoveImages(const LocalSession& session) {
   return 0;
 }
 
-std::span<const Command> ImagesCommands() { return kCommands; }
+std::span<const Command> ImagesCommands() { return kImagesCommands; }
 
 }  // namespace trainyard::cli

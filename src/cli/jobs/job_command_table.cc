@@ -91,7 +91,7 @@ constexpr FlagGroup kSubmitGroups[] = {{FlagGroup::Rule::kExclusive, kSync},
                                        {FlagGroup::Rule::kAllOrNone, kParameterServers},
                                        {FlagGroup::Rule::kAllOrNone, kWorkers}};
 
-const Command kCommands[] = {
+const Command kJobCommands[] = {
     {.spec = {.path = "jobs cancel",
               .summary = "Cancel a running training job.",
               .positional = "JOB",
@@ -200,6 +200,6 @@ const Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> JobsCommands() { return kCommands; }
+std::span<const Command> JobsCommands() { return kJobCommands; }
 
 }  // namespace trainyard::cli

@@ -23,7 +23,7 @@ constexpr auto kLocalTrainFlags = WithCommonFlags(
       CheckReplicaCount},
      {"--worker-count", "COUNT", "Number of workers. Default: 2.", CheckReplicaCount}});
 
-const Command kCommands[] = {
+const Command kLocalCommands[] = {
     {.spec = {.path = "local train",
               .summary = "Run a training program on this machine, without a server.",
               .passthrough = true,
@@ -58,6 +58,6 @@ const Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> LocalCommands() { return kCommands; }
+std::span<const Command> LocalCommands() { return kLocalCommands; }
 
 }  // namespace trainyard::cli

@@ -44,7 +44,7 @@ constexpr auto kDownloadFlags =
 constexpr std::string_view kOneTrial[] = {"--best", "--trial"};
 constexpr FlagGroup kDownloadGroups[] = {{FlagGroup::Rule::kExclusive, kOneTrial}};
 
-const Command kCommands[] = {
+const Command kResultsCommands[] = {
     {.spec = {.path = "jobs download",
               .summary = "Download the files from a job's output folder.",
               .positional = "JOB",
@@ -152,6 +152,6 @@ ExitStatus DownloadJob(const CommandSession& session) {
   return 0;
 }
 
-std::span<const Command> ResultsCommands() { return kCommands; }
+std::span<const Command> ResultsCommands() { return kResultsCommands; }
 
 }  // namespace trainyard::cli

@@ -58,7 +58,7 @@ Result<std::optional<access::UidRange>> ReadJobUsers(const std::string& text) {
   return access::UidRange{.first = users.first, .count = users.count};
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kDoorFlags[] = {
     {"--help",
      "",
      "Prints this help and exits.",
@@ -122,6 +122,6 @@ constexpr Flag kFlags[] = {
 
 }  // namespace
 
-std::span<const Flag> DoorFlags() { return kFlags; }
+std::span<const Flag> DoorFlags() { return kDoorFlags; }
 
 }  // namespace trainyard::server

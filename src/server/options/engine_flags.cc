@@ -9,13 +9,13 @@
 namespace trainyard::server {
 namespace {
 
-using Options = slurm::EngineOptions;
-using Kind = Options::Kind;
+using slurm::EngineOptions;
+using Kind = EngineOptions::Kind;
 using Settings = slurm::SlurmSettings;
 template <auto... kPath>
 using Engine = At<&ServeOptions::engine, kPath...>;
 template <auto... kPath>
-using Slurm = Engine<&Options::slurm, kPath...>;
+using Slurm = Engine<&EngineOptions::slurm, kPath...>;
 template <auto... kPath>
 using Sbatch = Slurm<&Settings::options, kPath...>;
 
@@ -133,11 +133,11 @@ Status AddAccelerator(const std::string& text, std::map<std::string, std::string
   return {};
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kEngineFlags[] = {
     {"--engine", "local|slurm",
      "Where jobs run. local: on this machine. slurm: on the nodes of a Slurm cluster to which this account "
      "can submit.",
-     kChoice<Engine<&Options::kind>, Kind::kLocal, Kind::kSlurm>},
+     kChoice<Engine<&EngineOptions::kind>, Kind::kLocal, Kind::kSlurm>},
     {"--regions", "REGION=local|slurm|PARTITION",
      "Where jobs of a region run, if not where --engine says: on this machine, on Slurm, or in a Slurm "
      "partition. Can be repeated.",
@@ -167,27 +167,27 @@ constexpr Flag kFlags[] = {
      "Default: the GPU type of the same name, or else any.",
      kRules<Slurm<&Settings::accelerators>, AddAccelerator>},
     {"--slurm-tools", "FOLDER", "Directory with sbatch, squeue, scancel and sinfo. Default: PATH.",
-     kText<Engine<&Options::slurm_tools>>},
+     kText<Engine<&EngineOptions::slurm_tools>>},
     {"--slurm-rest", "unix:/PATH|http://HOST:PORT|https://HOST:PORT",
      "Address of slurmrestd, which is used instead of sbatch and the other tools. Default: the tools are "
      "used.",
-     kText<Engine<&Options::slurm_rest>>},
+     kText<Engine<&EngineOptions::slurm_rest>>},
     {"--slurm-rest-token-file", "FILE",
      "File with this account's token for slurmrestd. It is read for each request.",
-     kAbsolutePath<Engine<&Options::slurm_rest_token_file>>},
+     kAbsolutePath<Engine<&EngineOptions::slurm_rest_token_file>>},
     {"--node-dir", "FOLDER",
      "Directory on the nodes for agents, environments and images. Default: /var/tmp/trainyard-UID.",
-     kAbsolutePath<Engine<&Options::node_dir>>},
+     kAbsolutePath<Engine<&EngineOptions::node_dir>>},
     {"--node-cache", "FOLDER",
      "Directory that all nodes share, for environments and images. Default: each node has its own.",
-     kAbsolutePath<Engine<&Options::node_cache>>},
+     kAbsolutePath<Engine<&EngineOptions::node_cache>>},
     {"--node-buckets", "FOLDER",
      "Path on the nodes of this server's DATA/buckets; /gcs shows it there. Default: none.",
-     kAbsolutePath<Engine<&Options::node_buckets>>},
+     kAbsolutePath<Engine<&EngineOptions::node_buckets>>},
 };
 
 }  // namespace
 
-std::span<const Flag> EngineFlags() { return kFlags; }
+std::span<const Flag> EngineFlags() { return kEngineFlags; }
 
 }  // namespace trainyard::server

@@ -20,7 +20,7 @@ Result<std::string> ReadSender(const std::string& address) {
   return read.target;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kNoticeFlags[] = {
     {"--notify", "NAME=URL [WORD ...]",
      "Destination of notices about jobs: an https, http or mailto URL, then, separated by spaces, "
      "projects=P,... (default: all), events=succeeded,failed,cancelled,waiting (default: all four) and "
@@ -44,6 +44,6 @@ constexpr Flag kFlags[] = {
 
 }  // namespace
 
-std::span<const Flag> NoticeFlags() { return kFlags; }
+std::span<const Flag> NoticeFlags() { return kNoticeFlags; }
 
 }  // namespace trainyard::server

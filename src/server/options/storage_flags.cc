@@ -49,7 +49,7 @@ Result<std::int64_t> ReadBytes(const std::string& text) {
       InvalidArgument("", "'" + text + "' is not a size such as 512MiB, 2GB or 0 (no limit)"));
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kStorageFlags[] = {
     {"--bucket-dir", "NAME=PATH", "Directory of a bucket that is not in DATA/buckets. Can be repeated.",
      kRules<At<&Options::bucket_dirs>, AddBucketDir>},
     {"--real-bucket", "NAME",
@@ -103,7 +103,7 @@ constexpr Flag kFlags[] = {
 
 }  // namespace
 
-std::span<const Flag> StorageFlags() { return kFlags; }
+std::span<const Flag> StorageFlags() { return kStorageFlags; }
 
 std::string ByteCountText(std::int64_t bytes) {
   constexpr std::int64_t kThousand = 1'000;

@@ -144,11 +144,10 @@ void Gangs::Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTi
 void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime now) {
   answering_since_ = answering_since_.value_or(now);
   SlurmGang* gang = FindIn(gangs_, submission);
-  // sbatch may take longer than it takes to forget a gang that needs no resources any more.
-  if (gang == nullptr) return Cancel(JobName(installation_, submission.gang), {id}, now);
-  if (gang->stage == GangStage::kEnding) {  // released meanwhile
-    gang->ids = {id};
-    return CancelAll(submission.gang, *gang, now);
+  // sbatch may take longer than it takes to release a gang that needs no resources any more, or to forget it.
+  if (gang == nullptr || gang->stage == GangStage::kEnding) {
+    if (gang != nullptr) gang->since = now;  // lists requested before now may lack the job
+    return Cancel(JobName(installation_, submission.gang), {id}, now);
   }
   if (gang->stage != GangStage::kSubmitting) return;
   gang->ids = {id};

@@ -46,5 +46,20 @@ TEST_F(GangsEndTest, ASubmissionThatIsAnsweredAfterItsGangWasForgottenIsCancelle
               testing::ElementsAre(GangAction(CancelJobs{.name = "ty-1f3a-7-1", .ids = {40}})));
 }
 
+TEST_F(GangsEndTest, AListRequestedBeforeTheSubmissionWasAnsweredDoesNotProveTheJobGone) {
+  gangs_.OnListed(std::nullopt, now_, {}, now_);  // the controller responds
+  gangs_.Want({.key = kKey, .slots = 1}, now_);
+  const std::vector<GangAction> submits = gangs_.Next(now_);
+  ASSERT_THAT(submits, testing::Contains(GangAction(Submit{kFirst})));
+  gangs_.Release(kKey, now_);
+  const SysTime asked = now_ += seconds(15);
+  gangs_.OnSubmitted(kFirst, 40, now_ += seconds(1));
+  gangs_.OnListed(std::nullopt, asked, {}, now_);
+  EXPECT_THAT(gangs_.Next(now_),
+              testing::AllOf(testing::Contains(GangAction(CancelJobs{.name = "ty-1f3a-7-1", .ids = {40}})),
+                             testing::Not(testing::Contains(GangAction(Forget{kKey})))));
+  EXPECT_THAT(List(JobState::kCancelled), testing::ElementsAre(GangAction(Forget{kKey})));
+}
+
 }  // namespace
 }  // namespace trainyard::slurm

@@ -12,7 +12,7 @@ namespace trainyard::backup {
 
 /// The format that this program writes and reads.
 inline constexpr int kFormat = 1;
-/// Of the bucket folders, in the data directory and in a backup.
+/// The file with the records of all objects, in the data directory and in a backup.
 inline constexpr const char* kObjectsDatabase = "objects.db";
 /// Marks in a directory that is being filled, or whose filling was killed: of a backup, and of a restore.
 inline constexpr const char* kUnfinishedBackup = "unfinished-backup";

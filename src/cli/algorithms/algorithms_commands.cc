@@ -146,7 +146,7 @@ ExitStatus DescribeAlgorithm(const LocalSession& session) {
   return 0;
 }
 
-const Command kCommands[] = {
+const Command kAlgorithmsCommands[] = {
     {.spec = {.path = "algorithms describe",
               .summary = "Describe a built-in algorithm: its arguments, data and metrics, and a first job.",
               .positional = "NAME",
@@ -163,6 +163,6 @@ const Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> AlgorithmsCommands() { return kCommands; }
+std::span<const Command> AlgorithmsCommands() { return kAlgorithmsCommands; }
 
 }  // namespace trainyard::cli

@@ -208,7 +208,7 @@ constexpr auto kEnvFlags = WithCommonFlags(
     {{"--shell", "SHELL", "Shell to print the settings for: sh."},
      {"--unset", "", "Print commands that undo the settings and restore the previous values."}});
 
-const Command kCommands[] = {
+const Command kWithCommands[] = {
     {.spec = {.path = "env",
               .summary = "Print environment variables that point gcloud and client libraries at the server.",
               .flags = kEnvFlags,
@@ -224,6 +224,6 @@ const Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ClientCommands() { return kCommands; }
+std::span<const Command> ClientCommands() { return kWithCommands; }
 
 }  // namespace trainyard::cli

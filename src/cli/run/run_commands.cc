@@ -306,7 +306,7 @@ constexpr auto kRerunFlags = WithCommonFlags(
      Repeated({"--secret", "NAME",
                "Additional secret. The secrets of the original job are read again automatically."})});
 
-const Command kCommands[] = {
+const Command kRunCommands[] = {
     {.spec = {.path = "jobs rerun",
               .summary = "Submit a job again as a new job, optionally with other arguments after --.",
               .positional = "JOB",
@@ -328,6 +328,6 @@ const Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> RunCommands() { return kCommands; }
+std::span<const Command> RunCommands() { return kRunCommands; }
 
 }  // namespace trainyard::cli

@@ -155,7 +155,7 @@ constexpr auto kBucketFlags =
     WithCommonFlags({{"--location", "LOCATION",
                       "Location to record for the bucket. Its files are on the server's machine."}});
 
-const Command kCommands[] = {
+const Command kStorageCommands[] = {
     {.spec = {.path = "storage buckets create",
               .summary = "Create buckets in the project.",
               .positional = "URL",
@@ -246,6 +246,6 @@ ExitStatus RemoveObjects(const CommandSession& session) {
   return 0;
 }
 
-std::span<const Command> StorageCommands() { return kCommands; }
+std::span<const Command> StorageCommands() { return kStorageCommands; }
 
 }  // namespace trainyard::cli

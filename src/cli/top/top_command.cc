@@ -110,7 +110,7 @@ constexpr auto kTopFlags = WithCommonFlags(
     {{"--once", "",
       "Print the table once. Without this flag, a terminal shows it until you press q or Ctrl-C."}});
 
-const Command kCommands[] = {
+const Command kTopCommands[] = {
     {.spec = {.path = "top",
               .summary = "Show running jobs of all projects, the machine's resources and the queue.",
               .flags = kTopFlags,
@@ -122,6 +122,6 @@ const Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> TopCommands() { return kCommands; }
+std::span<const Command> TopCommands() { return kTopCommands; }
 
 }  // namespace trainyard::cli

@@ -90,6 +90,7 @@ asio::awaitable<Status> FakeAttemptHost::Start(Manifest manifest, Slot slot) {
   asio::post(loop_, [this, attempt] {
     if (!attempt->alive) return;
     Connect(attempt);
+    if (attempt->exit) return SayEnd(*attempt);  // it was told to end before
     if (attempt->script.preparation) return Finish(*attempt, *attempt->script.preparation);
     Say(*attempt, replica::v1::READY);
   });
@@ -180,6 +181,10 @@ void FakeAttemptHost::Finish(Attempt& attempt, ExitRecord exit) {
   if (exit.cause() == ExitRecord::CAUSE_UNSPECIFIED) exit.set_cause(ExitRecord::EXITED);
   attempt.phase = replica::v1::ENDED;
   attempt.exit = std::move(exit);
+  if (attempt.link) SayEnd(attempt);
+}
+
+void FakeAttemptHost::SayEnd(Attempt& attempt) {
   FromReplica frame;
   *frame.mutable_exit() = *attempt.exit;
   attempt.link->Queue(std::move(frame));
@@ -305,9 +310,7 @@ void FakeAttemptHost::Reconnect(const std::string& attempt_id) {
     attempt->link->Queue(std::move(frame));
   }
   if (!attempt->exit) return Say(*attempt, attempt->phase);
-  FromReplica frame;
-  *frame.mutable_exit() = *attempt->exit;
-  attempt->link->Queue(std::move(frame));
+  SayEnd(*attempt);
 }
 
 }  // namespace trainyard::engine

@@ -76,6 +76,7 @@ class FakeAttemptHost final : public AttemptHost {
   void Run(Attempt& attempt);
   void Finish(Attempt& attempt, ExitRecord exit);
   void Say(Attempt& attempt, replica::v1::Phase phase);
+  void SayEnd(Attempt& attempt);
   void Vanish(const std::shared_ptr<Attempt>& attempt);
   [[nodiscard]] std::shared_ptr<Attempt> Find(const std::string& attempt_id) const;
 

@@ -37,6 +37,7 @@ struct DiskCalls {
     SimulatedDisk& disk = Disk(vfs);
     const std::lock_guard lock(disk.mutex_);
     opened->pMethods = nullptr;
+    if (disk.is_broken_) return SQLITE_IOERR;
     const auto found = disk.files_.find(name);
     if (found == disk.files_.end() && (flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
     if (found == disk.files_.end() && !disk.Operate()) return SQLITE_IOERR;
@@ -78,7 +79,7 @@ struct DiskCalls {
 
   static int Read(sqlite3_file* file, void* out, int bytes, sqlite3_int64 offset) {
     const std::lock_guard lock(the_disk->mutex_);
-    if (the_disk->fails_after_ == 0) return SQLITE_IOERR_READ;
+    if (the_disk->fails_after_ == 0 || the_disk->is_broken_) return SQLITE_IOERR_READ;
     const std::string& content = Of(file).file->content;
     const auto from = std::min(static_cast<std::size_t>(offset), content.size());
     const std::size_t got = std::min(static_cast<std::size_t>(bytes), content.size() - from);
@@ -115,6 +116,7 @@ struct DiskCalls {
   static int Sync(sqlite3_file* file, int) {
     const std::lock_guard lock(the_disk->mutex_);
     if (!the_disk->Operate()) return SQLITE_IOERR_FSYNC;
+    if (the_disk->lies_) return SQLITE_OK;
     File& target = *Of(file).file;
     for (const SimulatedDisk::Write& write : target.unsynced) Apply(write, target.durable);
     target.unsynced.clear();
@@ -135,6 +137,7 @@ struct DiskCalls {
     SimulatedDisk::Locks& locks = handle.file->locks;
     if (handle.lock >= wanted) return SQLITE_OK;
     if (locks.exclusive != nullptr && locks.exclusive != file) return SQLITE_BUSY;
+    if (wanted >= SQLITE_LOCK_RESERVED && the_disk->is_locked_) return SQLITE_BUSY;
     if (wanted >= SQLITE_LOCK_RESERVED && locks.reserved != nullptr && locks.reserved != file)
       return SQLITE_BUSY;
     if (handle.lock == SQLITE_LOCK_NONE) ++locks.shared;
@@ -164,6 +167,8 @@ struct DiskCalls {
     return SQLITE_OK;
   }
 
+  static constexpr int kWriterSlot = 0;  ///< of the index: its holder may write
+
   // The index of the write-ahead log, which connections share in memory.
   static int MapIndex(sqlite3_file* file, int region, int bytes, int extend, void volatile** memory) {
     const std::lock_guard lock(the_disk->mutex_);
@@ -189,6 +194,7 @@ struct DiskCalls {
       return SQLITE_OK;
     }
     for (int slot = first; slot < first + count; ++slot) {
+      if (slot == kWriterSlot && !shares && the_disk->is_locked_) return SQLITE_BUSY;
       if (index.exclusive[slot] != nullptr || (!shares && index.shared[slot] > 0)) return SQLITE_BUSY;
     }
     for (int slot = first; slot < first + count; ++slot) {
@@ -227,16 +233,30 @@ struct DiskCalls {
     return &kMethods;
   }
 
+  static int Sleep(sqlite3_vfs* vfs, int microseconds) {
+    const auto& sleep = Disk(vfs).sleep_;
+    if (!sleep) return Real()->xSleep(Real(), microseconds);
+    sleep(std::chrono::microseconds(microseconds));
+    return microseconds;
+  }
+
+  static int Randomness(sqlite3_vfs* vfs, int bytes, char* out) {
+    SimulatedDisk& disk = Disk(vfs);
+    const std::lock_guard lock(disk.mutex_);
+    for (int i = 0; i < bytes; ++i) out[i] = static_cast<char>(disk.random_());
+    return bytes;
+  }
+
   static void Apply(const SimulatedDisk::Write& write, std::string& content) {
     const auto offset = static_cast<std::size_t>(write.offset);
     if (write.bytes.empty()) return content.resize(offset);
-    if (content.size() < offset + write.bytes.size()) content.resize(offset + write.bytes.size());
-    std::copy(write.bytes.begin(), write.bytes.end(), content.begin() + write.offset);
+    if (content.size() < offset) content.resize(offset);
+    content.replace(offset, write.bytes.size(), write.bytes);
   }
 
   static sqlite3_vfs& Vfs(SimulatedDisk* disk) {
     static sqlite3_vfs vfs;
-    vfs = *Real();  // its clock, randomness and pauses
+    vfs = *Real();  // its clock
     vfs.szOsFile = std::max(vfs.szOsFile, static_cast<int>(sizeof(Handle)));
     vfs.zName = "simulated";
     vfs.pAppData = disk;
@@ -244,6 +264,8 @@ struct DiskCalls {
     vfs.xDelete = Delete;
     vfs.xAccess = Access;
     vfs.xFullPathname = FullPathname;
+    vfs.xRandomness = Randomness;
+    vfs.xSleep = Sleep;
     return vfs;
   }
 };
@@ -253,6 +275,7 @@ SimulatedDisk::SimulatedDisk(std::uint64_t seed) : random_(seed) {
   sqlite3_initialize();
   the_disk = this;
   TY_CHECK(sqlite3_vfs_register(&DiskCalls::Vfs(this), 1) == SQLITE_OK);
+  sqlite3_randomness(0, nullptr);  // SQLite asks again, and gets numbers that depend on the seed alone
 }
 
 SimulatedDisk::~SimulatedDisk() {
@@ -262,7 +285,7 @@ SimulatedDisk::~SimulatedDisk() {
 }
 
 bool SimulatedDisk::Operate() {
-  if (fails_after_ == 0) return false;
+  if (fails_after_ == 0 || is_broken_) return false;
   if (fails_after_ > 0) --fails_after_;
   ++operations_;
   return true;
@@ -273,9 +296,38 @@ void SimulatedDisk::FailAfter(std::int64_t operations) {
   fails_after_ = operations;
 }
 
+bool SimulatedDisk::is_gone() const {
+  const std::lock_guard lock(mutex_);
+  return fails_after_ == 0;
+}
+
 void SimulatedDisk::SetFull(bool full) {
   const std::lock_guard lock(mutex_);
   is_full_ = full;
+}
+
+void SimulatedDisk::SetBroken(bool broken) {
+  const std::lock_guard lock(mutex_);
+  is_broken_ = broken;
+}
+
+void SimulatedDisk::SetLocked(bool locked) {
+  const std::lock_guard lock(mutex_);
+  is_locked_ = locked;
+}
+
+bool SimulatedDisk::may_refuse() const {
+  const std::lock_guard lock(mutex_);
+  return is_broken_ || is_locked_;
+}
+
+void SimulatedDisk::SetSleep(std::function<void(std::chrono::microseconds)> sleep) {
+  sleep_ = std::move(sleep);
+}
+
+void SimulatedDisk::SetLying(bool lies) {
+  const std::lock_guard lock(mutex_);
+  lies_ = lies;
 }
 
 std::int64_t SimulatedDisk::operations() const {

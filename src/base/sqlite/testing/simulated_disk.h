@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,8 +29,20 @@ class SimulatedDisk {
 
   /// After so many further writes, syncs and removals the disk is gone: all calls fail until PowerCut.
   void FailAfter(std::int64_t operations);
+  /// Whether that has come.
+  [[nodiscard]] bool is_gone() const;
   /// No write that makes a file longer succeeds.
   void SetFull(bool full);
+  /// Every call fails, as on a disk that is broken.
+  void SetBroken(bool broken);
+  /// Another process holds the locks that writers need.
+  void SetLocked(bool locked);
+  /// It is broken or locked: databases cannot always be opened.
+  [[nodiscard]] bool may_refuse() const;
+  /// How SQLite waits for a lock; by default it sleeps.
+  void SetSleep(std::function<void(std::chrono::microseconds)> sleep);
+  /// It reports syncs that it does not do, as some disks do.
+  void SetLying(bool lies);
   /// Loses what is not synced; the disk works again. All connections must be closed.
   void PowerCut();
   /// The process that used the disk is gone, and nothing is lost; the disk works again.
@@ -72,6 +85,10 @@ class SimulatedDisk {
   std::int64_t operations_ = 0;
   std::int64_t fails_after_ = -1;  ///< negative: never
   bool is_full_ = false;
+  bool is_broken_ = false;
+  bool is_locked_ = false;
+  bool lies_ = false;
+  std::function<void(std::chrono::microseconds)> sleep_;
 };
 
 }  // namespace trainyard::sqlite

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -20,7 +21,14 @@ class SimulatedTime final : public Clock {
   SimulatedTime(const SimulatedTime&) = delete;
   SimulatedTime& operator=(const SimulatedTime&) = delete;
 
+  /// As the machine's clock shows it, which may be wrong.
   [[nodiscard]] SysTime Now() const override;
+  /// It never goes back.
+  [[nodiscard]] SysTime TrueNow() const;
+  /// From now on the machine's clock is ahead by `error`; negative: behind.
+  void SetClockError(std::chrono::nanoseconds error);
+  /// When the clock showed `shown`; the first such time that is not before `earliest`. `earliest`: never.
+  [[nodiscard]] SysTime TrueTimeOf(SysTime shown, SysTime earliest) const;
 
   /// Runs what is ready; if nothing is, lets time pass until something is, for at most `wait_max`. Returns
   /// whether anything ran.
@@ -28,11 +36,21 @@ class SimulatedTime final : public Clock {
   /// From now on pools work at once, for as long as this is set: what waits is done first. For the end of a
   /// server, which waits for them.
   void SetImmediate(bool immediate);
+  /// From now on each work of a pool takes up to two seconds longer.
+  void SetSlow(bool slow);
+  /// Lets time pass while nobody else can do anything.
+  void Pass(std::chrono::nanoseconds duration);
   [[nodiscard]] std::mt19937_64& random() noexcept { return random_; }
 
  private:
+  struct Showing {
+    SysTime since;  ///< true time
+    std::chrono::nanoseconds error;
+  };
+
   boost::asio::io_context& loop_;
   std::mt19937_64 random_;
+  std::vector<Showing> showings_;
 };
 
 }  // namespace trainyard::control

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/testing/fault_log.h"
+#include "control/testing/job_ledger.h"
+
+namespace trainyard::control {
+
+/// How often each row of docs/lifecycle.md's table was met, and how often after or during each kind of fault.
+/// Plain numbers, so that it may be in memory that processes share.
+struct Coverage {
+  static constexpr std::size_t kRowsMax = 128;
+  static constexpr std::size_t kFaultsMax = 32;
+
+  /// Counts a job's events. An event is met with a fault that happened since the job's event before it
+  /// (events of the same time count as one) or that was in force then.
+  /// @param times  of the events of `history`, true time; `asked_at`: when its creation was requested.
+  void AddJob(const JobHistory& history, const std::vector<SysTime>& times, SysTime asked_at,
+              const FaultLog& faults);
+  void Add(const Coverage& other);
+
+  std::array<std::uint64_t, kRowsMax> rows{};  ///< in the order of jobs::Transitions()
+  std::array<std::array<std::uint64_t, kFaultsMax>, kRowsMax> pairs{};  ///< and in the order of Faults()
+};
+
+/// What was met and what was never seen, for people: one line each.
+[[nodiscard]] std::vector<std::string> PrintCoverage(const Coverage& coverage);
+
+}  // namespace trainyard::control

@@ -113,7 +113,7 @@ function(trainyard_test name sources)
   trainyard_test_program(${name}_test "${sources}" ${ARGN})
   add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1
            --gtest_output=xml:${CMAKE_BINARY_DIR}/results/unit/${name}_test.xml)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
 endfunction()
 
 set(TRAINYARD_LAYERING ${CMAKE_SOURCE_DIR}/cmake/layering)

@@ -15,10 +15,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/async/directory.h"
+
 namespace trainyard {
 namespace {
 
-constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 /// openat2 fails with EAGAIN when something was moved in the meantime.
 constexpr int kTriesMax = 8;
 
@@ -74,10 +75,6 @@ std::string TakePath(std::span<const std::string>& names) {
   return path;
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
 }  // namespace
 
 Result<UniqueFd> OpenFolderBeneath(int folder, std::span<const std::string> names, BeneathWay way) {
@@ -129,7 +126,7 @@ Result<UniqueFd> OpenFileBeneath(int folder, const std::string& name) {
 
 Result<std::vector<std::string>> NamesIn(int folder) {
   UniqueFd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, CloseDirectory> directory(own ? ::fdopendir(own.get()) : nullptr);
+  const DirectoryPtr directory(own ? ::fdopendir(own.get()) : nullptr);
   if (!directory) return std::unexpected(ErrnoError(errno, "read a folder"));
   [[maybe_unused]] const int closed_by_closedir = own.Release();
   std::vector<std::string> names;

@@ -10,19 +10,16 @@
 #include <string_view>
 #include <utility>
 
+#include "base/async/directory.h"
+
 namespace trainyard {
 
 namespace {
 
-constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 /// How many names are read before their entries are removed: a folder of a million entries takes no more
 /// memory than a small one.
 constexpr std::size_t kScanMax = 1000;
 constexpr std::size_t kStepEntries = 1U << 20;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
 
 std::unexpected<Error> Failed(std::string_view call, const std::string& name) {
   const int error_number = errno;
@@ -78,7 +75,7 @@ Status TreeRemover::Enter(UniqueFd folder, std::string name) {
 /// empty.
 Result<std::size_t> TreeRemover::Scan() {
   UniqueFd own(::openat(current_.get(), ".", kOpenFolder));
-  const std::unique_ptr<DIR, CloseDirectory> directory(own ? ::fdopendir(own.get()) : nullptr);
+  const DirectoryPtr directory(own ? ::fdopendir(own.get()) : nullptr);
   if (!directory) return Failed("read", "the folder \"" + levels_.back().name + "\"");
   [[maybe_unused]] const int closed_by_closedir = own.Release();
   std::size_t found = 0;

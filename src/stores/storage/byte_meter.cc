@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/async/beneath.h"
+#include "base/async/directory.h"
 #include "base/async/file.h"
 #include "base/wire/resource_name.h"
 #include "stores/storage/buckets.h"
@@ -75,13 +76,9 @@ namespace {
 
 using Path = std::vector<std::string>;
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
 /// The bytes of one directory's files; its subdirectories are added to `below`.
 Result<std::int64_t> FilesOf(UniqueFd folder, const Path& path, std::vector<Path>& below) {
-  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder.get()));
+  const DirectoryPtr directory(::fdopendir(folder.get()));
   if (!directory) return std::unexpected(ErrnoError(errno, "read a bucket's folder"));
   const int descriptor = folder.Release();  // owned by `directory` from here on
   std::int64_t bytes = 0;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/async/beneath.h"
+#include "base/async/directory.h"
 #include "base/text/base64.h"
 #include "rules/objects/glob.h"
 #include "rules/objects/path_escape.h"
@@ -41,10 +42,6 @@ struct Entry {
 bool IsLater(const Entry& a, const Entry& b) {
   return std::tie(a.key, a.file_name) > std::tie(b.key, b.file_name);
 }
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
 
 enum class Kind { kFile, kFolder, kOther };
 
@@ -112,7 +109,7 @@ class Walker {
     auto folder = OpenFolderBeneath(bucket_, components);
     if (!folder && folder.error().code == Code::kNotFound) return {};  // deleted in the meantime
     if (!folder) return std::unexpected(std::move(folder).error());
-    const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder->get()));
+    const DirectoryPtr directory(::fdopendir(folder->get()));
     if (!directory) return std::unexpected(ErrnoError(errno, "read a folder of the bucket"));
     [[maybe_unused]] const int closed_by_closedir = folder->Release();
     const auto parent = std::make_shared<const std::vector<std::string>>(components);

@@ -110,7 +110,7 @@ constexpr auto kTopFlags = WithCommonFlags(
     {{"--once", "",
       "Print the table once. Without this flag, a terminal shows it until you press q or Ctrl-C."}});
 
-const Command kTopCommands[] = {
+const Command kTopCommandTable[] = {
     {.spec = {.path = "top",
               .summary = "Show running jobs of all projects, the machine's resources and the queue.",
               .flags = kTopFlags,
@@ -122,6 +122,6 @@ const Command kTopCommands[] = {
 
 }  // namespace
 
-std::span<const Command> TopCommands() { return kTopCommands; }
+std::span<const Command> TopCommands() { return kTopCommandTable; }
 
 }  // namespace trainyard::cli

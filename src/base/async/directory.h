@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// How a folder is opened of which a symbolic link must not be taken for it.
+/// How a folder is opened that may not be a symbolic link.
 inline constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 struct CloseDirectory {

@@ -68,7 +68,7 @@ inline Result<std::int64_t> FirstInt(Cursor row) {
   return found ? row.Int(0) : 0;
 }
 
-/// The same of a query without values.
+/// FirstInt of a query without values.
 inline Result<std::int64_t> ReadInt(Database& database, const std::string& sql) {
   TY_TRY(Statement statement, database.Prepare(sql));
   return FirstInt(statement.Query());

@@ -44,7 +44,7 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 /// The path with symbolic links resolved, as mounts need it; `path` itself if there is no such file.
 [[nodiscard]] std::string RealPath(const std::string& path);
 
-/// What stands before the last slash of a path that has one. Pure.
+/// The folder of a path: the part before its last slash. The path has one. Pure.
 [[nodiscard]] inline std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 /// The kernel's boot id, without a newline; it changes at every boot. Empty: it cannot be read.

@@ -29,7 +29,7 @@ struct Coverage {
   std::array<std::array<std::uint64_t, kFaultsMax>, kRowsMax> pairs{};  ///< and in the order of Faults()
 };
 
-/// What was met and what was never seen, for people: one line each.
+/// A text for people. It names what the run met and what it never met, one on each line.
 [[nodiscard]] std::vector<std::string> PrintCoverage(const Coverage& coverage);
 
 }  // namespace trainyard::control

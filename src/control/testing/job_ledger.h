@@ -31,7 +31,7 @@ class ExpectedValue {
 };
 
 struct JobLedger {
-  // What the client asks for, and what the programs do.
+  // These things are settled when the client creates the job.
   enum class Kind { kPackage, kImage, kMissingImage, kTuning };
   Kind kind = Kind::kPackage;
   int workers = 0;
@@ -45,7 +45,7 @@ struct JobLedger {
   int shortages = 0;            ///< so many of its attempts find too little memory on their machine
   int lines = 0;                ///< that each program writes: "ATTEMPT line NUMBER"
 
-  // What has happened.
+  // These things happened to the job later.
   SysTime asked_at{};         ///< when it was asked for, true time
   bool is_created = false;    ///< answered
   bool asked_cancel = false;  ///< perhaps without an answer

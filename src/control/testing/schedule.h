@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-/// What a simulation does, as a value: it can be printed, cut down and repeated. Pure.
+/// The list of all actions of one simulation. It is a value, so it can be printed, shortened and repeated.
+/// Pure.
 namespace trainyard::control {
 
 class Simulation;

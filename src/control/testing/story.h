@@ -9,8 +9,8 @@
 
 namespace trainyard::control {
 
-/// What happens in a schedule, one line for each event, in the words of docs/lifecycle.md; and which promises
-/// it broke, one sentence each.
+/// The story has one line for each event of a schedule, in the words of docs/lifecycle.md, and one sentence
+/// for each promise that the schedule broke.
 class Story {
  public:
   using Listener = std::function<void(const std::string& line)>;

@@ -40,8 +40,8 @@ struct SimulationGround {
   StoppedClock clock_;
 };
 
-/// What all parts of one schedule share: the loop, the time, the disk, what has happened, and what clients
-/// know.
+/// All parts of one schedule share these things: the loop, the time, the disk, the story and the ledgers of
+/// the clients.
 struct Surroundings {
   Surroundings(std::uint64_t seed, Story::Listener listener)
       : time(loop, seed), disk(seed), story(time, std::move(listener)) {

@@ -25,7 +25,7 @@ struct SlurmRefusal {
 template <class T>
 using SlurmAnswer = std::expected<T, SlurmRefusal>;
 
-/// What was parsed, or that there was no answer that can be read.
+/// Returns the parsed value. If parsing failed, Slurm's answer cannot be read: kNoAnswer.
 template <class T>
 SlurmAnswer<T> Understood(Result<T> parsed) {
   if (!parsed) return std::unexpected(SlurmRefusal{slurm::Failure::kNoAnswer, parsed.error().message});

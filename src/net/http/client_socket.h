@@ -12,7 +12,7 @@
 
 namespace trainyard::http {
 
-/// What is read of a body at once.
+/// A client reads this many bytes of a body at once.
 inline constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 /// A connected socket with a deadline on every wait, plain or with TLS. Blocks; one thread at a time.

@@ -7,7 +7,7 @@
 
 namespace trainyard::image {
 
-/// What libarchive reads of a file at once.
+/// libarchive reads this many bytes of a file at once.
 inline constexpr std::size_t kReadBlock = std::size_t{1} << 20;
 
 struct FreeArchive {

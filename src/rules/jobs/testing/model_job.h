@@ -9,7 +9,7 @@
 
 namespace trainyard::jobs {
 
-/// What can go wrong in a model, each at most once in a history. Bits of a mask.
+/// The faults of a model, as bits of a mask. Each happens at most once in a history.
 enum Fault : unsigned {
   kServerCrash = 1,     ///< the server's memory is lost; supervisors go on
   kSupervisorKill = 2,  ///< an attempt ends without an exit record

@@ -165,7 +165,7 @@ Result<std::vector<std::filesystem::path>> EntriesOf(const std::filesystem::path
 
 std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> paths;
-  ReadEntries(directory, paths);
+  std::ignore = ReadEntries(directory, paths);
   return paths;
 }
 

@@ -4,8 +4,9 @@
 usage: tests/mutations/run.py [NAME]... [--list FILE]     prints a table in Markdown; fails unless each fault is caught
        tests/mutations/run.py --check [--list FILE]       only checks that each fault can still be planted
 
-The copy is a git worktree of HEAD below build/mutations, with a release build of its own, so the tree that it is called
-in is left alone. What is not committed is not in it.
+The copy is a git worktree of HEAD below build/mutations, with a build of its own as the tests have it (sanitized, so that
+most of it comes from the compiler's cache), and the tree that it is called in is left alone. What is not committed is not
+in it.
 """
 
 import argparse
@@ -22,9 +23,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FOLDER = ROOT / "build/mutations"
 SOURCE = FOLDER / "source"
-BUILD = SOURCE / "build/release"
+PRESET = "asan"
+BUILD = SOURCE / "build" / PRESET
 SEED = 36  # of the harness: what is killed when is drawn from it
-SCHEDULES = 1000
+SCHEDULES = 300
 LIMITS_S = {"simulation": 600, "tests": 600, "harness": 1200, "pytest": 900}
 KINDS = {"simulation": "simulation", "tests": "tests", "harness": "harness", "pytest": "tests"}  # as the table says it
 
@@ -129,7 +131,7 @@ def copy_source() -> None:
 def build(targets: list[str]) -> None:
     environment = os.environ | {"CCACHE_BASEDIR": str(SOURCE)}
     if not (BUILD / "build.ninja").exists():
-        subprocess.run(["cmake", "--preset", "release"], cwd=SOURCE, env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "--preset", PRESET], cwd=SOURCE, env=environment, check=True, stdout=subprocess.DEVNULL)
     made = subprocess.run(["cmake", "--build", str(BUILD), "--target", *targets], cwd=SOURCE, env=environment, capture_output=True, text=True)
     if made.returncode:
         errors = [line for line in made.stdout.splitlines() if "error" in line]

@@ -10,7 +10,7 @@ import pytest
 
 from test_clients import gcloud_environment
 from test_unmodified_gs import real_environments, start, trainers  # fixtures  # noqa: F401
-from trainyard_server import PROGRAM, ROOT
+from trainyard_server import PROGRAM, ROOT, Server
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="port 443 of the front needs root")
 
@@ -86,8 +86,9 @@ def test_a_program_for_a_tpu_without_one_is_told_what_to_do(start, resolve):  # 
 
 
 @pytest.mark.long
-def test_the_official_models_mnist_trains_on_the_cpu(start, trainers, gcloud, tmp_path):  # noqa: F811
+def test_the_official_models_mnist_trains_on_the_cpu(start, trainers, gcloud, tmp_path, monkeypatch):  # noqa: F811
     """The page's command, with a package that makes a small data set first: the page's own is a public bucket of Google's."""
+    monkeypatch.setattr(Server, "environment", {})  # with pyenv's Python 3.7
     server = start("--accelerator-map", "tpu-v2=cpu")
     package = tmp_path / "models.tar.gz"
     package.write_bytes(trainers["tpu_mnist"])

@@ -22,6 +22,7 @@ class Server:
 
     program: str | os.PathLike[str] | None = None  # PROGRAM
     way: Any = None  # how its containers are run, in the tests of these
+    environment: dict[str, str] = {}  # what each has beside the environment of who starts it
 
     def __init__(self, data, *flags, environments=None, program=None, preexec=None, listen="127.0.0.1:0"):
         """`environments`: a folder of built environments to share with other servers. `program`: another than PROGRAM. `preexec`: run in the new
@@ -50,7 +51,7 @@ class Server:
         self.log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
             [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", self.listen, "--default-runtime", RUNTIME,
-             *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=self.preexec)
+             *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=self.preexec, env=os.environ | self.environment)
 
     def greet(self):
         """Waits until it listens; AssertionError if it ends before."""

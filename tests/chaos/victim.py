@@ -7,13 +7,15 @@ import threading
 
 import requests
 
-from trainyard_server import Server
+from trainyard_server import WITHOUT_PYENV, Server
 
 EXIT_DEADLINE_S = 60
 
 
 class Victim(Server):
     """Unlike its base it is not started when it is made. Started, killed and stopped by the main thread; asked by all."""
+
+    environment = WITHOUT_PYENV
 
     def __init__(self, data, log_path, *flags, environments, program=None):
         self.data, self.log_path, self.flags, self.program = pathlib.Path(data), pathlib.Path(log_path), flags, program

@@ -15,12 +15,11 @@ from container_engines import container_server, engine, make_engine, way  # fixt
 from container_images import cutting_proxy, images, make_registry, registry  # fixtures  # noqa: F401
 from slurm_cluster import make_slurm  # fixture  # noqa: F401
 from slurm_world import four_nodes, make_slurm_server, node_cache, slurm  # fixtures  # noqa: F401
-from trainyard_server import PROGRAM, ROOT, Server, end_supervisors
+from trainyard_server import PROGRAM, ROOT, WITHOUT_PYENV, Server, end_supervisors
 
 pytest_plugins = ["failures_at_once", "time_limit"]
 
-# A server asks each Python of this machine what it is. Asking six of pyenv's takes half of a sanitized server's start.
-Server.environment = {"PYENV_ROOT": "/nonexistent"}
+Server.environment = WITHOUT_PYENV
 
 
 def pytest_configure(config):

@@ -37,6 +37,7 @@ const std::vector<KnownSeed> kKnownSeeds = {
     {49, "", kKilled},
     {52, "", kUnknown},
     {83, "", "the exit record of a replica that had not connected was queued on no connection"},
+    {698, "30:3,31:1,32,34:0", "a pause decided by a clock ahead lasted years if the program ended before"},
     {5073, "", "a server that could not take over its jobs from a broken disk did not end"},
     {5123, "", "a replica's pause that was decided by a clock ten years ahead lasted ten years"},
     {5138, "", kUnknown},

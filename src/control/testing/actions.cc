@@ -5,6 +5,7 @@
 
 #include "control/testing/schedule.h"
 #include "control/testing/simulation.h"
+#include "rules/jobs/restart_policy.h"
 
 namespace trainyard::control {
 namespace {
@@ -85,6 +86,7 @@ JobLedger SomeJob(ActionRandom& random) {
   JobLedger asked;
   if (random.Below(6) == 0) asked.exit_code = kPermanent[random.Below(std::size(kPermanent))];
   if (random.Below(5) == 0) asked.crashes = 1 + static_cast<int>(random.Below(2));
+  if (asked.crashes > 0 && random.Below(4) == 0) asked.crashes += jobs::kRestartsMax;
   asked.prepares = random.Below(12) != 0;
   if (random.Below(8) == 0) asked.shortages = 1;
   asked.lines = static_cast<int>(random.Below(4));
@@ -113,14 +115,14 @@ bool CreateJob(Simulation& simulation, ActionRandom& random, int number) {
 }
 
 bool DeleteJob(Simulation& simulation, ActionRandom& random, int) {
-  const std::string job_id = random.Pick(simulation.clients().Jobs());
+  const std::string job_id = simulation.SomeJob(random);
   if (job_id.empty()) return false;
   simulation.clients().Delete(job_id);
   return true;
 }
 
 bool SetPolicy(Simulation& simulation, ActionRandom& random, int number) {
-  const std::string job_id = random.Pick(simulation.clients().Jobs());
+  const std::string job_id = simulation.SomeJob(random);
   if (job_id.empty()) return false;
   simulation.clients().SetPolicy(job_id, "user:u" + std::to_string(number) + "@example.com");
   return true;
@@ -202,14 +204,14 @@ bool CorrectClock(Simulation& simulation, ActionRandom&, int) {
 }
 
 bool CancelJob(Simulation& simulation, ActionRandom& random, int) {
-  const std::string job_id = random.Pick(simulation.clients().Jobs());
+  const std::string job_id = simulation.SomeJob(random);
   if (job_id.empty()) return false;
   simulation.clients().Cancel(job_id);
   return true;
 }
 
 bool RelabelJob(Simulation& simulation, ActionRandom& random, int number) {
-  const std::string job_id = random.Pick(simulation.clients().Jobs());
+  const std::string job_id = simulation.SomeJob(random);
   if (job_id.empty()) return false;
   simulation.clients().Relabel(job_id, std::to_string(number), random.Below(2) == 0);
   return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <system_error>
 
@@ -39,6 +40,15 @@ const Action* Draw(ActionRandom& random) {
     if (left < 0) return &action;
   }
   TY_CHECK(false);
+}
+
+/// In two schedules of five, a third of the actions wait for a stage.
+std::optional<jobs::Stage> DrawStage(std::uint64_t seed, ActionRandom& random) {
+  using enum jobs::Stage;
+  constexpr jobs::Stage kStages[] = {kPreparing, kRunning, kRetrying, kFinishing, kCancelling};
+  const bool waits = random.Below(3) == 0;
+  const jobs::Stage stage = kStages[random.Below(std::size(kStages))];
+  return waits && seed % 5 < 2 ? std::optional(stage) : std::nullopt;
 }
 
 }  // namespace
@@ -82,11 +92,16 @@ const std::vector<const Action*>& Faults() {
 Schedule MakeSchedule(std::uint64_t seed, int count) {
   Schedule schedule{.seed = seed};
   ActionRandom random(Mix(seed));
+  ActionRandom stages(Mix(~seed));
   for (int number = 0; number < count; ++number) {
     const bool is_long = random.Below(3) == 0;
     const auto steps = static_cast<int>(random.Below(is_long ? 60 : 8));
     const Action* const action = Draw(random);
-    schedule.actions.push_back({.number = number, .action = action, .steps = steps, .seed = random.Next()});
+    schedule.actions.push_back({.number = number,
+                                .action = action,
+                                .steps = steps,
+                                .seed = random.Next(),
+                                .at = DrawStage(seed, stages)});
   }
   return schedule;
 }

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "rules/jobs/transition_table.h"
 
 /// The list of all actions of one simulation. It is a value, so it can be printed, shortened and repeated.
 /// Pure.
@@ -53,6 +56,8 @@ struct PlannedAction {
   const Action* action = nullptr;
   int steps = 0;           ///< of the world before it
   std::uint64_t seed = 0;  ///< of its own random numbers
+  /// It waits until a job is in this stage, but not for ever. Some stages last for a few steps only.
+  std::optional<jobs::Stage> at{};
 };
 
 struct Schedule {

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kStepsMax = 200'000;
 constexpr int kStepsAfterStart = 40;
+constexpr int kStepsUntilStage = 100;
 
 /// The replica that the attempt is one of.
 std::string ReplicaOf(const std::string& attempt_id) { return attempt_id.substr(0, attempt_id.rfind('-')); }
@@ -99,6 +100,33 @@ void Simulation::Perform(const Action& action, ActionRandom& random, int number)
   if (action.kind != Action::Kind::kOrdinary) around_.faults.Begin(action, now);
 }
 
+std::set<std::string> Simulation::JobsIn(jobs::Stage stage) const {
+  std::set<std::string> found;
+  if (!server_->is_up()) return found;
+  const auto add = [&](const v1::JobRecord& job) {
+    const std::string& job_id = job.job().job_id();
+    if (jobs::StageOf(job) == stage && around_.ledgers.contains(job_id)) found.insert(job_id);
+  };
+  for (const auto& [uid, runner] : server_->service().registry().all()) add(runner->job());
+  for (const auto& [uid, tuner] : server_->service().tuning().all()) add(tuner->job());
+  return found;
+}
+
+void Simulation::WaitFor(jobs::Stage stage) {
+  for (int step = 0; step < kStepsUntilStage && around_.story.violations().empty(); ++step) {
+    if (const std::set<std::string> found = JobsIn(stage); !found.empty()) {
+      awaited_job_ = *found.begin();
+      return;
+    }
+    Step();
+  }
+}
+
+std::string Simulation::SomeJob(ActionRandom& random) const {
+  const std::string any = random.Pick(clients_->Jobs());
+  return awaited_job_.empty() ? any : awaited_job_;
+}
+
 void Simulation::Step() {
   around_.time.Step(std::chrono::seconds(1));
   if (end_at_write_ && around_.disk.is_gone()) {
@@ -123,6 +151,8 @@ std::vector<std::string> Simulation::Run() {
   server_->Start();
   for (const PlannedAction& planned : schedule_.actions) {
     for (int step = 0; step < planned.steps && violations.empty(); ++step) Step();
+    awaited_job_.clear();
+    if (planned.at) WaitFor(*planned.at);
     if (violations.empty()) Act(planned);
   }
   if (violations.empty()) Settle();

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ class Simulation {
   [[nodiscard]] SimulatedReplicas& replicas() noexcept { return *replicas_; }
   [[nodiscard]] SimulatedRoom& room() noexcept { return *room_; }
   [[nodiscard]] SimulatedRegistry& registry() noexcept { return registry_; }
+  /// One of the jobs that clients have asked for; the one whose stage the action has waited for, if it has.
+  [[nodiscard]] std::string SomeJob(ActionRandom& random) const;
   /// How a server ends, which does not end by itself.
   enum class End { kKill, kPowerCut };
   void KillServer();
@@ -59,6 +62,10 @@ class Simulation {
   void StartServer(ActionRandom& random);
   void EndServer();
   void EndFaults();
+  /// The jobs in that stage; none while no server runs.
+  [[nodiscard]] std::set<std::string> JobsIn(jobs::Stage stage) const;
+  /// Until a job is in that stage; a while at most.
+  void WaitFor(jobs::Stage stage);
   /// One step of anybody; after a start no replica may have two programs.
   void Step();
   void Settle();
@@ -79,6 +86,7 @@ class Simulation {
   std::unique_ptr<SimulatedWire> wire_;
   std::unique_ptr<SimulatedClients> clients_;
   std::optional<End> end_at_write_;
+  std::string awaited_job_;       ///< that the present action has waited for
   std::size_t started_seen_ = 0;  ///< how many attempts were started when the last check was made
 };
 

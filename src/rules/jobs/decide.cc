@@ -31,9 +31,8 @@ struct Replica {
   /// Whether its supervisor may run. It does not if the attempt was launched but never started.
   [[nodiscard]] bool alive() const { return launched() && !record.has_exit() && seen.started; }
   /// When its next attempt may start; nullopt if it has started or need not wait.
-  [[nodiscard]] std::optional<SysTime> not_before() const {
-    if (launched() || !record.has_not_before()) return std::nullopt;
-    return wire::FromProto(record.not_before());
+  [[nodiscard]] std::optional<SysTime> not_before(SysTime now) const {
+    return launched() ? std::nullopt : PauseEnd(record, now);
   }
   [[nodiscard]] bool running() const { return alive() && seen.phase == replica::v1::RUNNING; }
   /// Whether its end was observed but is not recorded yet.
@@ -106,7 +105,7 @@ std::optional<Event> LimitReached(const JobRecord& job, SysTime now) {
 std::optional<Event> Launch(const std::vector<Replica>& replicas, SysTime now) {
   Event event;
   for (const Replica& replica : replicas) {
-    if (!replica.launched() && replica.not_before().value_or(now) <= now)
+    if (!replica.launched() && replica.not_before(now).value_or(now) <= now)
       *event.mutable_launched()->add_replicas() = replica.record.id();
   }
   if (!event.has_launched()) return std::nullopt;
@@ -246,9 +245,9 @@ void AddMoves(const std::vector<Replica>& replicas, SysTime now, std::vector<Act
   }
 }
 
-void AddPauses(const std::vector<Replica>& replicas, std::vector<Action>& actions) {
+void AddPauses(const std::vector<Replica>& replicas, SysTime now, std::vector<Action>& actions) {
   for (const Replica& replica : replicas) {
-    if (const auto time = replica.not_before()) WakeNoLaterThan(*time, actions);
+    if (const auto time = replica.not_before(now)) WakeNoLaterThan(*time, actions);
   }
 }
 
@@ -293,7 +292,7 @@ std::vector<Action> WhileLive(const JobRecord& job, const Observation& seen,
   }
   AddBarrier(replicas, actions);
   AddMoves(replicas, now, actions);
-  AddPauses(replicas, actions);
+  AddPauses(replicas, now, actions);
   if (const auto time = NextJudgement(job, context.peers_unheard); time && *time != SysTime::max())
     WakeNoLaterThan(*time, actions);
   return WithLimit(job, std::move(actions));

@@ -175,6 +175,12 @@ std::chrono::milliseconds RestartPause(int restarts, std::chrono::milliseconds f
   return std::min(pause, kRestartPauseMax);
 }
 
+std::optional<SysTime> PauseEnd(const ReplicaRecord& replica, SysTime now) {
+  if (!replica.has_not_before()) return std::nullopt;
+  const SysTime end = wire::FromProto(replica.not_before());
+  return end > now + kRestartPauseMax ? std::nullopt : std::optional(end);
+}
+
 bool CountsAsRestart(const ReplicaRecord& replica) {
   const replica::v1::ExitRecord& exit = replica.exit();
   return !replica.maintenance() && !exit.shortage() && exit.cause() != replica::v1::ExitRecord::SHUT_DOWN;

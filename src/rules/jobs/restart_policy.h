@@ -30,13 +30,17 @@ inline constexpr std::chrono::milliseconds kSuccessGrace{5'000};
 /// The pause between the end of an attempt and the second restart of its replica, unless the operator
 /// configures another.
 inline constexpr std::chrono::milliseconds kRestartPause{1'000};
-/// The longest pause.
+/// The longest pause of all kinds.
 inline constexpr std::chrono::milliseconds kRestartPauseMax{60'000};
 
 /// How long a replica waits before its next restart, by the number of restarts so far: not at all, then
 /// `first`, then twice as long each time, up to kRestartPauseMax. A killed worker blocks its gang, so it is
 /// restarted immediately; a replica that crashes repeatedly must not keep the machine busy.
 [[nodiscard]] std::chrono::milliseconds RestartPause(int restarts, std::chrono::milliseconds first);
+
+/// When the replica's next attempt may start; nullopt: it does not wait. A pause that would end more than
+/// kRestartPauseMax from now was decided while the machine's clock was ahead, and is over.
+[[nodiscard]] std::optional<SysTime> PauseEnd(const control::v1::ReplicaRecord& replica, SysTime now);
 
 /// What a decision on exits needs beside the record.
 struct ExitContext {

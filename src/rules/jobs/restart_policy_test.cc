@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/wire/time.h"
+
 namespace trainyard::jobs {
 namespace {
 
@@ -71,6 +73,16 @@ TEST(RestartPause, GrowsUpToItsLimit) {
   EXPECT_EQ(RestartPause(1'000'000, kRestartPause), kRestartPauseMax);
   EXPECT_EQ(RestartPause(1'000'000, milliseconds{0}), milliseconds{0});
   EXPECT_EQ(RestartPause(1, milliseconds{100'000}), kRestartPauseMax);
+}
+
+TEST(PauseEnd, APauseThatWasDecidedByAClockThatWasAheadIsOver) {
+  const SysTime now{std::chrono::hours{400'000}};
+  control::v1::ReplicaRecord replica;
+  EXPECT_EQ(PauseEnd(replica, now), std::nullopt);
+  *replica.mutable_not_before() = wire::ToProto(now + kRestartPauseMax);
+  EXPECT_EQ(PauseEnd(replica, now), now + kRestartPauseMax);
+  *replica.mutable_not_before() = wire::ToProto(now + std::chrono::hours{1} + kShortagePause);
+  EXPECT_EQ(PauseEnd(replica, now), std::nullopt);
 }
 
 TEST(DecideOnExits, SaysWhyAndHowLong) {

@@ -50,23 +50,13 @@ std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job) {
 std::optional<control::v1::JobRecord> WithoutJumps(const control::v1::JobRecord& job,
                                                    const JumpedSince& jumped_since) {
   if (!jumped_since) return std::nullopt;
-  std::optional<control::v1::JobRecord> moved;
   const SysTime since =
       wire::FromProto(job.has_running_time() ? job.running_time() : job.job().create_time());
-  if (const std::chrono::nanoseconds jumped = jumped_since(since); jumped != std::chrono::nanoseconds{0}) {
-    moved = job;
-    *(job.has_running_time() ? moved->mutable_running_time() : moved->mutable_job()->mutable_create_time()) =
-        wire::ToProto(since + jumped);
-  }
-  for (int i = 0; i < job.replicas_size(); ++i) {
-    const control::v1::ReplicaRecord& replica = job.replicas(i);
-    if (!replica.has_not_before() || !replica.has_ended_time()) continue;
-    const std::chrono::nanoseconds jumped = jumped_since(wire::FromProto(replica.ended_time()));
-    if (jumped >= std::chrono::nanoseconds{0}) continue;  // the pause ends, at worst, early
-    if (!moved) moved = job;
-    *moved->mutable_replicas(i)->mutable_not_before() =
-        wire::ToProto(wire::FromProto(replica.not_before()) + jumped);
-  }
+  const std::chrono::nanoseconds jumped = jumped_since(since);
+  if (jumped == std::chrono::nanoseconds{0}) return std::nullopt;
+  control::v1::JobRecord moved = job;
+  *(job.has_running_time() ? moved.mutable_running_time() : moved.mutable_job()->mutable_create_time()) =
+      wire::ToProto(since + jumped);
   return moved;
 }
 

@@ -33,9 +33,8 @@ struct TimeLimit {
 /// How much of the time since then consists of jumps of the machine's clock. Null: the clock never jumps.
 using JumpedSince = std::function<std::chrono::nanoseconds(SysTime since)>;
 
-/// The job with the start times of its limits corrected for later jumps of the clock, and with the pauses of
-/// its replicas corrected for jumps back since their attempts ended: for decisions, not to be stored.
-/// Nothing: the clock has not jumped.
+/// The job with the start times of its limits corrected for later jumps of the clock: for decisions, not to
+/// be stored. Nothing: the clock has not jumped.
 [[nodiscard]] std::optional<control::v1::JobRecord> WithoutJumps(const control::v1::JobRecord& job,
                                                                  const JumpedSince& jumped_since);
 

@@ -32,30 +32,6 @@ TEST(WithoutJumps, ALimitMovesByTheJumpSinceItCounts) {
   EXPECT_FALSE(WithoutJumps(job, Jump));
 }
 
-/// The clock was ten years ahead at one start, and is right again.
-TEST(WithoutJumps, APauseThatWasDecidedByAClockThatWasAheadDoesNotLastForYears) {
-  constexpr std::chrono::hours kAhead{24 * 3'650};
-  control::v1::JobRecord job = Job();
-  control::v1::ReplicaRecord& replica = *job.add_replicas();
-  *replica.mutable_ended_time() = wire::ToProto(kRuns + kAhead);
-  *replica.mutable_not_before() = wire::ToProto(kRuns + kAhead + 30s);
-  const auto back = [kAhead](SysTime since) { return since > kRuns + 1h ? -kAhead : 0h; };
-  EXPECT_EQ(wire::FromProto(WithoutJumps(job, back).value().replicas(0).not_before()), kRuns + 30s);
-  *replica.mutable_ended_time() = wire::ToProto(kRuns);
-  *replica.mutable_not_before() = wire::ToProto(kRuns + 30s);
-  EXPECT_FALSE(WithoutJumps(job, back));
-}
-
-/// The attempt may have ended before the jump, and the pause been decided after it.
-TEST(WithoutJumps, AJumpAheadDoesNotMakeAPauseLonger) {
-  control::v1::JobRecord job = Job();
-  *job.mutable_running_time() = wire::ToProto(kRuns + 2min);
-  control::v1::ReplicaRecord& replica = *job.add_replicas();
-  *replica.mutable_ended_time() = wire::ToProto(kRuns);
-  *replica.mutable_not_before() = wire::ToProto(kRuns + 100h + 30s);
-  EXPECT_FALSE(WithoutJumps(job, Jump));
-}
-
 TEST(WithoutJumps, AClockThatNeverJumpsChangesNothing) { EXPECT_FALSE(WithoutJumps(Job(), nullptr)); }
 
 }  // namespace

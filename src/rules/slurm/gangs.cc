@@ -52,11 +52,12 @@ SlurmGang GangOf(const Gangs::GangRequest& wanted, SysTime now) {
                  .partition = wanted.partition,
                  .submission = wanted.last_submission,
                  .since = now,
-                 .attached = wanted.attached,
                  .had_room = wanted.granted};
+  // Without resources nothing runs yet: it gets them once its agents have connected to this server.
+  if (!wanted.granted) return gang;
+  gang.attached = wanted.attached;
   if (std::ssize(gang.attached) == gang.slots) gang.complete = now;
-  if (wanted.granted)
-    for (const auto& [slot, node] : gang.attached) gang.closed.emplace(slot, now + kAgentReturnMax);
+  for (const auto& [slot, node] : gang.attached) gang.closed.emplace(slot, now + kAgentReturnMax);
   return gang;
 }
 

@@ -89,10 +89,11 @@ class Gangs {
   struct GangRequest {
     GangKey key;
     int slots = 0;
-    std::string partition{};                ///< for messages
-    int last_submission = 0;                ///< stored by a previous server; 0: none
-    bool granted = false;                   ///< a previous server has granted its resources
-    std::map<int, std::string> attached{};  ///< slots whose agents had connected then, and their nodes
+    std::string partition{};  ///< for messages
+    int last_submission = 0;  ///< stored by a previous server; 0: none
+    bool granted = false;     ///< a previous server has granted its resources
+    /// Slots whose agents had connected then, and their nodes. Without resources they have to connect again.
+    std::map<int, std::string> attached{};
   };
   void Want(GangRequest wanted, SysTime now);
   /// The gang needs no resources any more. Forget follows once Slurm has no job of it.

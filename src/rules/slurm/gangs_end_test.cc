@@ -2,7 +2,7 @@
 
 #include "rules/slurm/gangs.h"
 
-/// When a gang's job counts as over.
+/// When a gang's job counts as over, and an agent of a previous server as dead.
 namespace trainyard::slurm {
 namespace {
 
@@ -38,6 +38,19 @@ TEST_F(GangsEndTest, AJobThatIsCompletingMayStillHaveProcesses) {
   EXPECT_THAT(List(JobState::kEnding), testing::IsEmpty());
   EXPECT_THAT(List(JobState::kCancelled),
               testing::ElementsAre(GangAction(NothingLives{kFirst}), GangAction(Forget{kKey})));
+}
+
+TEST_F(GangsEndTest, AgentsOfAPreviousServerThatGaveNoRoomHaveToConnectAgain) {
+  gangs_.Want({.key = kKey, .slots = 2, .last_submission = 1, .attached = {{0, "node1"}, {1, "node1"}}},
+              now_);
+  const auto gives_room = testing::Contains(GangAction(GiveRoom{kFirst}));
+  EXPECT_THAT(List(JobState::kRunning), testing::Not(gives_room)) << "they may be dead";
+  gangs_.OnAttached(kFirst, 0, "node1", now_);
+  EXPECT_THAT(List(JobState::kRunning), testing::Not(gives_room));
+  now_ += kAttachMax;
+  EXPECT_THAT(List(JobState::kRunning),
+              testing::Contains(GangAction(CancelJobs{.name = "ty-1f3a-7-1", .ids = {40}})))
+      << "one has not connected";
 }
 
 TEST_F(GangsEndTest, ASubmissionThatIsAnsweredAfterItsGangWasForgottenIsCancelled) {

@@ -94,6 +94,25 @@ TEST(ExpectedValueTest, ASuccessEndsWhatWasThereBefore) {
   EXPECT_TRUE(value.MayBe("c") && value.MayBe("d"));
 }
 
+/// The violations of a job whose attempt wrote three lines, of which the log must have one.
+std::vector<std::string> ViolationsWith(const std::vector<std::string>& lines) {
+  JobOutcome outcome{.record = v1::JobRecord(), .lines = lines};
+  outcome.record->mutable_job()->mutable_end_time();
+  outcome.record->mutable_job()->set_state(ml::v1::Job::FAILED);
+  outcome.history.record = *outcome.record;
+  outcome.outputs["7-master-replica-0-1"] = {.written = 3, .promised = 1};
+  return Violations("census", JobLedger{.exit_code = 1}, outcome);
+}
+
+TEST(JobLedgerTest, ALogHasThePromisedLinesOfAnAttemptAndNoMoreThanItWrote) {
+  const auto line = [](int number) { return "7-master-replica-0-1 line " + std::to_string(number); };
+  EXPECT_EQ(ViolationsWith({}).size(), 1U);
+  EXPECT_EQ(ViolationsWith({line(0)}), std::vector<std::string>());
+  EXPECT_EQ(ViolationsWith({line(0), line(1), line(2)}), std::vector<std::string>());
+  EXPECT_EQ(ViolationsWith({line(0), line(1), line(2), line(3)}).size(), 1U);
+  EXPECT_EQ(ViolationsWith({line(1)}).size(), 1U) << "it is not the first one";
+}
+
 std::uint64_t PairOf(const Coverage& coverage, std::string_view fault, v1::Event::KindCase event,
                      jobs::Stage from) {
   const jobs::Transition* const row = jobs::FindTransition(from, event);

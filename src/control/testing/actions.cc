@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "control/testing/machine_actions.h"
 #include "control/testing/schedule.h"
 #include "control/testing/simulation.h"
 #include "rules/jobs/restart_policy.h"
@@ -39,28 +40,15 @@ bool CutPower(Simulation& simulation, ActionRandom& random, int) {
   return true;
 }
 
-bool KillSupervisor(Simulation& simulation, ActionRandom& random, int) {
-  const std::string attempt_id = random.Pick(simulation.replicas().Alive());
-  if (attempt_id.empty()) return false;
-  simulation.around().story.Say("the supervisor of ", attempt_id, " is killed");
-  simulation.replicas().Lose(attempt_id);
-  return true;
-}
-
-bool BreakConnection(Simulation& simulation, ActionRandom& random, int) {
-  const std::string attempt_id = random.Pick(simulation.replicas().Alive());
-  if (attempt_id.empty()) return false;
-  simulation.replicas().Reconnect(attempt_id);
-  return true;
-}
-
 bool FillDisk(Simulation& simulation, ActionRandom&, int) {
   simulation.around().disk.SetFull(true);
+  simulation.replicas().machine().SetDiskFull(true);
   return true;
 }
 
 bool FreeDisk(Simulation& simulation, ActionRandom&, int) {
   simulation.around().disk.SetFull(false);
+  simulation.replicas().machine().SetDiskFull(false);
   return true;
 }
 
@@ -72,7 +60,7 @@ bool LoseNode(Simulation& simulation, ActionRandom& random, int) {
   if (node.empty()) return false;
   simulation.around().story.Say(node, " is lost");
   room.LoseNode(node);
-  simulation.replicas().LoseNode(node);
+  simulation.replicas().machine().LoseNode(node);
   return true;
 }
 
@@ -137,13 +125,6 @@ bool Drain(Simulation& simulation, ActionRandom&, int) {
 bool EndDrain(Simulation& simulation, ActionRandom&, int) {
   simulation.around().story.Say("an operator ends the drain");
   simulation.server().SetDrained(false);
-  return true;
-}
-
-bool ShutDown(Simulation& simulation, ActionRandom& random, int) {
-  const std::string attempt_id = random.Pick(simulation.replicas().Working());
-  if (attempt_id.empty()) return false;
-  simulation.replicas().ShutDown(attempt_id);
   return true;
 }
 
@@ -219,8 +200,9 @@ bool RelabelJob(Simulation& simulation, ActionRandom& random, int number) {
 
 bool MoveReplica(Simulation& simulation, ActionRandom& random, int) {
   const std::string attempt_id = random.Pick(simulation.replicas().Alive());
-  if (attempt_id.empty()) return false;
-  simulation.clients().Maintain(simulation.replicas().JobOf(attempt_id), attempt_id);
+  const std::string job_id = simulation.replicas().JobOf(attempt_id);
+  if (job_id.empty()) return false;
+  simulation.clients().Maintain(job_id, attempt_id);
   return true;
 }
 
@@ -239,9 +221,22 @@ constexpr Action kActions[] = {
     {"the server starts", 1, kOrdinary, kAnyTime, StartServer},
     {"the server is killed", 4, kFault, kAtServer, KillServer},
     {"the machine loses its power", 2, kFault, kAnyTime, CutPower},
-    {"a supervisor is killed", 2, kFault, kAnyTime, KillSupervisor},
-    {"a connection breaks", 2, kFault, kAnyTime, BreakConnection},
-    {"the machine ends a replica", 1, kFault, kAnyTime, ShutDown},
+    {"a supervisor is killed", 4, kFault, kAnyTime, KillSupervisor},
+    {"a connection breaks", 4, kFault, kAnyTime, BreakConnection},
+    {"a supervisor is told to end", 3, kFault, kAnyTime, TerminateSupervisor},
+    {"a supervisor is stopped", 3, kLastingFault, kAnyTime, StopSupervisor},
+    {"the supervisors continue", 2, kRepair, kAnyTime, ContinueSupervisors, "a supervisor is stopped"},
+    {"a program is killed", 4, kFault, kAnyTime, KillProgram},
+    {"a directory is removed", 3, kFault, kAnyTime, RemoveDirectory},
+    {"a start fails", 3, kFault, kAnyTime, FailStart},
+    {"no process can be started", 1, kLastingFault, kAnyTime, RunShort},
+    {"processes can be started", 2, kRepair, kAnyTime, EndShortage, "no process can be started"},
+    {"the container engine does not answer", 1, kLastingFault, kAnyTime, StopContainerEngine},
+    {"the container engine answers", 2, kRepair, kAnyTime, StartContainerEngine,
+     "the container engine does not answer"},
+    {"nobody can tell what lives", 1, kLastingFault, kAnyTime, HideAttempts},
+    {"what lives can be seen", 2, kRepair, kAnyTime, ShowAttempts, "nobody can tell what lives"},
+    {"an intruder connects", 2, kOrdinary, kAtServer, Intrude},
     {"the disk is full", 2, kLastingFault, kAnyTime, FillDisk},
     {"the disk has space", 3, kRepair, kAnyTime, FreeDisk, "the disk is full"},
     {"the disk is broken", 1, kLastingFault, kAnyTime, BreakDisk},
@@ -256,7 +251,7 @@ constexpr Action kActions[] = {
     {"the registry answers", 2, kRepair, kAnyTime, AnswerFromRegistry, "a registry does not answer"},
     {"a node is lost", 1, kLastingFault, kAnyTime, LoseNode},
     {"the nodes are back", 2, kRepair, kAnyTime, ReturnNodes, "a node is lost"},
-    {"a client creates a job", 8, kOrdinary, kAtServer, CreateJob},
+    {"a client creates a job", 14, kOrdinary, kAtServer, CreateJob},
     {"a client cancels a job", 3, kOrdinary, kAtServer, CancelJob},
     {"a client changes a label", 2, kOrdinary, kAtServer, RelabelJob},
     {"a client changes a policy", 2, kOrdinary, kAtServer, SetPolicy},

@@ -54,11 +54,12 @@ void Coverage::Add(const Coverage& other) {
     rows[row] += other.rows[row];
     for (std::size_t fault = 0; fault < kFaultsMax; ++fault) pairs[row][fault] += other.pairs[row][fault];
   }
+  supervisors.Add(other.supervisors);
 }
 
 std::vector<std::string> PrintCoverage(const Coverage& coverage) {
   const std::span<const jobs::Transition> rows = jobs::Transitions();
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = engine::PrintCoverage(coverage.supervisors);
   std::size_t met = 0;
   std::size_t pairs = 0;
   for (std::size_t row = 0; row < rows.size(); ++row) {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "control/testing/fault_log.h"
 #include "control/testing/job_ledger.h"
+#include "engine/testing/lifecycle_coverage.h"
 
 namespace trainyard::control {
 
@@ -27,6 +28,7 @@ struct Coverage {
 
   std::array<std::uint64_t, kRowsMax> rows{};  ///< in the order of jobs::Transitions()
   std::array<std::array<std::uint64_t, kFaultsMax>, kRowsMax> pairs{};  ///< and in the order of Faults()
+  engine::LifecycleCoverage supervisors{};
 };
 
 /// A text for people. It names what the run met and what it never met, one on each line.

@@ -72,6 +72,16 @@ void CheckLast(const v1::JobRecord& job, int lines, std::map<std::string, int>& 
                      std::to_string(lines));
 }
 
+/// No attempt's lines are missing that must be there, and none are there that it did not write.
+void CheckOutputs(const JobOutcome& outcome, std::map<std::string, int>& found, Broken& broken) {
+  for (const auto& [attempt, output] : outcome.outputs) {
+    if (found[attempt] >= output.promised && found[attempt] <= output.written) continue;
+    broken.push_back("has " + std::to_string(found[attempt]) + " lines of " + attempt + ", which wrote " +
+                     std::to_string(output.written) + ", of which " + std::to_string(output.promised) +
+                     " must be there");
+  }
+}
+
 }  // namespace
 
 std::set<std::string> ExpectedValue::Begin(const std::string& value) {
@@ -116,6 +126,7 @@ std::vector<std::string> Violations(const std::string& job_id, const JobLedger& 
     CheckHistory(*outcome.record, outcome.history, broken);
     std::map<std::string, int> lines = CountLines(outcome.lines, broken);
     CheckLast(*outcome.record, ledger.lines, lines, broken);
+    CheckOutputs(outcome, lines, broken);
     for (std::size_t i = 0; i < outcome.trials.size(); ++i) {
       if (!outcome.trials[i].job().has_end_time()) broken.emplace_back("has a trial that has not ended");
       CheckHistory(outcome.trials[i], outcome.histories_of_trials[i], broken);

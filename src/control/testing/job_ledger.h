@@ -70,12 +70,19 @@ struct JobHistory {
 };
 [[nodiscard]] JobHistory Replay(const std::vector<v1::Event>& events);
 
+/// How many lines an attempt's program wrote, and how many of them, the first ones, the log must have.
+struct AttemptOutput {
+  int written = 0;
+  int promised = 0;
+};
+
 struct JobOutcome {
   Result<v1::JobRecord> record;  ///< an error: there is no such job
   JobHistory history{};
   std::vector<v1::JobRecord> trials{};  ///< of a tuning job
   std::vector<JobHistory> histories_of_trials{};
-  std::vector<std::string> lines{};  ///< of its log, in order
+  std::vector<std::string> lines{};                ///< of its log, in order
+  std::map<std::string, AttemptOutput> outputs{};  ///< by attempt
 };
 
 /// One sentence for each promise that does not hold for the job.

@@ -16,13 +16,25 @@ Schedule Without(const Schedule& schedule, std::size_t first, std::size_t count)
   return less;
 }
 
+/// The next action waits for the steps of the one that goes, too.
+Schedule WithoutButItsSteps(const Schedule& schedule, std::size_t place) {
+  Schedule less = Without(schedule, place, 1);
+  if (place < less.actions.size()) less.actions[place].steps += schedule.actions[place].steps;
+  return less;
+}
+
 /// Leaves out pieces of that many actions. Returns whether one could go.
 bool DropPieces(Schedule& schedule, std::size_t size, const Fails& fails) {
   bool dropped = false;
   for (std::size_t first = 0; first < schedule.actions.size();) {
     const std::size_t count = std::min(size, schedule.actions.size() - first);
     Schedule less = Without(schedule, first, count);
-    if (fails(less)) {
+    bool may_go = fails(less);
+    if (!may_go && count == 1) {
+      less = WithoutButItsSteps(schedule, first);
+      may_go = fails(less);
+    }
+    if (may_go) {
       schedule = std::move(less);
       dropped = true;
     } else {

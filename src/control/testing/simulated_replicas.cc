@@ -1,28 +1,18 @@
 #include "control/testing/simulated_replicas.h"
 
+#include <chrono>
+#include <csignal>
+
 #include "base/wire/time.h"
 
 namespace trainyard::control {
 
-using replica::v1::ExitRecord;
+using engine::SimulatedMachine;
+using engine::SimulatedProgram;
 using replica::v1::Manifest;
+using std::chrono::milliseconds;
 
 namespace {
-
-constexpr int kSegmentationFault = 11;
-
-/// How its preparation ends, if not with a program that runs.
-std::optional<ExitRecord> PreparationOf(JobLedger& ledger, SysTime now) {
-  if (ledger.prepares && ledger.shortages == 0) return std::nullopt;
-  ExitRecord exit;
-  exit.set_cause(ExitRecord::PREPARATION_FAILED);
-  exit.set_shortage(ledger.shortages > 0);
-  exit.set_message(exit.shortage() ? "The machine is short of memory." : "The package cannot be installed.");
-  *exit.mutable_end_time() = wire::ToProto(now);
-  exit.set_log_lines(0);
-  if (ledger.shortages > 0) --ledger.shortages;
-  return exit;
-}
 
 replica::v1::MetricReport SomeMeasurement(SysTime now) {
   replica::v1::MetricReport report;
@@ -36,75 +26,91 @@ replica::v1::MetricReport SomeMeasurement(SysTime now) {
 
 }  // namespace
 
-SimulatedReplicas::SimulatedReplicas(Surroundings& around)
-    : around_(around), host_(around.loop.get_executor()) {
-  host_.SetScript([this](const Manifest& manifest) {
-    attempts_[manifest.attempt_id()] = {.job_id = manifest.job_id(),
-                                        .reports = !manifest.metric_tag().empty()};
-    around_.story.Say(manifest.attempt_id(), " of ", manifest.job_id(), " is started");
-    engine::FakeScript script{.exit = std::nullopt};
-    JobLedger& ledger = around_.ledgers[manifest.job_id()];
-    script.preparation = PreparationOf(ledger, around_.time.Now());
-    for (int i = 0; i < ledger.lines; ++i)
-      script.lines.push_back(manifest.attempt_id() + " line " + std::to_string(i));
-    return script;
-  });
+SimulatedReplicas::SimulatedReplicas(Surroundings& around, const std::filesystem::path& folder)
+    : around_(around),
+      machine_(
+          {.loop = around.loop.get_executor(), .random = around.time.random(), .folder = folder.string()}) {
+  machine_.SetWatcher(*this);
+  machine_.SetScript([this](const Manifest& manifest) { return MakeProgram(manifest); });
+}
+
+void SimulatedReplicas::Attach(engine::ReplicaLinkObserver& wire) {
+  machine_.Attach(wire);
+  intruder_ = std::make_unique<engine::Intruder>(around_.loop.get_executor(), around_.time.random(), wire);
+}
+
+std::unique_ptr<engine::SimulatedAttemptHost> SimulatedReplicas::MakeHost() {
+  return std::make_unique<engine::SimulatedAttemptHost>(around_.loop.get_executor(), machine_);
+}
+
+SimulatedProgram SimulatedReplicas::MakeProgram(const Manifest& manifest) {
+  const std::string& id = manifest.attempt_id();
+  job_of_[id] = manifest.job_id();
+  intruder_->Learn(id, manifest.token());
+  around_.story.Say(id, " of ", manifest.job_id(), " is started");
+  const auto up_to = [this](std::size_t ms) { return milliseconds(around_.Below(ms)); };
+  SimulatedProgram program{.preparation = up_to(2'000),
+                           .line_pause = up_to(200),
+                           .ignores_sigterm = around_.Below(8) == 0,
+                           .clean_up = up_to(3'000)};
+  JobLedger& ledger = around_.ledgers[manifest.job_id()];
+  program.lacks_memory = ledger.shortages > 0;
+  if (ledger.shortages > 0) --ledger.shortages;
+  if (!ledger.prepares) program.preparation_error = FailedPrecondition("the package cannot be installed");
+  for (int i = 0; i < ledger.lines; ++i) program.lines.push_back(id + " line " + std::to_string(i));
+  if (ledger.crashes == 0 && around_.Below(4) == 0)
+    program.wait_status = engine::ExitedWith(ledger.exit_code);
+  if (!manifest.metric_tag().empty()) program.metrics = SomeMeasurement(around_.time.Now());
+  return program;
+}
+
+std::vector<std::string> SimulatedReplicas::Supervised() const {
+  std::vector<std::string> ids = Alive();
+  std::erase_if(ids, [this](const std::string& id) { return !machine_.StateOf(id); });
+  return ids;
 }
 
 std::vector<std::string> SimulatedReplicas::Running() const {
-  std::vector<std::string> running = Working();
-  std::erase_if(running, [this](const std::string& id) { return !attempts_.at(id).is_running; });
-  return running;
+  std::vector<std::string> ids = machine_.Working();
+  std::erase_if(ids, [this](const std::string& id) {
+    return machine_.StateOf(id) != SimulatedMachine::State::kRunning;
+  });
+  return ids;
 }
 
-/// As its program ends by itself.
-ExitRecord SimulatedReplicas::ExitOf(const std::string& attempt_id) {
-  const Attempt& attempt = attempts_.at(attempt_id);
-  JobLedger& ledger = around_.ledgers[attempt.job_id];
-  const SysTime now = around_.time.Now();
-  ExitRecord exit;
-  *exit.mutable_start_time() = *exit.mutable_end_time() = wire::ToProto(now);
-  exit.set_log_lines(attempt.is_running ? ledger.lines : 0);
-  if (attempt.reports) *exit.mutable_metrics() = SomeMeasurement(now);
-  if (ledger.crashes > 0) {
-    --ledger.crashes;
-    ++ledger.lost;
-    exit.set_cause(ExitRecord::SIGNALED);
-    exit.set_signal(kSegmentationFault);
-  } else {
-    exit.set_cause(ExitRecord::EXITED);
-    exit.set_exit_code(ledger.exit_code);
-  }
-  return exit;
+std::string SimulatedReplicas::JobOf(const std::string& attempt_id) const {
+  const auto job = job_of_.find(attempt_id);
+  return job == job_of_.end() ? "" : job->second;
 }
 
 void SimulatedReplicas::EndProgram(const std::string& attempt_id) {
-  around_.story.Say("the program of ", attempt_id, " ends");
-  host_.End(attempt_id, ExitOf(attempt_id));
+  JobLedger& ledger = around_.ledgers[JobOf(attempt_id)];
+  const bool crashes = ledger.crashes > 0;
+  if (!machine_.End(attempt_id, crashes ? engine::KilledBy(SIGSEGV) : engine::ExitedWith(ledger.exit_code)))
+    return;
+  around_.story.Say("the program of ", attempt_id, crashes ? " crashes" : " ends");
+  if (!crashes) return;
+  --ledger.crashes;
+  ++ledger.lost;
 }
 
-void SimulatedReplicas::ShutDown(const std::string& attempt_id) {
-  around_.story.Say("the machine ends ", attempt_id);
-  ExitRecord exit;
-  exit.set_cause(ExitRecord::SHUT_DOWN);
-  *exit.mutable_end_time() = wire::ToProto(around_.time.Now());
-  if (attempts_.at(attempt_id).is_running) *exit.mutable_start_time() = exit.end_time();
-  exit.set_log_lines(attempts_.at(attempt_id).is_running ? around_.ledgers[JobOf(attempt_id)].lines : 0);
-  host_.End(attempt_id, std::move(exit));
+std::map<std::string, AttemptOutput> SimulatedReplicas::OutputsOf(const std::string& job_id) const {
+  std::map<std::string, AttemptOutput> outputs;
+  for (const auto& [attempt_id, output] : machine_.outputs()) {
+    if (JobOf(attempt_id) == job_id)
+      outputs[attempt_id] = {.written = output.written, .promised = output.promised};
+  }
+  return outputs;
 }
 
-void SimulatedReplicas::Lose(const std::string& attempt_id) {
-  ++around_.ledgers[JobOf(attempt_id)].lost;
-  host_.Lose(attempt_id);
-}
-
-void SimulatedReplicas::LoseAll() {
-  for (const std::string& attempt_id : Alive()) Lose(attempt_id);
-}
-
-void SimulatedReplicas::Reconnect(const std::string& attempt_id) {
-  around_.story.Say(attempt_id, " connects");
-  host_.Reconnect(attempt_id);
+void SimulatedReplicas::OnFault(std::string_view fault, const std::string& attempt_id, std::string_view state,
+                                bool ends) {
+  constexpr const char* kStart = "a start fails";  // which was planned before
+  if (fault.starts_with(kStart)) around_.faults.Begin(FindAction(kStart), around_.time.TrueNow());
+  const std::string where = state.empty() ? attempt_id : attempt_id + ", " + std::string(state);
+  around_.story.Say(where, where.empty() ? "" : ": ", std::string(fault));
+  const Manifest* const manifest = machine_.ManifestOf(attempt_id);
+  if (ends && manifest != nullptr) ++around_.ledgers[manifest->job_id()].lost;
 }
 
 }  // namespace trainyard::control

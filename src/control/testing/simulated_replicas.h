@@ -1,60 +1,58 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "control/testing/surroundings.h"
-#include "engine/fake/fake_attempt_host.h"
+#include "engine/testing/intruder.h"
+#include "engine/testing/simulated_attempt_host.h"
+#include "engine/testing/simulated_machine.h"
 
 namespace trainyard::control {
 
-/// The supervisors and programs of all attempts. They outlive the server. What a program does is in its job's
-/// ledger. Loop thread only.
-class SimulatedReplicas {
+/// The supervisors and programs of all attempts, on one simulated machine. They outlive the server. What a
+/// program does is in its job's ledger. Loop thread only.
+class SimulatedReplicas final : engine::SimulatedMachine::Watcher {
  public:
-  explicit SimulatedReplicas(Surroundings& around);
+  /// @param folder  for the attempts' directories; made and removed
+  SimulatedReplicas(Surroundings& around, const std::filesystem::path& folder);
 
-  /// To which the supervisors talk. Call it before the first server starts.
-  void Attach(engine::ReplicaLinkObserver& wire) { host_.Attach(wire); }
-  [[nodiscard]] engine::AttemptHost& host() noexcept { return host_; }
+  /// To which the supervisors and the intruder talk. Call it before the first server starts.
+  void Attach(engine::ReplicaLinkObserver& wire);
+  /// A server's side of the machine; the server before has ended, and with it this.
+  [[nodiscard]] std::unique_ptr<engine::SimulatedAttemptHost> MakeHost();
+  [[nodiscard]] engine::SimulatedMachine& machine() noexcept { return machine_; }
+  /// Knows the tokens of all attempts that were started.
+  [[nodiscard]] engine::Intruder& intruder() noexcept { return *intruder_; }
 
-  /// The ids of attempts whose supervisors live; of those, whose programs have not ended; of those, whose
-  /// programs run.
-  [[nodiscard]] std::vector<std::string> Alive() const { return host_.Alive(); }
-  [[nodiscard]] std::vector<std::string> Working() const { return host_.Working(); }
+  /// The ids of attempts of which a process lives; of those that have a supervisor; of those whose programs
+  /// run.
+  [[nodiscard]] std::vector<std::string> Alive() const { return machine_.Alive(); }
+  [[nodiscard]] std::vector<std::string> Supervised() const;
   [[nodiscard]] std::vector<std::string> Running() const;
-  [[nodiscard]] const std::string& JobOf(const std::string& attempt_id) const {
-    return attempts_.at(attempt_id).job_id;
-  }
+  /// Empty: its supervisor ended before it had done anything.
+  [[nodiscard]] std::string JobOf(const std::string& attempt_id) const;
 
-  /// How many attempts were started so far.
-  [[nodiscard]] std::size_t started() const noexcept { return attempts_.size(); }
-  /// The program has begun: its supervisor says so.
-  void NoteRunning(const std::string& attempt_id) { attempts_.at(attempt_id).is_running = true; }
   /// The program ends by itself, as its job's ledger says.
   void EndProgram(const std::string& attempt_id);
-  /// Its machine tells the supervisor to end.
-  void ShutDown(const std::string& attempt_id);
-  /// The supervisor and its program are killed.
-  void Lose(const std::string& attempt_id);
-  void LoseAll();
-  /// All attempts of the node are gone with it.
-  void LoseNode(const std::string& node) { host_.LoseNode(node); }
-  /// The supervisor loses its connection, and connects again.
-  void Reconnect(const std::string& attempt_id);
+
+  /// What the programs of the job's ended attempts wrote.
+  [[nodiscard]] std::map<std::string, AttemptOutput> OutputsOf(const std::string& job_id) const;
 
  private:
-  Surroundings& around_;
-  engine::FakeAttemptHost host_;
-  struct Attempt {
-    std::string job_id;
-    bool reports = false;     ///< its program reports a metric: it is a trial's
-    bool is_running = false;  ///< its program has begun
-  };
-  [[nodiscard]] replica::v1::ExitRecord ExitOf(const std::string& attempt_id);
+  void OnFault(std::string_view fault, const std::string& attempt_id, std::string_view state,
+               bool ends) override;
+  void OnViolation(std::string what) override { around_.story.Violate(std::move(what)); }
+  engine::SimulatedProgram MakeProgram(const replica::v1::Manifest& manifest);
 
-  std::map<std::string, Attempt> attempts_;  ///< all that were ever started
+  Surroundings& around_;
+  engine::SimulatedMachine machine_;
+  std::unique_ptr<engine::Intruder> intruder_;
+  std::map<std::string, std::string> job_of_;  ///< by attempt
 };
 
 }  // namespace trainyard::control

@@ -38,6 +38,7 @@ struct SimulatedServer::Life {
   std::unique_ptr<store::Journal> journal;
   std::unique_ptr<logs::LogStore> logs;
   std::optional<engine::Admissions> admissions;
+  std::unique_ptr<engine::SimulatedAttemptHost> host;
   std::unique_ptr<JobService> service;
   std::unique_ptr<TaskGroup> calls;  ///< of clients and of supervisors
   bool has_recovered = false;
@@ -61,7 +62,7 @@ Collaborators SimulatedServer::CollaboratorsOf(Life& life) {
           .journal = *life.journal,
           .logs = *life.logs,
           .admissions = *life.admissions,
-          .hosts = {.here = outside_.replicas.host()},
+          .hosts = {.here = *life.host},
           .clock = around.time,
           .settings = settings_,
           .kept = {.buckets = &outside_.buckets},
@@ -88,6 +89,7 @@ void SimulatedServer::Start() {
   engine::Admissions::Options rooms;
   rooms.rooms.push_back({.name = outside_.room.name(), .engine = outside_.room.StartEngine()});
   life->admissions.emplace(around.loop.get_executor(), std::move(rooms));
+  life->host = outside_.replicas.MakeHost();
   std::ignore = JumpedSince(around.time.Now());
   life->service = std::make_unique<JobService>(CollaboratorsOf(*life), outside_.maker);
   life->calls = std::make_unique<TaskGroup>(around.loop.get_executor());
@@ -137,12 +139,12 @@ awaitable<void> SimulatedServer::Recover(Life& life) {
   if (!recovered)
     co_return outside_.around.story.Say("the server cannot take over: ", recovered.error().message);
   outside_.room.ServerHasRecovered();
-  for (const std::string& attempt_id : outside_.replicas.Alive()) Call(ReconnectLater(attempt_id));
+  for (const std::string& attempt_id : outside_.replicas.Supervised()) Call(ReconnectLater(attempt_id));
 }
 
 awaitable<void> SimulatedServer::ReconnectLater(std::string attempt_id) {
   co_await Pause(milliseconds(outside_.around.Below(3'000)));
-  outside_.replicas.Reconnect(attempt_id);
+  outside_.replicas.machine().Reconnect(attempt_id);
 }
 
 void SimulatedServer::Kill() {
@@ -158,6 +160,8 @@ void SimulatedServer::Kill() {
   const std::unique_ptr<Life> ending = std::move(life_);
   is_ending_ = false;
   ending->service.reset();
+  outside_.replicas.machine().CutConnections();
+  ending->host.reset();
   ending->admissions.reset();
   outside_.room.ServerEnds();
   turn();

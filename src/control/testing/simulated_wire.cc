@@ -33,13 +33,14 @@ bool SimulatedWire::IsOpen(const ReplicaLink* link) const {
 Status SimulatedWire::OnHello(std::shared_ptr<ReplicaLink> link, const FromReplica::Hello& hello) {
   // Supervisors can connect once the server has taken over the jobs.
   if (!server_.has_recovered()) return std::unexpected(Unavailable("there is no server"));
-  life_of_[link.get()] = server_.lives();
-  return server_.service().gateway().OnHello(std::move(link), hello);
+  const ReplicaLink* const accepted_link = link.get();
+  const Status accepted = server_.service().gateway().OnHello(std::move(link), hello);
+  if (accepted) life_of_[accepted_link] = server_.lives();
+  return accepted;
 }
 
 awaitable<void> SimulatedWire::OnFrame(std::shared_ptr<ReplicaLink> link, std::string attempt_id,
                                        FromReplica frame) {
-  if (frame.phase_changed().phase() == replica::v1::RUNNING) replicas_.NoteRunning(attempt_id);
   if (around_.Below(2) == 0) co_await Pause(milliseconds(around_.Below(50)));
   if (!IsOpen(link.get())) {
     link->Close();

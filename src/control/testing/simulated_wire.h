@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "control/testing/simulated_replicas.h"
 #include "control/testing/simulated_server.h"
 #include "control/testing/surroundings.h"
 #include "engine/replica_link.h"
@@ -17,8 +16,7 @@ namespace trainyard::control {
 class SimulatedWire final : public engine::ReplicaLinkObserver {
  public:
   /// All outlive it.
-  SimulatedWire(Surroundings& around, SimulatedServer& server, SimulatedReplicas& replicas)
-      : around_(around), server_(server), replicas_(replicas) {}
+  SimulatedWire(Surroundings& around, SimulatedServer& server) : around_(around), server_(server) {}
 
   Status OnHello(std::shared_ptr<engine::ReplicaLink> link, const engine::FromReplica::Hello& hello) override;
   boost::asio::awaitable<void> OnFrame(std::shared_ptr<engine::ReplicaLink> link, std::string attempt_id,
@@ -30,7 +28,6 @@ class SimulatedWire final : public engine::ReplicaLinkObserver {
 
   Surroundings& around_;
   SimulatedServer& server_;
-  SimulatedReplicas& replicas_;
   std::map<const engine::ReplicaLink*, int> life_of_;  ///< which server accepted the connection
 };
 

@@ -1,7 +1,7 @@
 #include "control/testing/simulation.h"
 
+#include <algorithm>
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include "rules/jobs/transition_table.h"
@@ -12,9 +12,6 @@ namespace {
 constexpr int kStepsMax = 200'000;
 constexpr int kStepsAfterStart = 40;
 constexpr int kStepsUntilStage = 100;
-
-/// The replica that the attempt is one of.
-std::string ReplicaOf(const std::string& attempt_id) { return attempt_id.substr(0, attempt_id.rfind('-')); }
 
 }  // namespace
 
@@ -29,14 +26,14 @@ Simulation::Simulation(SimulationGround& ground, Schedule schedule, Options opti
                                                        .registries = &registry_.registries(),
                                                        .containers = {.are_here = true}});
   room_ = MakeRoom(around_.loop.get_executor(), schedule_.seed);
-  replicas_ = std::make_unique<SimulatedReplicas>(around_);
+  replicas_ = std::make_unique<SimulatedReplicas>(around_, ground.folder / "attempts");
   server_ = std::make_unique<SimulatedServer>(SimulatedServer::Outside{.around = around_,
                                                                        .replicas = *replicas_,
                                                                        .room = *room_,
                                                                        .maker = *maker_,
                                                                        .buckets = *ground.buckets,
                                                                        .registries = registry_.registries()});
-  wire_ = std::make_unique<SimulatedWire>(around_, *server_, *replicas_);
+  wire_ = std::make_unique<SimulatedWire>(around_, *server_);
   replicas_->Attach(*wire_);
   clients_ = std::make_unique<SimulatedClients>(around_, *server_);
 }
@@ -64,7 +61,7 @@ void Simulation::CutPower() {
   around_.story.Say("the machine loses its power");
   end_at_write_.reset();
   if (server_->is_up()) server_->Kill();
-  replicas_->LoseAll();
+  replicas_->machine().PowerCut();
   around_.disk.PowerCut();
   server_->Reboot();
 }
@@ -137,13 +134,6 @@ void Simulation::Step() {
     if (!is_kill) CutPower();
   }
   if (server_->has_given_up()) EndServer();
-  if (replicas_->started() == started_seen_) return;
-  started_seen_ = replicas_->started();
-  std::set<std::string> replicas;
-  for (const std::string& attempt_id : replicas_->Working()) {
-    if (!replicas.insert(ReplicaOf(attempt_id)).second)
-      around_.story.Violate(ReplicaOf(attempt_id) + " has two live attempts");
-  }
 }
 
 std::vector<std::string> Simulation::Run() {
@@ -169,6 +159,7 @@ void Simulation::EndFaults() {
   for (const Action& action : Actions()) {
     if (action.kind == Action::Kind::kRepair) Perform(action, random, 0);
   }
+  replicas_->machine().Calm();
   server_->SetDrained(false);
   if (!server_->is_up()) server_->Start();
 }
@@ -179,8 +170,8 @@ void Simulation::Settle() {
   for (int step = 0; step < kStepsMax && around_.story.violations().empty(); ++step) {
     Step();
     if (step % 100 != 0) continue;
-    for (const std::string& attempt_id : replicas_->Alive()) {
-      if (step % 5'000 == 0) replicas_->Reconnect(attempt_id);
+    for (const std::string& attempt_id : replicas_->Supervised()) {
+      if (step % 5'000 == 0) replicas_->machine().Reconnect(attempt_id);
     }
     for (const std::string& attempt_id : replicas_->Running()) replicas_->EndProgram(attempt_id);
     if (!server_->is_up()) server_->Start();
@@ -192,7 +183,8 @@ void Simulation::Settle() {
 bool Simulation::HasEnded() {
   if (!server_->has_recovered() || clients_->unanswered() > 0 || !replicas_->Alive().empty()) return false;
   JobService& service = server_->service();
-  return service.registry().all().empty() && service.tuning().all().empty();
+  return service.registry().all().empty() && service.tuning().all().empty() &&
+         replicas_->machine().List().empty();
 }
 
 void Simulation::ViolateUnended() {
@@ -207,6 +199,8 @@ void Simulation::ViolateUnended() {
     add(runner->job());
     if (const auto waiting = runner->WhyWaiting()) left += ": " + waiting->reason;
   }
+  for (const engine::AttemptRef& attempt : replicas_->machine().List())
+    left += "; " + attempt.id + " is left";
   around_.story.Violate("not everything ends" + left);
 }
 
@@ -230,18 +224,24 @@ void Simulation::AddTrials(JobOutcome& outcome, SysTime asked_at) {
 }
 
 void Simulation::CheckEnd() {
+  for (const std::string& violation : replicas_->intruder().TakeViolations())
+    around_.story.Violate(violation);
   store::JobStore& reader = server_->reader();
   for (const auto& [job_id, ledger] : around_.ledgers) {
     JobOutcome outcome{.record = reader.Get("p", job_id)};
     if (outcome.record) {
       outcome.history = Replay(reader.Events(outcome.record->uid(), 0).value());
       outcome.lines = clients_->LinesOf(job_id);
+      outcome.outputs = replicas_->OutputsOf(job_id);
+      if (std::ranges::find(outcome.lines, engine::Intruder::kLine) != outcome.lines.end())
+        around_.story.Violate(job_id + " has a line of an intruder");
       Meet(outcome.history, ledger.asked_at);
       AddTrials(outcome, ledger.asked_at);
     }
     for (std::string& violation : Violations(job_id, ledger, outcome))
       around_.story.Violate(std::move(violation));
   }
+  if (coverage_ != nullptr) coverage_->supervisors.Add(replicas_->machine().coverage());
 }
 
 }  // namespace trainyard::control

@@ -19,8 +19,9 @@
 namespace trainyard::control {
 
 /// One schedule of a whole server: the real control loop, journal, log store, admissions and engine of this
-/// machine, on a simulated disk and in simulated time; simulated supervisors, which outlive the server;
-/// clients that keep a ledger of every answer. Everything that happens depends on the schedule alone.
+/// machine, on a simulated disk and in simulated time; a simulated machine with the attempts, which outlive
+/// the server; clients that keep a ledger of every answer. Everything that happens depends on the schedule
+/// alone.
 class Simulation {
  public:
   struct Options {
@@ -66,7 +67,7 @@ class Simulation {
   [[nodiscard]] std::set<std::string> JobsIn(jobs::Stage stage) const;
   /// Until a job is in that stage; a while at most.
   void WaitFor(jobs::Stage stage);
-  /// One step of anybody; after a start no replica may have two programs.
+  /// One step of anybody.
   void Step();
   void Settle();
   [[nodiscard]] bool HasEnded();
@@ -86,8 +87,7 @@ class Simulation {
   std::unique_ptr<SimulatedWire> wire_;
   std::unique_ptr<SimulatedClients> clients_;
   std::optional<End> end_at_write_;
-  std::string awaited_job_;       ///< that the present action has waited for
-  std::size_t started_seen_ = 0;  ///< how many attempts were started when the last check was made
+  std::string awaited_job_;  ///< that the present action has waited for
 };
 
 }  // namespace trainyard::control

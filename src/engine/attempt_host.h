@@ -44,8 +44,8 @@ struct AttemptRef {
 /// Starts, inspects and ends attempts in granted slots, and keeps their results until Forget. Loop thread
 /// only. Supervisors outlive the server: destroying the host ends none of them. Implementations: local (this
 /// machine), remote (other machines, through their agents), fake (tests), simulated (simulations).
-/// Conformance: testing/attempt_host_conformance.h. It does not use the server's memory or settings: the same code also
-/// runs on other machines. docs/adr/0026-two-seams.md.
+/// Conformance: testing/attempt_host_conformance.h. It does not use the server's memory or settings: the same
+/// code also runs on other machines. docs/adr/0026-two-seams.md.
 class AttemptHost {
  public:
   virtual ~AttemptHost() = default;

@@ -330,10 +330,7 @@ void SimulatedSupervisor::SendPhase() {
 
 void SimulatedSupervisor::Disconnect() {
   now_ = std::chrono::steady_clock::now();
-  if (link_.is_connected())
-    Lose();
-  else
-    link_.RetryNow();
+  link_.is_connected() ? Lose() : link_.RetryNow();
   Wake();
 }
 

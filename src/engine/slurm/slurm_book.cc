@@ -16,7 +16,7 @@ namespace {
 constexpr std::int32_t kApplicationId = 0x5459454e;  // "TYEN"
 constexpr int kInstallationDigits = 8;
 
-constexpr std::array<std::string_view, 1> kMigrations{R"sql(
+constexpr std::array<std::string_view, 2> kMigrations{R"sql(
 CREATE TABLE installation (
   name TEXT NOT NULL
 ) STRICT;
@@ -37,6 +37,15 @@ CREATE TABLE holders (
   PRIMARY KEY (job_uid, try_number, slot),
   FOREIGN KEY (job_uid, try_number) REFERENCES submissions (job_uid, try_number) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
+)sql",
+                                                      R"sql(
+CREATE TABLE cancels (
+  job_uid INTEGER NOT NULL,
+  try_number INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  PRIMARY KEY (job_uid, try_number, id),
+  FOREIGN KEY (job_uid, try_number) REFERENCES submissions (job_uid, try_number) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
 )sql"};
 
 enum Query : std::size_t {
@@ -44,9 +53,11 @@ enum Query : std::size_t {
   kAddInstallation,
   kListSubmissions,
   kListHolders,
+  kListCancels,
   kDropSubmission,
   kAddSubmission,
   kAddHolder,
+  kAddCancel,
   kVoidTicket,
   kQueries,
 };
@@ -56,10 +67,13 @@ constexpr std::array<std::string_view, kQueries> kSql{
     "INSERT INTO installation (name) VALUES (?1)",
     "SELECT job_uid, try_number, number, ticket_sha256, replicas FROM submissions ORDER BY 1, 2",
     "SELECT slot, instance_sha256, node FROM holders WHERE job_uid = ?1 AND try_number = ?2",
+    "SELECT id FROM cancels WHERE job_uid = ?1 AND try_number = ?2",
     "DELETE FROM submissions WHERE job_uid = ?1 AND try_number = ?2",
     "INSERT INTO submissions (job_uid, try_number, number, ticket_sha256, replicas) VALUES (?1, ?2, ?3, ?4, "
     "?5)",
     "INSERT INTO holders (job_uid, try_number, slot, instance_sha256, node) VALUES (?1, ?2, ?3, ?4, ?5)",
+    "INSERT OR IGNORE INTO cancels (job_uid, try_number, id) SELECT job_uid, try_number, ?3 FROM submissions "
+    "WHERE job_uid = ?1 AND try_number = ?2",
     "UPDATE submissions SET ticket_sha256 = '' WHERE job_uid = ?1 AND try_number = ?2 AND number = ?3"};
 
 std::string PrintNumbers(const std::vector<int>& numbers) {
@@ -122,6 +136,13 @@ Result<std::vector<SubmissionRecord>> SlurmBook::Load() {
         return std::unexpected(
             Error{Code::kDataLoss, database_.Path() + " has a node that cannot be read", {}});
     }
+    sqlite::Cursor cancel =
+        statements_[kListCancels].Query(one.submission.gang.job_uid, one.submission.gang.try_number);
+    for (;;) {
+      TY_TRY(const bool has_cancel, cancel.Next());
+      if (!has_cancel) break;
+      one.cancelled.insert(cancel.Int(0));
+    }
   }
 }
 
@@ -142,6 +163,10 @@ Status SlurmBook::PutHolder(const slurm::Submission& submission, int slot, const
   const std::string node = holder.node.SerializeAsString();
   return statements_[kAddHolder].Run(submission.gang.job_uid, submission.gang.try_number, slot,
                                      holder.instance_sha256, sqlite::Blob{node});
+}
+
+Status SlurmBook::PutCancel(const slurm::GangKey& gang, std::int64_t id) {
+  return statements_[kAddCancel].Run(gang.job_uid, gang.try_number, id);
 }
 
 Status SlurmBook::VoidTicket(const slurm::Submission& submission) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct SubmissionRecord {
   std::string ticket_sha256;  ///< empty: void
   std::vector<int> replicas;  ///< by slot: the position in the gang
   std::map<int, SlotHolder> holders{};
+  std::set<std::int64_t> cancelled{};  ///< Slurm's ids that a server has cancelled, or was about to
 };
 
 /// DATA/engines.db: what the next server must know about the cluster, written before the corresponding
@@ -44,6 +47,8 @@ class SlurmBook {
   /// Replaces what is recorded about the gang.
   [[nodiscard]] Status Put(const SubmissionRecord& submitted);
   [[nodiscard]] Status PutHolder(const slurm::Submission& submission, int slot, const SlotHolder& holder);
+  /// A server is about to cancel the id. Does nothing if the gang has no submission.
+  [[nodiscard]] Status PutCancel(const slurm::GangKey& gang, std::int64_t id);
   [[nodiscard]] Status VoidTicket(const slurm::Submission& submission);
   [[nodiscard]] Status Drop(const slurm::GangKey& gang);
 

@@ -158,6 +158,7 @@ void SlurmEngine::Want(const ReservationRequest& request) {
   if (const SubmissionRecord* known = slots_->Find(wanted.key)) {
     wanted.last_submission = known->submission.number;
     for (const auto& [slot, holder] : known->holders) wanted.attached.emplace(slot, holder.node.name());
+    wanted.cancelled.assign(known->cancelled.begin(), known->cancelled.end());
   }
   gangs_.Want(std::move(wanted), options_.clock.Now());
 }
@@ -202,7 +203,7 @@ std::string SlurmEngine::NameOf(const GangKey& key) const {
 
 void SlurmEngine::Do(const slurm::Submit& action) { tasks_.Spawn(SubmitOne(action.submission)); }
 void SlurmEngine::Do(const slurm::AskList& action) { tasks_.Spawn(AskOne(action)); }
-void SlurmEngine::Do(const slurm::CancelJobs& action) { cancels_.Add(action); }
+void SlurmEngine::Do(const slurm::CancelJobs& action) { tasks_.Spawn(CancelSome(action)); }
 
 void SlurmEngine::Do(const slurm::VoidTicket& action) {
   slots_->VoidTicket(action.submission);
@@ -272,6 +273,22 @@ slurm::BatchJob SlurmEngine::BatchOf(const Submission& submission, const slurm::
       batch.times.deadline = *gang.queue_deadline + *batch.times.limit;
   }
   return batch;
+}
+
+/// If the cancellation cannot be recorded now, it is requested again after the next list.
+asio::awaitable<void> SlurmEngine::CancelSome(slurm::CancelJobs jobs) {
+  const std::optional<Submission> named =
+      slurm::ParseNames(slots_->installation(), jobs.name, slurm::Comment({.gang = {}, .number = 1}));
+  // Without a reservation, nobody asks how the job ended.
+  if (named && reservations_.contains(KeyOf(named->gang))) {
+    const Status noted = co_await slots_->NoteCancels(named->gang, jobs.ids);
+    if (!noted) {
+      Diagnose(DiagnosticLevel::kWarning,
+               NameOf(named->gang) + " is not cancelled in Slurm yet: " + noted.error().message);
+      co_return;
+    }
+  }
+  cancels_.Add(jobs);
 }
 
 asio::awaitable<void> SlurmEngine::SubmitOne(Submission submission) {

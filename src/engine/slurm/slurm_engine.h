@@ -114,6 +114,7 @@ class SlurmEngine final : public Engine, public SlotKeeper {
   void Do(const slurm::SayWait& action);
   void Do(const slurm::Forget& action);
 
+  boost::asio::awaitable<void> CancelSome(slurm::CancelJobs jobs);
   boost::asio::awaitable<void> SubmitOne(slurm::Submission submission);
   [[nodiscard]] slurm::BatchJob BatchOf(const slurm::Submission& submission,
                                         const slurm::GangRequest& request, std::string ticket) const;

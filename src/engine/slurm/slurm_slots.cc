@@ -102,6 +102,21 @@ asio::awaitable<Result<SlurmSlots::SlotClaim>> SlurmSlots::Take(agent::v1::FromA
   co_return std::unexpected(Unavailable(written.error().message));
 }
 
+asio::awaitable<Status> SlurmSlots::NoteCancels(GangKey gang, std::vector<std::int64_t> ids) {
+  const SubmissionRecord* const known = Find(gang);
+  if (known == nullptr) co_return Status();
+  std::erase_if(ids, [known](std::int64_t id) { return known->cancelled.contains(id); });
+  if (ids.empty()) co_return Status();
+  auto put = [this, gang, ids]() -> Status {
+    for (const std::int64_t id : ids) TY_RETURN_IF_ERROR(book_.PutCancel(gang, id));
+    return Status();
+  };
+  TY_CO_RETURN_IF_ERROR(co_await WriteDown(std::move(put)));
+  if (const auto again = submitted_.find(gang); again != submitted_.end())
+    again->second.cancelled.insert(ids.begin(), ids.end());
+  co_return Status();
+}
+
 void SlurmSlots::VoidTicket(const Submission& submission) {
   const auto found = submitted_.find(submission.gang);
   if (found == submitted_.end() || found->second.submission != submission) return;

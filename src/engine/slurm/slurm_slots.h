@@ -3,6 +3,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -49,6 +50,9 @@ class SlurmSlots {
     bool is_holder = false;
   };
   [[nodiscard]] Result<SlotQuery> Look(const agent::v1::FromAgent::Hello& hello) const;
+  /// Records that this server is about to cancel the ids of the gang's submission. Returns once that is
+  /// durable: to the next server, a cancelled job that is not recorded was cancelled by a user.
+  boost::asio::awaitable<Status> NoteCancels(slurm::GangKey gang, std::vector<std::int64_t> ids);
   void VoidTicket(const slurm::Submission& submission);
   void Drop(const slurm::GangKey& gang);
 

@@ -149,5 +149,19 @@ TEST_F(SlurmSlotsTest, WhatIsWrittenTogetherIsThereAsAWhole) {
   EXPECT_EQ(book.Load().value().at(0).holders.size(), 1U);
 }
 
+TEST_F(SlurmSlotsTest, CancellationsAreKeptUntilTheNextSubmission) {
+  Issue(kFirst);
+  ASSERT_TRUE(loop_.Run(slots_->NoteCancels(kFirst.gang, {40, 41})));
+  ASSERT_TRUE(loop_.Run(slots_->NoteCancels(kFirst.gang, {41, 42})));
+  Restart();
+  EXPECT_EQ(slots_->Find(kFirst.gang)->cancelled, (std::set<std::int64_t>{40, 41, 42}));
+  Issue(kSecond);
+  EXPECT_TRUE(slots_->Find(kFirst.gang)->cancelled.empty());
+  Restart();
+  EXPECT_TRUE(slots_->Find(kFirst.gang)->cancelled.empty());
+  slots_->Drop(kFirst.gang);
+  EXPECT_TRUE(loop_.Run(slots_->NoteCancels(kFirst.gang, {43}))) << "the job is over";
+}
+
 }  // namespace
 }  // namespace trainyard::engine

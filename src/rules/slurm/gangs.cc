@@ -97,6 +97,7 @@ void Gangs::Want(GangRequest wanted, SysTime now) {
   if (!is_new) return;
   SlurmGang& gang = place->second;
   gang = GangOf(wanted, now);
+  own_cancels_.Note(wanted.cancelled, now);
   if (wanted.granted) {
     Enter(wanted.key, gang, GangStage::kGranted, now);
     return SetDue(wanted.key, gang, now + kAgentReturnMax + kAgentAbsenceMax);

@@ -94,6 +94,7 @@ class Gangs {
     bool granted = false;     ///< a previous server has granted its resources
     /// Slots whose agents had connected then, and their nodes. Without resources they have to connect again.
     std::map<int, std::string> attached{};
+    std::vector<std::int64_t> cancelled{};  ///< ids of its jobs that previous servers have cancelled
   };
   void Want(GangRequest wanted, SysTime now);
   /// The gang needs no resources any more. Forget follows once Slurm has no job of it.

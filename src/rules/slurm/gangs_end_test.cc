@@ -53,6 +53,25 @@ TEST_F(GangsEndTest, AgentsOfAPreviousServerThatGaveNoRoomHaveToConnectAgain) {
       << "one has not connected";
 }
 
+TEST_F(GangsEndTest, AJobThatAPreviousServerCancelledWasNotCancelledByAUser) {
+  const auto end_after = [this](std::vector<std::int64_t> cancelled) {
+    gangs_ = Gangs("1f3a");
+    gangs_.Want({.key = kKey,
+                 .slots = 1,
+                 .last_submission = 1,
+                 .granted = true,
+                 .attached = {{0, "node1"}},
+                 .cancelled = std::move(cancelled)},
+                now_);
+    std::optional<placement::RoomEnd> end;
+    for (const GangAction& action : List(JobState::kCancelled))
+      if (const auto* const taken = std::get_if<TakeBack>(&action)) end = taken->kind;
+    return end;
+  };
+  EXPECT_EQ(end_after({40}), placement::RoomEnd::kLost);
+  EXPECT_EQ(end_after({}), placement::RoomEnd::kCancelled);
+}
+
 TEST_F(GangsEndTest, ASubmissionThatIsAnsweredAfterItsGangWasForgottenIsCancelled) {
   gangs_.OnSubmitted(kFirst, 40, now_);
   EXPECT_THAT(gangs_.Next(now_),

@@ -107,7 +107,8 @@ void SlurmEngine::Start() {
     if (reservations_.contains(KeyOf(gang))) continue;
     gangs_.Want({.key = gang,
                  .slots = static_cast<int>(submitted.replicas.size()),
-                 .last_submission = submitted.submission.number},
+                 .last_submission = submitted.submission.number,
+                 .may_have_run = true},
                 now);
     gangs_.Release(gang, now);
   }

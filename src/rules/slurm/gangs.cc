@@ -52,7 +52,7 @@ SlurmGang GangOf(const Gangs::GangRequest& wanted, SysTime now) {
                  .partition = wanted.partition,
                  .submission = wanted.last_submission,
                  .since = now,
-                 .had_room = wanted.granted};
+                 .had_room = wanted.granted || wanted.may_have_run};
   // Without resources nothing runs yet: it gets them once its agents have connected to this server.
   if (!wanted.granted) return gang;
   gang.attached = wanted.attached;

@@ -89,9 +89,10 @@ class Gangs {
   struct GangRequest {
     GangKey key;
     int slots = 0;
-    std::string partition{};  ///< for messages
-    int last_submission = 0;  ///< stored by a previous server; 0: none
-    bool granted = false;     ///< a previous server has granted its resources
+    std::string partition{};    ///< for messages
+    int last_submission = 0;    ///< stored by a previous server; 0: none
+    bool granted = false;       ///< a previous server has granted its resources
+    bool may_have_run = false;  ///< as `granted`, but its resources were released, or nobody knows
     /// Slots whose agents had connected then, and their nodes. Without resources they have to connect again.
     std::map<int, std::string> attached{};
     std::vector<std::int64_t> cancelled{};  ///< ids of its jobs that previous servers have cancelled

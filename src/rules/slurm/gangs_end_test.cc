@@ -72,6 +72,12 @@ TEST_F(GangsEndTest, AJobThatAPreviousServerCancelledWasNotCancelledByAUser) {
   EXPECT_EQ(end_after({}), placement::RoomEnd::kCancelled);
 }
 
+TEST_F(GangsEndTest, WhetherAttemptsOfAReleasedGangLiveIsSaidToTheNextServerToo) {
+  gangs_.Want({.key = kKey, .slots = 1, .last_submission = 1, .may_have_run = true}, now_);
+  gangs_.Release(kKey, now_);
+  EXPECT_THAT(List(JobState::kOver), testing::Contains(GangAction(NothingLives{kFirst})));
+}
+
 TEST_F(GangsEndTest, ASubmissionThatIsAnsweredAfterItsGangWasForgottenIsCancelled) {
   gangs_.OnSubmitted(kFirst, 40, now_);
   EXPECT_THAT(gangs_.Next(now_),

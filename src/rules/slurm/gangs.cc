@@ -95,8 +95,7 @@ void Gangs::Say(const GangKey& key, SlurmGang& gang, placement::Shortage words) 
 void Gangs::Want(GangRequest wanted, SysTime now) {
   const auto [place, is_new] = gangs_.try_emplace(wanted.key);
   if (!is_new) return;
-  SlurmGang& gang = place->second;
-  gang = GangOf(wanted, now);
+  SlurmGang& gang = place->second = GangOf(wanted, now);
   own_cancels_.Note(wanted.cancelled, now);
   if (wanted.granted) {
     Enter(wanted.key, gang, GangStage::kGranted, now);

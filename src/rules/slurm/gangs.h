@@ -93,8 +93,7 @@ class Gangs {
     int last_submission = 0;    ///< stored by a previous server; 0: none
     bool granted = false;       ///< a previous server has granted its resources
     bool may_have_run = false;  ///< as `granted`, but its resources were released, or nobody knows
-    /// Slots whose agents had connected then, and their nodes. Without resources they have to connect again.
-    std::map<int, std::string> attached{};
+    std::map<int, std::string> attached{};  ///< if `granted`: slots whose agents had connected; their nodes
     std::vector<std::int64_t> cancelled{};  ///< ids of its jobs that previous servers have cancelled
   };
   void Want(GangRequest wanted, SysTime now);
@@ -111,7 +110,6 @@ class Gangs {
   /// The agent's connection has ended. `closed`: the agent closed it, so it is dead or will reconnect soon;
   /// otherwise it was silent, and the network may be down.
   void OnDetached(const Submission& submission, int slot, bool closed, SysTime now);
-
   /// The submission's agents end because Slurm's time limit is near: this is the reason if they end now.
   void OnTimeLimit(const Submission& submission);
 

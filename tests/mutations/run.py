@@ -58,11 +58,16 @@ class Catcher:
         program = str(BUILD / "trainyard")
         if self.kind in ("simulation", "tests"):
             test = [str(next(BUILD.glob(f"src/**/{self.target}"))), "--gtest_brief=1", "--gtest_fail_fast"]
-            return [test] if self.kind == "tests" else in_parts(test)
+            return models_last(test) if self.kind == "tests" else in_parts(test)
         if self.kind == "pytest":
             return [[sys.executable, "-m", "pytest", "-q", "-x", *self.words[1:]]]
         return [[sys.executable, "tests/chaos/run.py", "--program", program, "--world", self.words[1], "--rounds", self.words[2],
                  "--seed", str(SEED), "--environments", str(FOLDER / "environments")]]
+
+
+def models_last(test: list[str]) -> list[list[str]]:
+    """Commands that run a room's tests, and then its models, which take longest."""
+    return [[*test, "--gtest_filter=-*Model.*"], [*test, "--gtest_filter=*Model.*"]]
 
 
 def in_parts(test: list[str]) -> list[list[str]]:
@@ -156,7 +161,7 @@ def build(targets: list[str]) -> None:
 
 def first_complaint(output: str) -> str:
     """What a catcher says of the fault, in some words: a violation, or the name of a test."""
-    for pattern in (r"VIOLATION (\w+: [^\n]+)", r"(seed \d+: [^\n]+)", r"\[  FAILED  \] ([\w/.]+)", r"^FAILED \S*?(\w+\.py::\S+)"):
+    for pattern in (r"VIOLATION (\w+: [^\n]+)", r"\[  FAILED  \] ([\w/.]+)", r"^FAILED \S*?(\w+\.py::\S+)", r"(seed \d+: [^\n]+)"):
         if found := re.search(pattern, output, re.MULTILINE):
             return found.group(1).replace("|", "/")[:120]
     return output.strip().splitlines()[-1][:120] if output.strip() else "it ended without a word"

@@ -99,5 +99,19 @@ TEST_F(GangsEndTest, AListRequestedBeforeTheSubmissionWasAnsweredDoesNotProveThe
   EXPECT_THAT(List(JobState::kCancelled), testing::ElementsAre(GangAction(Forget{kKey})));
 }
 
+TEST_F(GangsEndTest, AListRequestedBeforeTheSubmissionWasAnsweredIsNotTheFirstThatLacksTheJob) {
+  gangs_.OnListed(std::nullopt, now_, {}, now_);  // the controller responds
+  gangs_.Want({.key = kKey, .slots = 1}, now_);
+  ASSERT_THAT(gangs_.Next(now_), testing::Contains(GangAction(Submit{kFirst})));
+  const SysTime asked = now_ += seconds(15);
+  gangs_.OnSubmitted(kFirst, 40, now_ += kSettle);
+  gangs_.OnListed(std::nullopt, asked, {}, now_);
+  gangs_.OnListed(std::nullopt, now_, {}, now_);
+  EXPECT_THAT(gangs_.Next(now_), testing::Not(testing::Contains(GangAction(VoidTicket{kFirst}))));
+  now_ += kSettle;
+  gangs_.OnListed(std::nullopt, now_, {}, now_);
+  EXPECT_THAT(gangs_.Next(now_), testing::Contains(GangAction(VoidTicket{kFirst}))) << "two lists lack it";
+}
+
 }  // namespace
 }  // namespace trainyard::slurm

@@ -4,9 +4,8 @@
 usage: tests/mutations/run.py [NAME]... [--list FILE]     prints a table in Markdown; fails unless each fault is caught
        tests/mutations/run.py --check [--list FILE]       only checks that each fault can still be planted
 
-The copy is a git worktree of HEAD below build/mutations, with a build of its own as the tests have it (sanitized, so that
-most of it comes from the compiler's cache), and the tree that it is called in is left alone. What is not committed is not
-in it.
+The copy is a git worktree of HEAD below build/mutations, with a build of its own as the tests have it (sanitized), and the
+tree that it is called in is left alone. What is not committed is not in it.
 """
 
 import argparse

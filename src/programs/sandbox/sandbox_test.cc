@@ -60,6 +60,19 @@ TEST_F(SandboxTest, AProgramNeverHasIt) {
   EXPECT_EQ(ExitOf(plan), 0);
 }
 
+/// The lock is the writing end of a pipe: the reading end says when nobody holds it any more.
+TEST_F(SandboxTest, ItsInitProcessHoldsTheLockWhileTheProgramLives) {
+  {
+    auto sandbox = Sandbox::Start({.argv = {"/bin/sleep", "1000"}, .lock_fd = theirs_.get()});
+    ASSERT_TRUE(sandbox.has_value());
+    theirs_.Reset();
+    pollfd lock{.fd = ours_.get(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&lock, 1, 0), 0) << "nobody holds it";
+  }
+  char byte = 0;
+  EXPECT_EQ(read(ours_.get(), &byte, 1), 0);
+}
+
 TEST_F(SandboxTest, ItsInitProcessIsToldOfBeforeTheProgramRuns) {
   pid_t told = 0;
   const SandboxPlan plan{.function = [] { return write(kResultFd, "ran", 3) == 3 ? 0 : 1; },

@@ -2,9 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -55,6 +64,29 @@ TEST_F(FileTest, AFailedWriteKeepsTheOldContents) {
     EXPECT_NE(written.error().message.find(path.string()), std::string::npos);
     EXPECT_EQ(EntryCount(), 1U);
   }
+}
+
+/// From now on fsync fails in this process, as on a broken disk. Returns whether the kernel accepts that.
+bool BreakSync() {
+  std::array<sock_filter, 4> filter{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fsync, 0, 1),
+                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program{.len = filter.size(), .filter = filter.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(FileTest, ContentsThatCannotBeSyncedReplaceNothing) {
+  const fs::path path = folder_ / "a";
+  ASSERT_TRUE(WriteFileAtomically(path, "old"));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(BreakSync() && !WriteFileAtomically(path, "new") ? 7 : 8);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(ReadFile(path), "old");
+  EXPECT_EQ(EntryCount(), 1U);
 }
 
 TEST_F(FileTest, AtomicWriteIntoAMissingFolder) {

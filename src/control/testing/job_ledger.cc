@@ -48,6 +48,17 @@ void CheckHistory(const v1::JobRecord& job, const JobHistory& history, Broken& b
   const v1::JobRecord& replayed = history.record;
   if (replayed.job().state() != job.job().state() || replayed.revision() != job.revision())
     broken.emplace_back("has events that do not give its record");
+  if (job.retries() != history.retries)
+    broken.push_back("counts " + std::to_string(job.retries()) + " retries, and its events decided " +
+                     std::to_string(history.retries));
+  for (const v1::ReplicaRecord& replica : job.replicas()) {
+    const std::string name = cluster::TaskName(replica.id());
+    const auto decided = history.restarts.find(name);
+    const int restarts = decided == history.restarts.end() ? 0 : decided->second;
+    if (replica.restarts() != restarts)
+      broken.push_back("counts " + std::to_string(replica.restarts()) + " restarts of " + name +
+                       ", and its events decided " + std::to_string(restarts));
+  }
 }
 
 /// Each attempt's lines are there once, in order, from the first on. Returns how many of each there are.
@@ -82,6 +93,16 @@ void CheckOutputs(const JobOutcome& outcome, std::map<std::string, int>& found, 
   }
 }
 
+/// By what the event says, not by the rules that count in the record.
+void CountTries(const v1::Event& event, JobHistory& history) {
+  if (event.has_retry_decided() && !event.retry_decided().uncounted()) ++history.retries;
+  if (event.has_retry_started()) history.restarts.clear();
+  if (!event.has_restart_decided()) return;
+  const v1::Event::RestartDecided& decided = event.restart_decided();
+  if (!decided.reason().contains("does not count as a restart"))
+    ++history.restarts[cluster::TaskName(decided.replica())];
+}
+
 }  // namespace
 
 std::set<std::string> ExpectedValue::Begin(const std::string& value) {
@@ -110,6 +131,7 @@ JobHistory Replay(const std::vector<v1::Event>& events) {
                                .event = event.kind_case(),
                                .time = wire::FromProto(event.time())});
     history.record = *std::move(after);
+    CountTries(event, history);
   }
   return history;
 }

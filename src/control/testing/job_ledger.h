@@ -67,6 +67,9 @@ struct JobHistory {
   std::vector<Entry> entries{};
   v1::JobRecord record{};  ///< after the last one
   std::string error{};     ///< why the next one cannot happen; empty: all can
+  int retries = 0;         ///< of the whole job that were decided, without those that do not count
+  std::map<std::string, int>
+      restarts{};  ///< the same for each replica ("worker-replica-0"), since the last retry
 };
 [[nodiscard]] JobHistory Replay(const std::vector<v1::Event>& events);
 

@@ -41,6 +41,9 @@ class SlurmSlotsTest : public testing::Test {
     hello.mutable_node()->set_name("node-" + instance);
     return loop_.Run(slots_->Take(hello));
   }
+  static bool IsRefused(const Result<SlurmSlots::SlotClaim>& taken) {
+    return !taken && taken.error().code == Code::kPermissionDenied;
+  }
 
   std::filesystem::path folder_;
   Loop loop_;
@@ -68,7 +71,7 @@ TEST_F(SlurmSlotsTest, WhatIsWrittenDownOutlivesTheServer) {
   ASSERT_TRUE(Take(ticket, 1, "a"));
   Restart();
   EXPECT_EQ(slots_->installation(), installation);
-  EXPECT_EQ(Take(ticket, 1, "b").error().code, Code::kPermissionDenied);
+  EXPECT_TRUE(IsRefused(Take(ticket, 1, "b")));
   EXPECT_TRUE(Take(ticket, 1, "a"));
   const SubmissionRecord* known = slots_->Find(kFirst.gang);
   ASSERT_NE(known, nullptr);
@@ -81,14 +84,14 @@ TEST_F(SlurmSlotsTest, ATicketIsVoidOnceTheRoomIsGivenBackOrAskedForAgain) {
   ASSERT_TRUE(Take(first, 0, "a"));
   const std::string second = Issue(kSecond);
   EXPECT_NE(first, second);
-  EXPECT_EQ(Take(first, 0, "a").error().code, Code::kPermissionDenied);
+  EXPECT_TRUE(IsRefused(Take(first, 0, "a")));
   EXPECT_TRUE(Take(second, 0, "b")) << "its slots are free again";
   slots_->VoidTicket(kFirst);
   EXPECT_TRUE(Take(second, 0, "b")) << "it was another's";
   slots_->VoidTicket(kSecond);
-  EXPECT_EQ(Take(second, 0, "b").error().code, Code::kPermissionDenied);
+  EXPECT_TRUE(IsRefused(Take(second, 0, "b")));
   Restart();
-  EXPECT_EQ(Take(second, 0, "b").error().code, Code::kPermissionDenied);
+  EXPECT_TRUE(IsRefused(Take(second, 0, "b")));
 }
 
 TEST_F(SlurmSlotsTest, WhatIsOverIsForgotten) {
@@ -102,7 +105,7 @@ TEST_F(SlurmSlotsTest, WhatIsOverIsForgotten) {
 TEST_F(SlurmSlotsTest, ATicketEndsWithItsJobAlsoIfNobodyHasMadeItVoid) {
   const std::string ticket = Issue(kFirst);
   slots_->Drop(kFirst.gang);
-  EXPECT_EQ(Take(ticket, 0, "a").error().code, Code::kPermissionDenied);
+  EXPECT_TRUE(IsRefused(Take(ticket, 0, "a")));
 }
 
 TEST_F(SlurmSlotsTest, ThereAreAsManySlotsAsReplicas) {

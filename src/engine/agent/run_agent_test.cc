@@ -282,7 +282,8 @@ TEST_F(AgentTest, NothingBeginsInAnEndingSlot) {
 }
 
 TEST_F(AgentTest, TheTimeLimitEndsTheSlotInTime) {
-  const auto until = std::chrono::system_clock::now() + kLimitNotice + std::chrono::seconds(2);
+  constexpr std::chrono::seconds kToConnect{10};  // an agent that takes longer ends without a word
+  const auto until = std::chrono::system_clock::now() + kLimitNotice + kToConnect;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(until.time_since_epoch()).count();
   StartAgent({.variables = {"TRAINYARD_UNTIL=" + std::to_string(seconds)}});
   EXPECT_EQ(WaitForAgent(), ExitStatus());

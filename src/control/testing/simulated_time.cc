@@ -12,7 +12,9 @@
 #include <deque>
 #include <exception>
 #include <iterator>
+#include <limits>
 #include <list>
+#include <map>
 #include <utility>
 
 #include "base/async/on_pool.h"
@@ -41,6 +43,18 @@ bool immediate_work = false;
 std::mt19937_64* slowness = nullptr;  ///< how long works take longer; null: they do not
 constexpr std::uint64_t kSlowerMaxNs = 2'000'000'000;
 
+/// Results of work that was done, and whose callers get them later: by the time when they get them.
+std::multimap<std::int64_t, std::move_only_function<void()>> answers;
+std::int64_t answer_delay_ns = 0;  ///< of the work that runs now
+
+/// Passes on the results that are due. Returns whether there were any.
+bool GiveAnswers(std::int64_t until_ns) {
+  bool any = false;
+  for (; !answers.empty() && answers.begin()->first <= until_ns; any = true)
+    answers.extract(answers.begin()).mapped()();
+  return any;
+}
+
 std::exception_ptr Run(std::move_only_function<void()>& work) {
   try {
     work();
@@ -58,11 +72,16 @@ struct Initiate {
   void operator()(Handler handler) {
     auto guard = asio::make_work_guard(asio::get_associated_executor(handler));
     auto run = [work = std::move(work), handler = std::move(handler), guard = std::move(guard)]() mutable {
-      std::exception_ptr exception = Run(work);
-      auto executor = guard.get_executor();
-      asio::post(executor, [handler = std::move(handler), exception = std::move(exception)]() mutable {
-        std::move(handler)(std::move(exception));
-      });
+      answer_delay_ns = 0;
+      auto answer = [guard = std::move(guard), handler = std::move(handler),
+                     exception = Run(work)]() mutable {
+        auto executor = guard.get_executor();
+        asio::post(executor, [handler = std::move(handler), exception = std::move(exception)]() mutable {
+          std::move(handler)(std::move(exception));
+        });
+      };
+      if (answer_delay_ns == 0 || immediate_work) return answer();
+      answers.emplace(now_ns + answer_delay_ns, std::move(answer));
     };
     if (immediate_work) return run();
     auto place = std::ranges::find(waiting, pool, &Pool::pool);
@@ -113,6 +132,7 @@ SimulatedTime::SimulatedTime(boost::asio::io_context& loop, std::uint64_t seed) 
 
 SimulatedTime::~SimulatedTime() {
   waiting.clear();
+  answers.clear();
   immediate_work = false;
   slowness = nullptr;
   clock_error_ns = 0;
@@ -140,6 +160,7 @@ SysTime SimulatedTime::TrueTimeOf(SysTime shown, SysTime earliest) const {
 bool SimulatedTime::Step(std::chrono::nanoseconds wait_max) {
   constexpr std::int64_t kTickNs = 200'000;
   loop_.restart();
+  GiveAnswers(now_ns);
   // Work of a pool may take any number of turns of the loop.
   const bool works = !waiting.empty() && random_() % 3 == 0;
   if (!works && loop_.poll_one() != 0) return true;
@@ -150,11 +171,13 @@ bool SimulatedTime::Step(std::chrono::nanoseconds wait_max) {
       return true;
     }
     now_ns += step;
-    if (loop_.poll_one() != 0) return true;
+    if (GiveAnswers(now_ns) || loop_.poll_one() != 0) return true;
     loop_.restart();
   }
   return false;
 }
+
+void SimulatedTime::AnswerLater(std::chrono::nanoseconds delay) { answer_delay_ns = delay.count(); }
 
 void SimulatedTime::SetSlow(bool slow) { slowness = slow ? &random_ : nullptr; }
 
@@ -163,6 +186,7 @@ void SimulatedTime::Pass(std::chrono::nanoseconds duration) { now_ns += duration
 void SimulatedTime::SetImmediate(bool immediate) {
   immediate_work = immediate;
   while (!waiting.empty()) RunOne(waiting.begin());
+  GiveAnswers(std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace control

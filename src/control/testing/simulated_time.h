@@ -36,6 +36,9 @@ class SimulatedTime final : public Clock {
   /// From now on pools work at once, for as long as this is set: what waits is done first. For the end of a
   /// server, which waits for them.
   void SetImmediate(bool immediate);
+  /// For work of a pool while it runs: its caller gets the result so much later. Other work may run
+  /// meanwhile.
+  void AnswerLater(std::chrono::nanoseconds delay);
   /// From now on each work of a pool takes up to two seconds longer.
   void SetSlow(bool slow);
   /// Lets time pass while nobody else can do anything.

@@ -124,14 +124,15 @@ TEST(SimulationTest, AScheduleDoesNotDependOnTheSchedulesBeforeIt) {
   const ScratchDirectory scratch;
   SimulationGround ground(scratch.path());
   std::vector<std::vector<std::string>> stories;
-  for (const std::uint64_t seed : {5U, 4U, 5U, 6U, 5U}) {
+  for (const std::uint64_t seed : {5U, 6U, 4U, 5U, 6U, 5U}) {
     std::vector<std::string>& story = stories.emplace_back();
     Simulation simulation(ground, MakeSchedule(seed, kShortSchedule),
                           {.listener = [&story](const std::string& line) { story.push_back(line); }});
     ExpectNothing(MakeSchedule(seed, kShortSchedule), simulation.Run());
   }
-  EXPECT_EQ(stories[0], stories[2]);
-  EXPECT_EQ(stories[0], stories[4]);
+  EXPECT_EQ(stories[0], stories[3]);
+  EXPECT_EQ(stories[0], stories[5]);
+  EXPECT_EQ(stories[1], stories[4]) << "with Slurm";
 }
 
 /// A simulation that finds nothing may only be blind.

@@ -6,6 +6,7 @@
 #include "control/testing/machine_actions.h"
 #include "control/testing/schedule.h"
 #include "control/testing/simulation.h"
+#include "control/testing/slurm_actions.h"
 #include "rules/jobs/restart_policy.h"
 
 namespace trainyard::control {
@@ -264,6 +265,13 @@ constexpr Action kActions[] = {
 
 }  // namespace
 
-std::span<const Action> Actions() { return kActions; }
+std::span<const Action> Actions() {
+  static const std::vector<Action> kAll = [] {
+    std::vector<Action> all(std::begin(kActions), std::end(kActions));
+    all.insert(all.end(), SlurmActions().begin(), SlurmActions().end());
+    return all;
+  }();
+  return kAll;
+}
 
 }  // namespace trainyard::control

@@ -17,7 +17,7 @@ namespace trainyard::control {
 /// Plain numbers, so that it may be in memory that processes share.
 struct Coverage {
   static constexpr std::size_t kRowsMax = 128;
-  static constexpr std::size_t kFaultsMax = 32;
+  static constexpr std::size_t kFaultsMax = 64;
 
   /// Counts a job's events. An event is met with a fault that happened since the job's event before it
   /// (events of the same time count as one) or that was in force then.

@@ -13,12 +13,14 @@ using Broken = std::vector<std::string>;
 /// Whether programs, clients or faults may have made the job fail.
 bool MayFail(const JobLedger& ledger) {
   if (ledger.exit_code != 0 || !ledger.prepares || ledger.kind == JobLedger::Kind::kMissingImage) return true;
+  if (ledger.is_limited) return true;
   // Lost attempts use up a replica's restarts; crashes in a gang use up the job's retries.
   return ledger.lost > (ledger.workers > 0 ? jobs::kRetriesMax : jobs::kRestartsMax);
 }
 
 bool MayBeCancelled(const JobLedger& ledger) {
-  return ledger.asked_cancel || ledger.running_seconds_max > 0 || ledger.waiting_seconds_max > 0;
+  return ledger.asked_cancel || ledger.is_limited || ledger.running_seconds_max > 0 ||
+         ledger.waiting_seconds_max > 0;
 }
 
 void CheckState(const v1::JobRecord& job, const JobLedger& ledger, Broken& broken) {

@@ -49,6 +49,7 @@ struct JobLedger {
   SysTime asked_at{};         ///< when it was asked for, true time
   bool is_created = false;    ///< answered
   bool asked_cancel = false;  ///< perhaps without an answer
+  bool is_limited = false;    ///< a cluster's time limit may have ended it
   bool asked_delete = false;  ///< perhaps without an answer
   bool is_deleted = false;    ///< answered
   ExpectedValue label{};

@@ -11,6 +11,9 @@
 namespace trainyard::control {
 namespace {
 
+/// With Slurm everything takes more steps of the world: agents have to connect before anything runs.
+constexpr int kSlowerWithSlurm = 12;
+
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (SplitMix64).
 std::uint64_t Mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
@@ -31,12 +34,15 @@ int NumberIn(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? number : std::numeric_limits<int>::max();
 }
 
-const Action* Draw(ActionRandom& random) {
+const Action* Draw(ActionRandom& random, WorldKind world) {
+  const auto weight_of = [world](const Action& action) {
+    return action.needs_slurm && world != WorldKind::kSlurm ? 0 : action.weight;
+  };
   int weights = 0;
-  for (const Action& action : Actions()) weights += action.weight;
+  for (const Action& action : Actions()) weights += weight_of(action);
   auto left = static_cast<int>(random.Below(static_cast<std::size_t>(weights)));
   for (const Action& action : Actions()) {
-    left -= action.weight;
+    left -= weight_of(action);
     if (left < 0) return &action;
   }
   TY_CHECK(false);
@@ -52,6 +58,12 @@ std::optional<jobs::Stage> DrawStage(std::uint64_t seed, ActionRandom& random) {
 }
 
 }  // namespace
+
+WorldKind WorldOf(std::uint64_t seed) {
+  constexpr std::uint64_t kSlurmSeeds[] = {6, 7};
+  if (std::ranges::find(kSlurmSeeds, seed % 8) != std::end(kSlurmSeeds)) return WorldKind::kSlurm;
+  return seed % 2 == 0 ? WorldKind::kCluster : WorldKind::kMachine;
+}
 
 std::uint64_t ActionRandom::Next() {
   state_ += 0x9e3779b97f4a7c15;
@@ -90,13 +102,14 @@ const std::vector<const Action*>& Faults() {
 }
 
 Schedule MakeSchedule(std::uint64_t seed, int count) {
+  const int slower = WorldOf(seed) == WorldKind::kSlurm ? kSlowerWithSlurm : 1;
   Schedule schedule{.seed = seed};
   ActionRandom random(Mix(seed));
   ActionRandom stages(Mix(~seed));
   for (int number = 0; number < count; ++number) {
     const bool is_long = random.Below(3) == 0;
-    const auto steps = static_cast<int>(random.Below(is_long ? 60 : 8));
-    const Action* const action = Draw(random);
+    const auto steps = slower * static_cast<int>(random.Below(is_long ? 60 : 8));
+    const Action* const action = Draw(random, WorldOf(seed));
     schedule.actions.push_back({.number = number,
                                 .action = action,
                                 .steps = steps,

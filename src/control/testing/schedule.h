@@ -42,7 +42,16 @@ struct Action {
   /// Returns false if it found nothing to do, or nothing that has happened yet.
   bool (*perform)(Simulation& simulation, ActionRandom& random, int number);
   const char* repairs = "";  ///< of a kRepair: the name of the lasting fault that is over after it
+  bool needs_slurm = false;  ///< it happens only in worlds with Slurm
 };
+
+/// What the server gives to its jobs.
+enum class WorldKind {
+  kMachine,  ///< its own machine's slots
+  kCluster,  ///< nodes of the tests' own engine
+  kSlurm,    ///< nodes of a simulated Slurm, through the real engine and the real agents' sessions
+};
+[[nodiscard]] WorldKind WorldOf(std::uint64_t seed);
 
 /// All of them, in a fixed order.
 [[nodiscard]] std::span<const Action> Actions();

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "control/testing/schedule.h"
+#include "control/testing/simulated_cluster.h"
+
 namespace trainyard::control {
 namespace {
 
@@ -17,9 +20,14 @@ engine::LocalEngine::Options SmallMachine() {
 
 }  // namespace
 
-std::unique_ptr<SimulatedRoom> MakeRoom(boost::asio::any_io_executor loop, std::uint64_t seed) {
-  if (seed % 2 == 0) return std::make_unique<ClusterRoom>(std::move(loop));
-  return std::make_unique<MachineRoom>(std::move(loop));
+std::unique_ptr<SimulatedRoom> MakeRoom(Surroundings& around, SimulatedReplicas& replicas,
+                                        std::uint64_t seed) {
+  switch (WorldOf(seed)) {
+    case WorldKind::kMachine: break;
+    case WorldKind::kCluster: return std::make_unique<ClusterRoom>(around.loop.get_executor());
+    case WorldKind::kSlurm: return std::make_unique<SimulatedCluster>(around, replicas);
+  }
+  return std::make_unique<MachineRoom>(around.loop.get_executor());
 }
 
 engine::Engine& MachineRoom::StartEngine() {

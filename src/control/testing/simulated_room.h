@@ -8,11 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "engine/attempt_hosts.h"
 #include "engine/engine.h"
 #include "engine/fake/fake_engine.h"
 #include "engine/local/local_engine.h"
 
 namespace trainyard::control {
+
+class SimulatedCluster;
+class SimulatedReplicas;
+struct Surroundings;
 
 /// Gives slots to the jobs of a simulated server: one implementation for each kind of world. Loop thread
 /// only.
@@ -21,12 +27,26 @@ class SimulatedRoom {
   virtual ~SimulatedRoom() = default;
   /// Its name in quotas.
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The engine of a server that starts; it lives until ServerEnds.
+  /// Opens what the engine of a server that starts needs. Errors: those of a database.
+  virtual Status Open() { return {}; }
+  /// The engine of that server; it lives until ServerEnds.
   virtual engine::Engine& StartEngine() = 0;
+  /// The attempt hosts of that server. `here`: of its own machine, if that runs attempts.
+  [[nodiscard]] virtual engine::AttemptHosts Hosts(engine::AttemptHost* here) { return {.here = *here}; }
+  /// The server is being killed: its connections end.
+  virtual void Disconnect() {}
   /// The server is killed; its own objects are gone.
   virtual void ServerEnds() = 0;
   /// The server has taken over its jobs.
   virtual void ServerHasRecovered() = 0;
+  /// Whether its attempts run on the server's machine, and end with it.
+  [[nodiscard]] virtual bool is_this_machine() const { return true; }
+  /// Whether the attempt's supervisor can connect to a server.
+  [[nodiscard]] virtual bool Reaches(const std::string&) const { return true; }
+  /// What is left of jobs that have ended, for a message; empty: nothing.
+  [[nodiscard]] virtual std::string Left() const { return {}; }
+  /// Null in a world without Slurm.
+  [[nodiscard]] virtual SimulatedCluster* slurm_cluster() { return nullptr; }
   /// The names of nodes that can be lost and come back.
   [[nodiscard]] virtual std::vector<std::string> Nodes() const { return {}; }
   [[nodiscard]] virtual bool IsUp(const std::string& node) const = 0;
@@ -35,8 +55,9 @@ class SimulatedRoom {
   virtual void ReturnNode(const std::string& node) = 0;
 };
 
-/// By seed.
-[[nodiscard]] std::unique_ptr<SimulatedRoom> MakeRoom(boost::asio::any_io_executor loop, std::uint64_t seed);
+/// By seed. `around` and `replicas` outlive it.
+[[nodiscard]] std::unique_ptr<SimulatedRoom> MakeRoom(Surroundings& around, SimulatedReplicas& replicas,
+                                                      std::uint64_t seed);
 
 /// This machine's own slots.
 class MachineRoom final : public SimulatedRoom {

@@ -46,7 +46,10 @@ struct SimulatedServer::Life {
 };
 
 SimulatedServer::SimulatedServer(const Outside& outside)
-    : outside_(outside), settings_(ShortPauses()), booted_(outside.around.time.TrueNow()) {}
+    : outside_(outside), settings_(ShortPauses()), booted_(outside.around.time.TrueNow()) {
+  if (!outside.room.is_this_machine())
+    settings_.retry_pause = milliseconds(1'000);  // agents may be away for long
+}
 SimulatedServer::~SimulatedServer() = default;
 
 bool SimulatedServer::has_recovered() const noexcept { return is_up() && life_->has_recovered; }
@@ -62,7 +65,7 @@ Collaborators SimulatedServer::CollaboratorsOf(Life& life) {
           .journal = *life.journal,
           .logs = *life.logs,
           .admissions = *life.admissions,
-          .hosts = {.here = *life.host},
+          .hosts = outside_.room.Hosts(life.host.get()),
           .clock = around.time,
           .settings = settings_,
           .kept = {.buckets = &outside_.buckets},
@@ -77,8 +80,11 @@ void SimulatedServer::Start() {
   auto writer = store::JobStore::Open(kJobs);
   auto reader = writer ? store::JobStore::OpenReader(kJobs) : std::unexpected(writer.error());
   auto logs = logs::LogStore::Open(around.loop, around.time, kLogs);
-  if (!reader || !logs) {
-    const std::string why = "the server does not start: " + (reader ? logs.error() : reader.error()).message;
+  const Status room = outside_.room.Open();
+  if (!reader || !logs || !room) {
+    const Error& error = !reader ? reader.error() : !logs ? logs.error() : room.error();
+    const std::string why = "the server does not start: " + error.message;
+    outside_.room.ServerEnds();
     if (!around.disk.may_refuse()) around.story.Violate(why);
     return around.story.Say(why);
   }
@@ -89,7 +95,7 @@ void SimulatedServer::Start() {
   engine::Admissions::Options rooms;
   rooms.rooms.push_back({.name = outside_.room.name(), .engine = outside_.room.StartEngine()});
   life->admissions.emplace(around.loop.get_executor(), std::move(rooms));
-  life->host = outside_.replicas.MakeHost();
+  if (outside_.room.is_this_machine()) life->host = outside_.replicas.MakeHost();
   std::ignore = JumpedSince(around.time.Now());
   life->service = std::make_unique<JobService>(CollaboratorsOf(*life), outside_.maker);
   life->calls = std::make_unique<TaskGroup>(around.loop.get_executor());
@@ -156,6 +162,7 @@ void SimulatedServer::Kill() {
   around.disk.FailAfter(0);
   around.time.SetImmediate(true);
   is_ending_ = true;  // calls that have not begun yet begin now, and are ended
+  outside_.room.Disconnect();
   life_->calls.reset();
   const std::unique_ptr<Life> ending = std::move(life_);
   is_ending_ = false;

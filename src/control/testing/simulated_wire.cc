@@ -33,6 +33,7 @@ bool SimulatedWire::IsOpen(const ReplicaLink* link) const {
 Status SimulatedWire::OnHello(std::shared_ptr<ReplicaLink> link, const FromReplica::Hello& hello) {
   // Supervisors can connect once the server has taken over the jobs.
   if (!server_.has_recovered()) return std::unexpected(Unavailable("there is no server"));
+  if (!room_.Reaches(hello.attempt_id())) return std::unexpected(Unavailable("its agent is not connected"));
   const ReplicaLink* const accepted_link = link.get();
   const Status accepted = server_.service().gateway().OnHello(std::move(link), hello);
   if (accepted) life_of_[accepted_link] = server_.lives();

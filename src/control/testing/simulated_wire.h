@@ -16,7 +16,8 @@ namespace trainyard::control {
 class SimulatedWire final : public engine::ReplicaLinkObserver {
  public:
   /// All outlive it.
-  SimulatedWire(Surroundings& around, SimulatedServer& server) : around_(around), server_(server) {}
+  SimulatedWire(Surroundings& around, SimulatedServer& server, SimulatedRoom& room)
+      : around_(around), server_(server), room_(room) {}
 
   Status OnHello(std::shared_ptr<engine::ReplicaLink> link, const engine::FromReplica::Hello& hello) override;
   boost::asio::awaitable<void> OnFrame(std::shared_ptr<engine::ReplicaLink> link, std::string attempt_id,
@@ -28,6 +29,7 @@ class SimulatedWire final : public engine::ReplicaLinkObserver {
 
   Surroundings& around_;
   SimulatedServer& server_;
+  SimulatedRoom& room_;
   std::map<const engine::ReplicaLink*, int> life_of_;  ///< which server accepted the connection
 };
 

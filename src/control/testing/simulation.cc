@@ -25,15 +25,15 @@ Simulation::Simulation(SimulationGround& ground, Schedule schedule, Options opti
                                                        .pythons = {{{"3.11", "/usr/bin/python3"}}},
                                                        .registries = &registry_.registries(),
                                                        .containers = {.are_here = true}});
-  room_ = MakeRoom(around_.loop.get_executor(), schedule_.seed);
   replicas_ = std::make_unique<SimulatedReplicas>(around_, ground.folder / "attempts");
+  room_ = MakeRoom(around_, *replicas_, schedule_.seed);
   server_ = std::make_unique<SimulatedServer>(SimulatedServer::Outside{.around = around_,
                                                                        .replicas = *replicas_,
                                                                        .room = *room_,
                                                                        .maker = *maker_,
                                                                        .buckets = *ground.buckets,
                                                                        .registries = registry_.registries()});
-  wire_ = std::make_unique<SimulatedWire>(around_, *server_);
+  wire_ = std::make_unique<SimulatedWire>(around_, *server_, *room_);
   replicas_->Attach(*wire_);
   clients_ = std::make_unique<SimulatedClients>(around_, *server_);
 }
@@ -41,6 +41,9 @@ Simulation::Simulation(SimulationGround& ground, Schedule schedule, Options opti
 Simulation::~Simulation() {
   if (server_->is_up()) KillServer();
   around_.time.SetImmediate(true);
+  room_.reset();
+  around_.loop.restart();
+  around_.loop.poll();
   replicas_.reset();
   around_.loop.restart();
   around_.loop.poll();
@@ -61,7 +64,7 @@ void Simulation::CutPower() {
   around_.story.Say("the machine loses its power");
   end_at_write_.reset();
   if (server_->is_up()) server_->Kill();
-  replicas_->machine().PowerCut();
+  if (room_->is_this_machine()) replicas_->machine().PowerCut();
   around_.disk.PowerCut();
   server_->Reboot();
 }
@@ -181,7 +184,9 @@ void Simulation::Settle() {
 }
 
 bool Simulation::HasEnded() {
-  if (!server_->has_recovered() || clients_->unanswered() > 0 || !replicas_->Alive().empty()) return false;
+  if (!server_->has_recovered() || clients_->unanswered() > 0 || !replicas_->Alive().empty() ||
+      !room_->Left().empty())
+    return false;
   JobService& service = server_->service();
   return service.registry().all().empty() && service.tuning().all().empty() &&
          replicas_->machine().List().empty();
@@ -189,7 +194,7 @@ bool Simulation::HasEnded() {
 
 void Simulation::ViolateUnended() {
   if (!server_->is_up()) return around_.story.Violate("no server takes over the jobs");
-  std::string left;
+  std::string left = room_->Left();
   const auto add = [&left](const v1::JobRecord& job) {
     left += "; " + job.job().job_id() + (job.has_trial() ? ", trial " + job.trial().trial_id() + "," : "") +
             " is " + std::string(jobs::StageName(jobs::StageOf(job)));

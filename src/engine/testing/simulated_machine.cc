@@ -264,6 +264,15 @@ void SimulatedMachine::Remove(const std::string& attempt_id) {
   attempts_.erase(attempt_id);
 }
 
+void SimulatedMachine::RemoveUnread(const std::string& attempt_id) {
+  Kill(attempt_id);
+  const auto attempt = attempts_.find(attempt_id);
+  const auto output = outputs_.find(attempt_id);
+  if (attempt != attempts_.end() && output != outputs_.end())
+    output->second.promised = std::min(output->second.promised, attempt->second->acknowledged);
+  Remove(attempt_id);
+}
+
 // --- Faults
 
 void SimulatedMachine::Lose(const std::string& attempt_id) {

@@ -118,6 +118,8 @@ class SimulatedMachine final : SimulatedSupervisor::Machine {
   void Kill(const std::string& attempt_id);
   /// Removes the directory.
   void Remove(const std::string& attempt_id);
+  /// The same, of a node that is given to others: nobody has read the lines that are not acknowledged.
+  void RemoveUnread(const std::string& attempt_id);
   /// Sets the function that is called when the last process of an attempt has ended.
   void SetOnOver(AttemptHost::OnGone on_over) { on_over_ = std::move(on_over); }
 

@@ -378,7 +378,11 @@ void SimulatedMachine::PowerCut() {
 
 void SimulatedMachine::LoseNode(const std::string& node) {
   for (const AttemptRef& ref : List()) {
-    if (ref.node == node && attempts_[ref.id]->is_alive()) Lose(ref.id);
+    Attempt& attempt = *attempts_[ref.id];
+    if (ref.node != node || !attempt.is_alive()) continue;
+    Lose(ref.id);
+    attempt.has_rest = attempt.has_container = false;
+    if (on_over_) on_over_(ref.id);
   }
 }
 

@@ -92,7 +92,7 @@ class SimulatedMachine final : SimulatedSupervisor::Machine {
   void FailNextStart(StartFault fault) { next_start_ = fault; }
   /// All processes end. Of what was not synced a part is lost.
   void PowerCut();
-  /// The processes of the attempts of one node end.
+  /// The processes and containers of the attempts of one node end at once.
   void LoseNode(const std::string& node);
   /// The server ends, and all connections with it.
   void CutConnections();

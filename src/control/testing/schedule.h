@@ -45,7 +45,7 @@ struct Action {
   bool needs_slurm = false;  ///< it happens only in worlds with Slurm
 };
 
-/// What the server gives to its jobs.
+/// The resources that the server gives to its jobs.
 enum class WorldKind {
   kMachine,  ///< its own machine's slots
   kCluster,  ///< nodes of the tests' own engine

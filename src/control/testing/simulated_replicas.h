@@ -40,7 +40,7 @@ class SimulatedReplicas final : engine::SimulatedMachine::Watcher {
   /// The program ends by itself, as its job's ledger says.
   void EndProgram(const std::string& attempt_id);
 
-  /// What the programs of the job's ended attempts wrote.
+  /// The lines that the programs of the job's ended attempts wrote.
   [[nodiscard]] std::map<std::string, AttemptOutput> OutputsOf(const std::string& job_id) const;
 
  private:

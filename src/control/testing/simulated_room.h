@@ -43,7 +43,7 @@ class SimulatedRoom {
   [[nodiscard]] virtual bool is_this_machine() const { return true; }
   /// Whether the attempt's supervisor can connect to a server.
   [[nodiscard]] virtual bool Reaches(const std::string&) const { return true; }
-  /// What is left of jobs that have ended, for a message; empty: nothing.
+  /// Names the things that are left of jobs that have ended, for a message; empty: nothing is left.
   [[nodiscard]] virtual std::string Left() const { return {}; }
   /// Null in a world without Slurm.
   [[nodiscard]] virtual SimulatedCluster* slurm_cluster() { return nullptr; }

@@ -23,7 +23,7 @@ class Intruder final {
   /// All outlive it.
   Intruder(boost::asio::any_io_executor loop, std::mt19937_64& random, ReplicaLinkObserver& server);
 
-  /// What it writes into a log, if it can.
+  /// It writes this line into a log, if it can.
   static constexpr std::string_view kLine = "a line of an intruder";
 
   /// An attempt that was started, with its token.
@@ -38,7 +38,7 @@ class Intruder final {
   /// way it lies.
   std::string_view Try();
 
-  /// What the server has allowed it so far, one sentence each; removes them.
+  /// Returns one sentence for each thing that the server has allowed it so far, and removes them.
   [[nodiscard]] std::vector<std::string> TakeViolations();
 
  private:

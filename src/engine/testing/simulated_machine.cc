@@ -346,7 +346,7 @@ void SimulatedMachine::SetDiskFull(bool full) {
   WakeAll();
 }
 
-/// What is left of the attempt: nothing, its directory, or also its manifest; lines and exit as far as they
+/// This is left of the attempt: nothing, its directory, or also its manifest; lines and exit as far as they
 /// were synced.
 void SimulatedMachine::CutPower(const std::string& attempt_id) {
   Attempt& attempt = *attempts_[attempt_id];

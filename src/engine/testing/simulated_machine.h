@@ -99,7 +99,7 @@ class SimulatedMachine final : SimulatedSupervisor::Machine {
   /// Ends all faults.
   void Calm();
 
-  // What an attempt host does with directories and processes
+  // An attempt host does these things with directories and processes:
   /// As MakeAttempt: makes the directory with the manifest and takes the lock. kAlreadyExists: there is one.
   [[nodiscard]] Status Make(const Manifest& manifest, const std::string& node);
   /// As SupervisorStarter::Start. The caller's lock is released.
@@ -138,7 +138,7 @@ class SimulatedMachine final : SimulatedSupervisor::Machine {
   };
   /// The outputs of all attempts that have ended, by attempt.
   [[nodiscard]] const std::map<std::string, Output>& outputs() const noexcept { return outputs_; }
-  /// What the supervisors met so far.
+  /// The events that the supervisors met so far.
   [[nodiscard]] const LifecycleCoverage& coverage() const noexcept { return coverage_; }
   [[nodiscard]] std::mt19937_64& random() noexcept { return setup_.random; }
 

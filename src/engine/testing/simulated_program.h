@@ -43,7 +43,7 @@ class SimulatedProcess {
   /// It writes the lines that are left, and ends.
   void End(int wait_status);
 
-  /// What it has written since the last call: the content of the pipe.
+  /// Returns the bytes that it has written since the last call: the content of the pipe.
   [[nodiscard]] std::vector<std::string> TakeOutput();
   [[nodiscard]] bool has_output() const noexcept { return read_ < written_; }
   [[nodiscard]] int lines_written() const noexcept { return static_cast<int>(written_); }

@@ -21,7 +21,7 @@ class SimulatedServerLink final {
 
   explicit SimulatedServerLink(std::function<std::shared_ptr<SimulatedConnection>()> connect)
       : connect_(std::move(connect)) {}
-  /// What it has written may still arrive.
+  /// The frames that it has written may still arrive.
   ~SimulatedServerLink() { Close(); }
   SimulatedServerLink(const SimulatedServerLink&) = delete;
   SimulatedServerLink& operator=(const SimulatedServerLink&) = delete;

@@ -30,7 +30,7 @@ class SimulatedAgent final : public std::enable_shared_from_this<SimulatedAgent>
     std::string ticket;
     std::string instance;
   };
-  /// What the agent finds around it.
+  /// The things that the agent finds around it.
   struct World {
     virtual ~World() = default;
     [[nodiscard]] virtual const Clock& clock() const = 0;

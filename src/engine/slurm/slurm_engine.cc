@@ -299,7 +299,8 @@ asio::awaitable<void> SlurmEngine::SubmitOne(Submission submission) {
   };
   co_await nodes_.Look(asking_);
   Reservation* reservation = Find(submission.gang);
-  if (reservation == nullptr) co_return fail(slurm::Failure::kLater, "the job no longer needs it");
+  if (reservation == nullptr || !gangs_.IsCurrent(submission))
+    co_return fail(slurm::Failure::kLater, "the job no longer needs it");
   slurm::GangRequest request = slurm::RequestOf(reservation->request.gang, options_.settings, nodes_.nodes());
   if (!request.lack.empty()) co_return fail(slurm::Failure::kNever, request.lack + " " + request.remedy);
   reservation->notes = request.notes;

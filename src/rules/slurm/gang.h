@@ -66,7 +66,9 @@ struct SlurmGang {
   bool at_time_limit = false;             ///< its agents end because Slurm's time limit is near
   bool had_room = false;
   bool released = false;
-  bool lives = true;  ///< according to the latest information
+  bool wanted_again = false;  ///< after its release: it is submitted anew once nothing is left in Slurm
+  bool is_answered = true;    ///< false: sbatch has not responded
+  bool lives = true;          ///< according to the latest information
   placement::Wait wait;
   std::string waits_because{};  ///< Slurm's reason, if `wait` is its meaning
 };

@@ -31,6 +31,10 @@ placement::Shortage WhyNotSubmitted(Failure failure, const std::string& words) {
           .unblock = "The operator has to mend the options of the engine."};
 }
 
+placement::Shortage BeingSubmitted() {
+  return {.reason = "It is being submitted to Slurm.", .unblock = "It starts when Slurm has room."};
+}
+
 /// Whether a gang in this stage needs frequent lists.
 bool IsWaitingFor(GangStage stage) {
   return stage == GangStage::kUncertain || stage == GangStage::kThere || stage == GangStage::kEnding;
@@ -94,7 +98,7 @@ void Gangs::Say(const GangKey& key, SlurmGang& gang, placement::Shortage words) 
 
 void Gangs::Want(GangRequest wanted, SysTime now) {
   const auto [place, is_new] = gangs_.try_emplace(wanted.key);
-  if (!is_new) return;
+  if (!is_new) return WantAgain(wanted, place->second);
   SlurmGang& gang = place->second = GangOf(wanted, now);
   own_cancels_.Note(wanted.cancelled, now);
   if (wanted.granted) {
@@ -102,15 +106,36 @@ void Gangs::Want(GangRequest wanted, SysTime now) {
     return SetDue(wanted.key, gang, now + kAgentReturnMax + kAgentAbsenceMax);
   }
   if (gang.submission > 0) return Enter(wanted.key, gang, GangStage::kUncertain, now);
-  gang.wait =
-      WaitFor({.reason = "It is being submitted to Slurm.", .unblock = "It starts when Slurm has room."});
+  gang.wait = WaitFor(BeingSubmitted());
   SetDue(wanted.key, gang, now);
+}
+
+void Gangs::WantAgain(const GangRequest& wanted, SlurmGang& gang) {
+  if (!gang.released || std::exchange(gang.wanted_again, true)) return;
+  gang.slots = wanted.slots;
+  gang.partition = wanted.partition;
+  gang.wait = WaitFor({.reason = "Slurm still ends what the job had there before.",
+                       .unblock = "It is submitted once nothing of that is left."});
+}
+
+/// The numbers of its submissions go on, so that agents of the former one are refused.
+void Gangs::BeginAnew(const GangKey& key, SlurmGang& gang, SysTime now) {
+  Enter(key, gang, GangStage::kToSubmit, now);
+  gang = {.slots = gang.slots,
+          .partition = gang.partition,
+          .submission = gang.submission,
+          .since = now,
+          .wait = gang.wait};
+  SetDue(key, gang, now);
+  Say(key, gang, BeingSubmitted());
 }
 
 void Gangs::Release(const GangKey& key, SysTime now) {
   const auto found = gangs_.find(key);
-  if (found == gangs_.end() || found->second.released) return;
+  if (found == gangs_.end()) return;
   SlurmGang& gang = found->second;
+  gang.wanted_again = false;
+  if (gang.released) return;
   gang.released = true;
   if (gang.submission == 0) return Erase(key);
   if (gang.stage == GangStage::kEnding) return;
@@ -145,9 +170,11 @@ void Gangs::Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTi
 void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime now) {
   answering_since_ = answering_since_.value_or(now);
   SlurmGang* gang = FindIn(gangs_, submission);
-  // sbatch may take longer than it takes to release a gang that needs no resources any more, or to forget it.
-  if (gang == nullptr || gang->stage == GangStage::kEnding) {
-    if (gang != nullptr) gang->since = now;  // lists requested before now may lack the job
+  if (gang == nullptr) return Cancel(JobName(installation_, submission.gang), {id}, now);
+  gang->is_answered = true;
+  // sbatch may take longer than it takes to release a gang that needs no resources any more.
+  if (gang->stage == GangStage::kEnding) {
+    gang->since = now;  // lists requested before now may lack the job
     return Cancel(JobName(installation_, submission.gang), {id}, now);
   }
   if (gang->stage != GangStage::kSubmitting) return;
@@ -158,7 +185,10 @@ void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime n
 void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words,
                            SysTime now) {
   SlurmGang* gang = FindIn(gangs_, submission);
-  if (gang == nullptr || gang->stage != GangStage::kSubmitting) return;
+  if (gang == nullptr) return;
+  gang->is_answered = true;
+  if (gang->stage == GangStage::kEnding && failure == Failure::kNoAnswer) gang->since = now;
+  if (gang->stage != GangStage::kSubmitting) return;
   if (failure != Failure::kNoAnswer)
     return SubmitAgain(submission.gang, *gang, WhyNotSubmitted(failure, words), now);
   Enter(submission.gang, *gang, GangStage::kUncertain, now);
@@ -184,6 +214,7 @@ void Gangs::SubmitSome(SysTime now) {
     if (found == gangs_.end() || found->second.stage != GangStage::kToSubmit) continue;
     SlurmGang& gang = found->second;
     ++gang.submission;
+    gang.is_answered = false;
     Enter(key, gang, GangStage::kSubmitting, now);
     actions_.emplace_back(Submit{{key, gang.submission}});
   }
@@ -305,9 +336,12 @@ void Gangs::LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight
   if (!gang.ids.empty()) return leaves ? void() : CancelAll(key, gang, sight.now);
   if (IsCompleting(sight.found)) return;
   // A recent submission may be missing in lists if the controller has just restarted.
-  const bool is_settled = sight.asked >= std::max(gang.since, sight.answering_since) + kSettle;
+  const bool is_settled =
+      gang.is_answered && sight.asked >= std::max(gang.since, sight.answering_since) + kSettle;
   if (!sight.found.empty() || is_settled) SayDead(key, gang);
-  if (is_settled && gang.released) Erase(key);
+  if (!is_settled || !gang.released) return;
+  if (gang.wanted_again) return BeginAnew(key, gang, sight.now);
+  Erase(key);
 }
 
 // --- agents
@@ -364,8 +398,10 @@ std::optional<SysTime> Gangs::WakeAt() const {
 std::optional<placement::Wait> Gangs::WaitOf(const GangKey& key) const {
   const auto found = gangs_.find(key);
   if (found == gangs_.end()) return std::nullopt;
-  const bool waits = found->second.stage != GangStage::kGranted && found->second.stage != GangStage::kEnding;
-  return waits ? std::optional(found->second.wait) : std::nullopt;
+  const SlurmGang& gang = found->second;
+  const bool waits =
+      gang.stage != GangStage::kGranted && (gang.stage != GangStage::kEnding || gang.wanted_again);
+  return waits ? std::optional(gang.wait) : std::nullopt;
 }
 
 bool Gangs::IsCurrent(const Submission& submission) const {

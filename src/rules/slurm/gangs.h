@@ -96,6 +96,7 @@ class Gangs {
     std::map<int, std::string> attached{};  ///< if `granted`: slots whose agents had connected; their nodes
     std::vector<std::int64_t> cancelled{};  ///< ids of its jobs that previous servers have cancelled
   };
+  /// A gang that was released, and is not forgotten yet, is submitted anew once nothing of it is in Slurm.
   void Want(GangRequest wanted, SysTime now);
   /// The gang needs no resources any more. Forget follows once Slurm has no job of it.
   void Release(const GangKey& key, SysTime now);
@@ -134,6 +135,8 @@ class Gangs {
   void Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found, Sight sight);
   void LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight);
   void SubmitAgain(const GangKey& key, SlurmGang& gang, placement::Shortage words, SysTime now);
+  void WantAgain(const GangRequest& wanted, SlurmGang& gang);
+  void BeginAnew(const GangKey& key, SlurmGang& gang, SysTime now);
   void TakeRoomBack(const GangKey& key, SlurmGang& gang, LosesRoom why, const Sight& sight);
   void SayDead(const GangKey& key, SlurmGang& gang);
   void CancelAll(const GangKey& key, SlurmGang& gang, SysTime now);

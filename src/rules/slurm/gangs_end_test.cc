@@ -78,6 +78,29 @@ TEST_F(GangsEndTest, WhetherAttemptsOfAReleasedGangLiveIsSaidToTheNextServerToo)
   EXPECT_THAT(List(JobState::kOver), testing::Contains(GangAction(NothingLives{kFirst})));
 }
 
+TEST_F(GangsEndTest, AGangThatIsWantedAgainIsSubmittedAnewOnceNothingOfItIsLeft) {
+  gangs_.Want({.key = kKey, .slots = 1, .last_submission = 1}, now_);
+  EXPECT_THAT(List(JobState::kPending), testing::Contains(GangAction(SayWait{kKey})));
+  gangs_.Release(kKey, now_);
+  gangs_.Want({.key = kKey, .slots = 1}, now_);
+  EXPECT_FALSE(gangs_.IsCurrent(kFirst));
+  EXPECT_EQ(gangs_.WaitOf(kKey)->reason, "Slurm still ends what the job had there before.");
+  EXPECT_THAT(List(JobState::kEnding), testing::Not(testing::Contains(GangAction(Forget{kKey}))));
+  EXPECT_THAT(List(JobState::kCancelled),
+              testing::ElementsAre(GangAction(SayWait{kKey}), GangAction(Submit{{kKey, 2}})));
+  EXPECT_EQ(gangs_.WaitOf(kKey)->reason, "It is being submitted to Slurm.");
+}
+
+TEST_F(GangsEndTest, AGangThatIsReleasedAgainIsForgotten) {
+  gangs_.Want({.key = kKey, .slots = 1, .last_submission = 1}, now_);
+  gangs_.Release(kKey, now_);
+  gangs_.Want({.key = kKey, .slots = 1}, now_);
+  gangs_.Release(kKey, now_);
+  EXPECT_EQ(gangs_.WaitOf(kKey), std::nullopt);
+  EXPECT_THAT(List(JobState::kCancelled), testing::Not(testing::Contains(GangAction(Forget{kKey}))));
+  EXPECT_THAT(List(JobState::kCancelled), testing::ElementsAre(GangAction(Forget{kKey})));
+}
+
 TEST_F(GangsEndTest, ASubmissionThatIsAnsweredAfterItsGangWasForgottenIsCancelled) {
   gangs_.OnSubmitted(kFirst, 40, now_);
   EXPECT_THAT(gangs_.Next(now_),

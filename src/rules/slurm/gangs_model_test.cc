@@ -158,6 +158,11 @@ TEST(GangsModel, OneSlotMeetsAnyFault) { ExploreAll({1}, IsLong() ? 2 : 1); }
 
 TEST(GangsModel, AUserCancelsWhileSbatchIsSlow) { ExploreAll({1}, 2, kUserCancels | kSubmitLate); }
 
+/// A drain takes the room of a job that waits, and ends before Slurm has ended the job.
+TEST(GangsModel, ADrainEndsEarly) {
+  ExploreAll({1}, 3, kUserCancels | kWantedAgain | kSubmitLate | (IsLong() ? kServerCrash | kCancelLost : 0U));
+}
+
 TEST(GangsModel, AGangOfTwoSlots) { ExploreAll({2}, IsLong() ? 1 : 0); }
 
 /// Without a fault this takes longer than all the others together, so it is not in the short form.

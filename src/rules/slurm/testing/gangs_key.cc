@@ -81,6 +81,7 @@ void Add(KeyWriter& key, const SlurmGang& gang, seconds settled) {
   key.Add(int{gang.at_time_limit} + 2 * int{gang.had_room} + 4 * int{gang.released} + 8 * int{gang.lives} +
           16 * int{gang.waits_because.empty()} + 32 * int{gang.running.has_value()} +
           64 * int{gang.complete.has_value()});
+  key.Add(int{gang.wanted_again} + 2 * int{gang.is_answered});
 }
 
 void Add(KeyWriter& key, const Questions& questions) {

@@ -66,7 +66,7 @@ void Do(ModelCluster& world, const CancelJobs& action) {
 
 void Do(ModelCluster& world, const VoidTicket& action) {
   GangState& gang = world.Of(action.submission.gang);
-  if (gang.record.submission == action.submission.number) gang.record.has_ticket = false;
+  if (gang.record.submission == action.submission.number) gang.record.ticket = 0;
   world.claims.Forget(action.submission.gang);
   for (Job& job : world.jobs) {
     if (job.whose != action.submission) continue;
@@ -189,13 +189,15 @@ void Return(ModelCluster& world, int g) {
 }
 
 void Issue(ModelCluster& world, GangState& gang) {
-  if (gang.is_over) {
+  if (gang.is_over || !world.rules.IsCurrent(gang.call.whose)) {
     world.rules.OnNotSubmitted(gang.call.whose, Failure::kLater, "the job no longer needs it", world.now);
     gang.call = {};
     return;
   }
   gang.record.submission = gang.call.whose.number;
-  gang.record.has_ticket = true;
+  constexpr int kSecondTime = 64;  // a gang that was forgotten begins with submission 1 again
+  gang.record.ticket = gang.call.ticket =
+      gang.call.whose.number + (world.Happened(kWantedAgain) ? kSecondTime : 0);
   gang.record.holders = {};
   gang.record.nodes = {-1, -1};
   gang.disk = gang.record;
@@ -281,7 +283,7 @@ Entry TryToEnter(const ModelCluster& world, const Job& job, int a, Claims& claim
   const Agent& agent = job.agents[static_cast<std::size_t>(a)];
   const GangState& gang = world.Of(job.whose.gang);
   const auto slot = static_cast<std::size_t>(SlotOf(a));
-  if (!gang.record.has_ticket || gang.record.submission != job.whose.number) return Entry::kIsRefused;
+  if (gang.record.ticket == 0 || gang.record.ticket != job.ticket) return Entry::kIsRefused;
   const int holder = gang.record.holders[slot];
   if (holder != 0 && holder != agent.instance) return Entry::kIsRefused;
   if (!world.rules.IsCurrent(job.whose)) return Entry::kIsRefused;

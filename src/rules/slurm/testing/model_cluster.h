@@ -36,8 +36,9 @@ enum ClusterFault : unsigned {
   kAgentTwice = 1U << 17U,      ///< a node starts an agent twice
   kAgentLate = 1U << 18U,       ///< an agent comes late
   kUserCancels = 1U << 19U,     ///< a user cancels a job that waits
+  kWantedAgain = 1U << 20U,     ///< a drain that took a job's room ends, and the job wants room again
 };
-inline constexpr int kClusterFaults = 20;
+inline constexpr int kClusterFaults = 21;
 
 /// A step of a history.
 struct ClusterStep {
@@ -90,6 +91,7 @@ struct ModelCluster {
   struct Job {
     std::int64_t id = 0;
     Submission whose{};
+    int ticket = 0;
     JobState state = JobState::kPending;
     JobState ends_as = JobState::kOver;  ///< during kEnding
     bool is_known = true;                ///< to Slurm
@@ -119,6 +121,7 @@ struct ModelCluster {
     enum class Stage : std::uint8_t { kNone, kToIssue, kCalls, kTaken };
     Stage stage = Stage::kNone;
     Submission whose{};
+    int ticket = 0;
     std::int64_t id = 0;
     SysTime began{};
     bool is_late = false;
@@ -128,7 +131,7 @@ struct ModelCluster {
     bool is_wanted = false;
     bool is_granted = false;
     int submission = 0;  ///< 0: none
-    bool has_ticket = false;
+    int ticket = 0;      ///< which agents of the submission may use; 0: none
     std::array<int, 2> holders{};  ///< instances by slot; 0: none
     std::array<int, 2> nodes{-1, -1};
     friend bool operator==(const Record&, const Record&) = default;

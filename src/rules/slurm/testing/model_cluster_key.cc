@@ -35,7 +35,8 @@ constexpr std::array<const char*, kClusterFaults> kFaultNames{"the server is kil
                                                               "the agent is silent",
                                                               "the agent of slot 0 is started twice",
                                                               "the agent is late",
-                                                              "a user cancels the waiting job"};
+                                                              "a user cancels the waiting job",
+                                                              "the job wants room again"};
 
 constexpr std::array kStepNames{"the job wants room",
                                 "the job returns its room",
@@ -61,13 +62,15 @@ void AddKey(KeyWriter& key, const Call& call) {
   key.Add(static_cast<int>(call.stage));
   if (call.stage == Call::Stage::kNone) return;
   key.Add(call.whose.number);
+  key.Add(call.ticket);
   key.Add(call.id);
   key.Add(int{call.is_late});
 }
 
 void AddKey(KeyWriter& key, const Record& record) {
   key.Add(record.submission);
-  key.Add(int{record.is_wanted} + 2 * int{record.is_granted} + 4 * int{record.has_ticket});
+  key.Add(int{record.is_wanted} + 2 * int{record.is_granted});
+  key.Add(record.ticket);
   for (const int holder : record.holders) key.Add(holder);
   for (const int node : record.nodes) key.Add(node);
 }
@@ -91,6 +94,7 @@ void AddKey(KeyWriter& key, const Job& job) {
   key.Add(job.id);
   key.Add(job.whose.gang.job_uid);
   key.Add(job.whose.number);
+  key.Add(job.ticket);
   key.Add(static_cast<int>(job.state));
   key.Add(static_cast<int>(job.ends_as));
   key.Add(int{job.is_known});
@@ -131,7 +135,7 @@ std::string Describe(const ModelCluster& world) {
   std::string text;
   for (const GangState& gang : world.gangs) {
     text += "gang: submission " + std::to_string(gang.record.submission) +
-            (gang.record.has_ticket ? ", ticket" : "") + (gang.record.is_granted ? ", granted" : "") +
+            (gang.record.ticket != 0 ? ", ticket" : "") + (gang.record.is_granted ? ", granted" : "") +
             (gang.is_over ? ", over" : "") + (gang.is_forgotten ? ", forgotten" : "") + ", holders";
     for (const int holder : gang.record.holders) text += " " + std::to_string(holder);
     text += ", call " + std::to_string(static_cast<int>(gang.call.stage)) + "\n";

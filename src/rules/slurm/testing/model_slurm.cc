@@ -53,6 +53,7 @@ void AddGangSteps(const ModelCluster& world, int g, std::vector<ClusterStep>& st
   if (gang.loss_is_told || gang.record.is_granted) add(Kind::kReturn, gang.loss_is_told);
   if (gang.is_begun && !gang.is_over && !gang.loss_is_told && !gang.record.is_granted)
     AddFault(world, steps, kUserCancels, g);
+  if (gang.is_over) AddFault(world, steps, kWantedAgain, g);
   const bool is_late = gang.call.is_late && world.now < gang.call.began + kCallMax;
   switch (gang.call.stage) {
     case Call::Stage::kNone: break;
@@ -147,7 +148,7 @@ void RefuseSubmit(ModelCluster& world, GangState& gang) {
 /// Different for all agents, and for one that is started again; it does not depend on the order of starts.
 int InstanceOf(const Job& job, int a) {
   const auto gang = static_cast<int>(job.whose.gang.job_uid);
-  return ((16 * gang + job.whose.number) * 4 + job.starts) * ModelCluster::kAgentsMax + a;
+  return ((128 * gang + job.ticket) * 4 + job.starts) * ModelCluster::kAgentsMax + a;
 }
 
 void StartJob(ModelCluster& world, Job& job) {
@@ -267,6 +268,10 @@ void DoFault(ModelCluster& world, const ClusterStep& step) {
       return;
     case kAgentLate: agent_of().is_late = true; return;
     case kUserCancels: return Return(world, step.what);
+    case kWantedAgain:
+      world.gangs[what].is_over = world.gangs[what].is_forgotten = false;
+      world.gangs[what].had_room = world.gangs[what].lost_room = false;
+      return Want(world, step.what);
   }
 }
 
@@ -342,7 +347,7 @@ void TakeJob(ModelCluster& world, Call& call) {
                                : kIdsOfGang * call.whose.gang.job_uid + gang.next_id++;
   call.stage = Call::Stage::kTaken;
   const auto place = std::ranges::upper_bound(world.jobs, call.whose, {}, &Job::whose);
-  world.jobs.insert(place, {.id = call.id, .whose = call.whose});
+  world.jobs.insert(place, {.id = call.id, .whose = call.whose, .ticket = call.ticket});
 }
 
 void SeeJobs(const ModelCluster& world, Question& question, int without, bool twice) {

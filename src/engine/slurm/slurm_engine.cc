@@ -280,8 +280,8 @@ slurm::BatchJob SlurmEngine::BatchOf(const Submission& submission, const slurm::
 asio::awaitable<void> SlurmEngine::CancelSome(slurm::CancelJobs jobs) {
   const std::optional<Submission> named =
       slurm::ParseNames(slots_->installation(), jobs.name, slurm::Comment({.gang = {}, .number = 1}));
-  // Without a reservation, nobody asks how the job ended.
-  if (named && reservations_.contains(KeyOf(named->gang))) {
+  // Without a reservation, too: the job may be wanted again, by the next server, which asks how it ended.
+  if (named) {
     const Status noted = co_await slots_->NoteCancels(named->gang, jobs.ids);
     if (!noted) {
       Diagnose(DiagnosticLevel::kWarning,

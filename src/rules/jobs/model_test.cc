@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -132,32 +133,32 @@ class Explorer {
   void Explore() {
     for (std::size_t at = 0; at < moments_.size() && broken_.empty(); ++at) {
       const Moment here = moments_[at];
-      ForEachNext(here, [&](const Moment& next, bool /*is_fault*/, const std::string& label) {
+      ForEachNext(here, [&](const Moment& next, bool is_fault, const std::string& label) {
         ++moves_;
-        Find(next, static_cast<std::uint32_t>(at), label);
+        const std::uint32_t to = Find(next, static_cast<std::uint32_t>(at), label);
+        if (!is_fault) ways_back_.emplace_back(to, static_cast<std::uint32_t>(at));
       });
     }
   }
 
-  /// Marks the moments from which all jobs can end without another fault; returns how many cannot.
+  /// How many moments there are from which not all jobs can end without another fault.
   std::size_t CountStuck() {
+    std::ranges::sort(ways_back_);
     std::vector<bool> ends(moments_.size());
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t at = moments_.size(); at-- > 0;) {
-        if (ends[at]) continue;
-        bool can_end = IsOver(moments_[at]);
-        ForEachNext(moments_[at], [&](const Moment& next, bool is_fault, const std::string&) {
-          if (!is_fault && !can_end) can_end = ends[ids_.at(next)];
-        });
-        if (can_end) ends[at] = changed = true;
-      }
+    std::vector<std::uint32_t> reached;
+    const auto reach = [&ends, &reached](std::uint32_t at) {
+      if (!ends[at]) reached.push_back(at);
+      ends[at] = true;
+    };
+    for (std::uint32_t at = 0; at < moments_.size(); ++at)
+      if (IsOver(moments_[at])) reach(at);
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const auto ways = std::ranges::equal_range(ways_back_, reached[i], {}, &WayBack::first);
+      for (const auto& [to, from] : ways) reach(from);
     }
-    std::size_t stuck = 0;
-    for (std::size_t at = 0; at < moments_.size(); ++at) {
-      if (!ends[at] && stuck++ == 0) story_ = Story(at);
-    }
-    return stuck;
+    const auto stuck = std::ranges::find(ends, false);
+    if (stuck != ends.end()) story_ = Story(static_cast<std::size_t>(stuck - ends.begin()));
+    return moments_.size() - reached.size();
   }
 
   [[nodiscard]] const std::string& broken() const { return broken_; }
@@ -171,6 +172,7 @@ class Explorer {
     std::uint32_t from = 0;
     std::string label;
   };
+  using WayBack = std::pair<std::uint32_t, std::uint32_t>;  ///< to, from
 
   template <class M>
   [[nodiscard]] auto Jobs(M& moment) const {
@@ -244,9 +246,9 @@ class Explorer {
     return (here.faults & fault) == 0 && std::popcount(here.faults) < faults_max_;
   }
 
-  void Find(const Moment& moment, std::uint32_t from, const std::string& label) {
+  std::uint32_t Find(const Moment& moment, std::uint32_t from, const std::string& label) {
     const auto [found, is_new] = ids_.emplace(moment, static_cast<std::uint32_t>(moments_.size()));
-    if (!is_new) return;
+    if (!is_new) return found->second;
     moments_.push_back(moment);
     ways_.push_back({from, label});
     const bool share =
@@ -255,6 +257,7 @@ class Explorer {
       broken_ = "two attempts share a slot";
       story_ = Story(moments_.size() - 1);
     }
+    return found->second;
   }
 
   std::string Story(std::size_t at) {
@@ -269,6 +272,7 @@ class Explorer {
   JobTable table_;
   std::vector<Moment> moments_;
   std::vector<Way> ways_;
+  std::vector<WayBack> ways_back_;  ///< of steps without a fault
   std::unordered_map<Moment, std::uint32_t, MomentHash> ids_;
   std::size_t moves_ = 0;
   std::string broken_;

@@ -15,6 +15,15 @@ namespace {
 using control::v1::Event;
 using control::v1::JobRecord;
 
+/// Whether the event has to wait until those before it are stored. A restart or a retry is decided by what has
+/// been heard in the meantime. The end of a gang is said in its log before it is stored; if the server is
+/// killed in between, the next one may hear of the replicas' ends in another order, and conclude something
+/// else.
+bool BeginsATransaction(const Event& event, const JobRecord& job) {
+  return event.has_restart_decided() || event.has_retry_decided() ||
+         (event.has_ended() && job.replicas_size() > 1);
+}
+
 /// The event that is all that there is to do.
 std::optional<Event> OnlyEvent(std::vector<Action> actions) {
   if (actions.size() != 1) return std::nullopt;
@@ -55,7 +64,7 @@ void AddFollowing(Steps& steps, Observation seen, const JumpedSince& jumped_sinc
     const JobRecord& job = steps.back().after;
     const std::optional<JobRecord> moved = WithoutJumps(job, jumped_since);
     std::optional<Event> next = OnlyEvent(NextActions(moved ? *moved : job, seen, now));
-    if (!next || next->has_restart_decided() || next->has_retry_decided()) return;
+    if (!next || BeginsATransaction(*next, job)) return;
     Result<Step> step = StepAfter(job, *std::move(next), now);
     if (!step) return;
     NoteRecorded(step->event, step->after, seen);

@@ -36,8 +36,8 @@ void NoteRecorded(const control::v1::Event& event, const control::v1::JobRecord&
 
 /// Adds the steps that follow from the last one, up to kStepsMax: events that the rules record at once, all
 /// at the time `now`. `seen` is as it was before the first step. An event that the record does not accept
-/// ends the steps, and so does a restart or a retry: the rules decide about it again, by what has been heard
-/// in the meantime (a node that is lost, for example).
+/// ends the steps, and so do a restart, a retry and the end of a gang: the rules decide about them again, by
+/// what has been heard in the meantime (a node that is lost, for example).
 void AddFollowing(Steps& steps, Observation seen, const JumpedSince& jumped_since, SysTime now);
 
 }  // namespace trainyard::jobs

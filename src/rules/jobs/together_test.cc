@@ -4,6 +4,10 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "base/wire/time.h"
 #include "rules/jobs/prepare.h"
 #include "rules/jobs/transition_table.h"
@@ -142,6 +146,18 @@ TEST_F(StepsOfAGang, ALaunchedReplicaIsAnotherAttempt) {
   EXPECT_THAT(Together(), ElementsAre("ReplicaEnded"));
   EXPECT_THAT(Together(), ElementsAre("RestartDecided", "Launched"));
   EXPECT_FALSE(seen_.replicas[1].exit) << "nothing is known of it";
+}
+
+TEST_F(StepsOfAGang, HowItEndsIsStoredBeforeItsEndIsSaid) {
+  Launch();
+  EXPECT_THAT(Together(), ElementsAre("Running"));
+  End(0, 0);
+  for (std::size_t i = 1; i < 21; ++i) End(i, 7);
+  std::vector<std::string> names;
+  while (std::ranges::find(names, "Concluded") == names.end()) names = Together();
+  EXPECT_EQ(names.back(), "Concluded");
+  EXPECT_THAT(Together(), ElementsAre("Ended"));
+  EXPECT_EQ(job_.job().state(), ml::v1::Job::SUCCEEDED);
 }
 
 TEST_F(StepsOfAGang, ATransactionIsBounded) {

@@ -365,7 +365,10 @@ unsigned ModelJob::Held() const {
 
 std::string ModelJob::Key() const {
   std::string key = record.SerializeAsString();
-  const auto add = [&key](auto... values) { ((key += std::to_string(values) + ','), ...); };
+  const auto add_one = [&key](std::int64_t value) {
+    key.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  const auto add = [&add_one](auto... values) { (add_one(values), ...); };
   add(seen.asked_try, seen.grant ? seen.grant->try_number() : 0, lost_try, has_failed, is_cancelled,
       seen.taken_back ? seen.taken_back->try_number : 0);
   if (seen.grant) key += seen.grant->SerializeAsString();

@@ -18,6 +18,7 @@ constexpr Transition kTransitions[] = {
     {Stage::kQueued, Event::kPolicySet, Stage::kQueued},
     {Stage::kQueued, Event::kImagesResolved, Stage::kQueued},
     {Stage::kQueued, Event::kTrialCreated, Stage::kQueued},
+    {Stage::kQueued, Event::kTrialEnded, Stage::kQueued},
     {Stage::kQueued, Event::kSpaceExhausted, Stage::kQueued},
     {Stage::kQueued, Event::kConcluded, Stage::kFinishing},
 

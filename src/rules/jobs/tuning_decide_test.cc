@@ -60,7 +60,6 @@ class SimulatedTuning {
   void Run(int number) { At(number).admitted = At(number).has_run = true; }
   void End(int number, HyperparameterOutput::State state, std::optional<double> metric = std::nullopt) {
     ObservedTrial& trial = At(number);
-    trial.admitted = true;
     trial.ended.emplace();
     trial.ended->set_trial_id(std::to_string(number));
     trial.ended->set_state(state);
@@ -284,6 +283,17 @@ TEST(NextTuningActions, ASpaceThatWasTriedBeforeEndsTheJobAtOnce) {
   SimulatedTuning tuning("max_trials: 9");
   tuning.Empty();
   EXPECT_THAT(tuning.Settle(), ElementsAre("suggest 1", "SpaceExhausted", "Concluded", "Ended"));
+  EXPECT_EQ(tuning.job().job().state(), Job::SUCCEEDED);
+}
+
+TEST(NextTuningActions, ATrialMayEndBeforeAnyHasResources) {
+  SimulatedTuning tuning("max_trials: 2");
+  tuning.Settle();
+  tuning.End(1, HyperparameterOutput::CANCELLED);
+  EXPECT_THAT(tuning.Settle(), ElementsAre("TrialEnded", "suggest 1", "TrialCreated", "start 2"));
+  EXPECT_EQ(tuning.job().job().state(), Job::QUEUED);
+  tuning.Succeed(2, 1);
+  EXPECT_THAT(tuning.Settle(), ElementsAre("Admitted", "Running", "TrialEnded", "Concluded", "Ended"));
   EXPECT_EQ(tuning.job().job().state(), Job::SUCCEEDED);
 }
 

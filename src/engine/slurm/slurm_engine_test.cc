@@ -10,6 +10,7 @@
 #include "base/async/task_group.h"
 #include "base/async/testing/temporary_folder.h"
 #include "base/check.h"
+#include "engine/slurm/slurm_slots.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {
@@ -30,6 +31,7 @@ struct World {
   std::string ticket;
   int submitted = 0;
   int listed = 0;
+  int cancelled = 0;
 };
 
 /// Node "node1" is at 192.0.2.1 and "node2" at 192.0.2.2; the name of "nameless" cannot be resolved.
@@ -53,6 +55,7 @@ class WorldClient final : public SlurmClient {
     });
   }
   [[nodiscard]] SlurmAnswer<void> Cancel(const std::string&, std::span<const std::int64_t>) const override {
+    world_.With([](World& world) { ++world.cancelled; });
     return {};
   }
   [[nodiscard]] SlurmAnswer<void> Check(const slurm::Options&) const override { return {}; }
@@ -185,6 +188,15 @@ TEST_F(SlurmEngineTest, AJobThatOnlyHasTheNamesOfOursOpensNothing) {
   Says({Job(JobState::kRunning, "node1"), Job(JobState::kRunning, "node2", kJob + 1)});
   ASSERT_TRUE(loop_.RunUntil([this] { return taken_.has_value(); }));
   EXPECT_EQ(Said(*taken_), "Slurm has allocated other nodes to the job than node2.");
+}
+
+/// The next server may want the job again, and must not take this for a user's cancellation.
+TEST_F(SlurmEngineTest, TheCancellationOfAJobThatWasReturnedIsRecorded) {
+  engine_->Return({.job_uid = 7, .try_number = 1});
+  ASSERT_TRUE(loop_.RunUntil([this] { return world().cancelled == 1; }));
+  engine_.reset();
+  const auto slots = SlurmSlots::Open(loop_.context.get_executor(), folder_.path() + "/engines.db");
+  EXPECT_EQ((*slots)->Find({.job_uid = 7, .try_number = 1})->cancelled, std::set<std::int64_t>{kJob});
 }
 
 TEST_F(SlurmEngineTest, WhoHasTheSlotComesBackFromAnywhereAndNobodyElse) {

@@ -35,17 +35,6 @@ placement::Shortage BeingSubmitted() {
   return {.reason = "It is being submitted to Slurm.", .unblock = "It starts when Slurm has room."};
 }
 
-/// Whether a gang in this stage needs frequent lists.
-bool IsWaitingFor(GangStage stage) {
-  return stage == GangStage::kUncertain || stage == GangStage::kThere || stage == GangStage::kEnding;
-}
-
-template <class All>
-auto* FindIn(All& gangs, const Submission& submission) {
-  const auto found = gangs.find(submission.gang);
-  return found == gangs.end() || found->second.submission != submission.number ? nullptr : &found->second;
-}
-
 /// Processes of a job that is COMPLETING may still live: Slurm has only begun to end them.
 bool IsCompleting(std::span<const ListedJob> found) {
   return std::ranges::find(found, JobState::kEnding, &ListedJob::state) != found.end();
@@ -65,27 +54,30 @@ SlurmGang GangOf(const Gangs::GangRequest& wanted, SysTime now) {
   return gang;
 }
 
+/// Nothing, unless it was released.
+void WantAgain(const Gangs::GangRequest& wanted, SlurmGang& gang) {
+  if (!gang.released || std::exchange(gang.wanted_again, true)) return;
+  gang.slots = wanted.slots;
+  gang.partition = wanted.partition;
+  gang.wait = WaitFor({.reason = "Slurm still ends what the job had there before.",
+                       .unblock = "It is submitted once nothing of that is left."});
+}
+
+/// The gang as it is before its next submission. The numbers of its submissions go on, so that agents of the
+/// former one are refused.
+SlurmGang AnewOf(const SlurmGang& gang) {
+  return {.slots = gang.slots,
+          .partition = gang.partition,
+          .submission = gang.submission,
+          .since = gang.since,
+          .wait = gang.wait};
+}
+
 }  // namespace
 
-void Gangs::CountStage(GangStage stage, int change) {
-  if (IsWaitingFor(stage)) waiting_ += change;
-  if (stage == GangStage::kSubmitting) submitting_ += change;
-}
-
 void Gangs::Enter(const GangKey& key, SlurmGang& gang, GangStage stage, SysTime now) {
-  CountStage(gang.stage, -1);
-  CountStage(stage, 1);
-  gang.stage = stage;
-  gang.since = now;
-  gang.missing.reset();
-  SetDue(key, gang, std::nullopt);
+  gangs_.Enter(key, gang, stage, now);
   if (stage == GangStage::kUncertain || stage == GangStage::kEnding) questions_.AskSoon();
-}
-
-void Gangs::SetDue(const GangKey& key, SlurmGang& gang, std::optional<SysTime> due) {
-  if (gang.due) due_.erase({*gang.due, key});
-  gang.due = due;
-  if (gang.due) due_.insert({*gang.due, key});
 }
 
 void Gangs::Say(const GangKey& key, SlurmGang& gang, placement::Shortage words) {
@@ -97,42 +89,29 @@ void Gangs::Say(const GangKey& key, SlurmGang& gang, placement::Shortage words) 
 }
 
 void Gangs::Want(GangRequest wanted, SysTime now) {
-  const auto [place, is_new] = gangs_.try_emplace(wanted.key);
+  const auto [place, is_new] = gangs_.all().try_emplace(wanted.key);
   if (!is_new) return WantAgain(wanted, place->second);
   SlurmGang& gang = place->second = GangOf(wanted, now);
   own_cancels_.Note(wanted.cancelled, now);
   if (wanted.granted) {
     Enter(wanted.key, gang, GangStage::kGranted, now);
-    return SetDue(wanted.key, gang, now + kAgentReturnMax + kAgentAbsenceMax);
+    return gangs_.SetDue(wanted.key, gang, now + kAgentReturnMax + kAgentAbsenceMax);
   }
   if (gang.submission > 0) return Enter(wanted.key, gang, GangStage::kUncertain, now);
   gang.wait = WaitFor(BeingSubmitted());
-  SetDue(wanted.key, gang, now);
+  gangs_.SetDue(wanted.key, gang, now);
 }
 
-void Gangs::WantAgain(const GangRequest& wanted, SlurmGang& gang) {
-  if (!gang.released || std::exchange(gang.wanted_again, true)) return;
-  gang.slots = wanted.slots;
-  gang.partition = wanted.partition;
-  gang.wait = WaitFor({.reason = "Slurm still ends what the job had there before.",
-                       .unblock = "It is submitted once nothing of that is left."});
-}
-
-/// The numbers of its submissions go on, so that agents of the former one are refused.
 void Gangs::BeginAnew(const GangKey& key, SlurmGang& gang, SysTime now) {
   Enter(key, gang, GangStage::kToSubmit, now);
-  gang = {.slots = gang.slots,
-          .partition = gang.partition,
-          .submission = gang.submission,
-          .since = now,
-          .wait = gang.wait};
-  SetDue(key, gang, now);
+  gang = AnewOf(gang);
+  gangs_.SetDue(key, gang, now);
   Say(key, gang, BeingSubmitted());
 }
 
 void Gangs::Release(const GangKey& key, SysTime now) {
-  const auto found = gangs_.find(key);
-  if (found == gangs_.end()) return;
+  const auto found = gangs_.all().find(key);
+  if (found == gangs_.all().end()) return;
   SlurmGang& gang = found->second;
   gang.wanted_again = false;
   if (gang.released) return;
@@ -145,14 +124,11 @@ void Gangs::Release(const GangKey& key, SysTime now) {
   Enter(key, gang, GangStage::kEnding, now);
   if (!leaves) return;
   gang.may_live_until = now + kLeaveMax;
-  SetDue(key, gang, gang.may_live_until);
+  gangs_.SetDue(key, gang, gang.may_live_until);
 }
 
 void Gangs::Erase(const GangKey& key) {
-  SlurmGang& gang = gangs_.at(key);
-  CountStage(gang.stage, -1);
-  SetDue(key, gang, std::nullopt);
-  gangs_.erase(key);
+  gangs_.Erase(key);
   actions_.emplace_back(Forget{key});
 }
 
@@ -169,7 +145,7 @@ void Gangs::Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTi
 
 void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime now) {
   answering_since_ = answering_since_.value_or(now);
-  SlurmGang* gang = FindIn(gangs_, submission);
+  SlurmGang* gang = gangs_.Find(submission);
   if (gang == nullptr) return Cancel(JobName(installation_, submission.gang), {id}, now);
   gang->is_answered = true;
   // sbatch may take longer than it takes to release a gang that needs no resources any more.
@@ -184,7 +160,7 @@ void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime n
 
 void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words,
                            SysTime now) {
-  SlurmGang* gang = FindIn(gangs_, submission);
+  SlurmGang* gang = gangs_.Find(submission);
   if (gang == nullptr) return;
   gang->is_answered = true;
   if (gang->stage == GangStage::kEnding && failure == Failure::kNoAnswer) gang->since = now;
@@ -201,17 +177,17 @@ void Gangs::SubmitAgain(const GangKey& key, SlurmGang& gang, placement::Shortage
   CancelAll(key, gang, now);
   ForgetAgents(gang);
   Enter(key, gang, GangStage::kToSubmit, now);
-  SetDue(key, gang, now + gang.pause);
+  gangs_.SetDue(key, gang, now + gang.pause);
   gang.pause = std::min(2 * gang.pause, kResubmitPauseMax);
   Say(key, gang, std::move(words));
 }
 
 void Gangs::SubmitSome(SysTime now) {
-  while (!to_submit_.empty() && submitting_ < kSubmittingMax) {
+  while (!to_submit_.empty() && gangs_.submitting() < kSubmittingMax) {
     const GangKey key = to_submit_.front();
     to_submit_.pop_front();
-    const auto found = gangs_.find(key);
-    if (found == gangs_.end() || found->second.stage != GangStage::kToSubmit) continue;
+    const auto found = gangs_.all().find(key);
+    if (found == gangs_.all().end() || found->second.stage != GangStage::kToSubmit) continue;
     SlurmGang& gang = found->second;
     ++gang.submission;
     gang.is_answered = false;
@@ -224,7 +200,7 @@ void Gangs::SubmitSome(SysTime now) {
 
 void Gangs::AskForSome() {
   while (const std::optional<Submission> submission = questions_.TakeOne()) {
-    const SlurmGang* gang = FindIn(gangs_, *submission);
+    const SlurmGang* gang = gangs_.Find(*submission);
     if (gang == nullptr || gang->stage != GangStage::kThere || gang->ids.empty()) continue;
     questions_.OnOneAsked();
     actions_.emplace_back(AskList{.id = gang->ids.front()});
@@ -251,8 +227,8 @@ void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours
   }
   Strangers strangers;
   while (const std::optional<GangKey> key = reading.NextOwner()) {
-    const auto known = gangs_.find(*key);
-    const int number = known == gangs_.end() ? 0 : known->second.submission;
+    const auto known = gangs_.all().find(*key);
+    const int number = known == gangs_.all().end() ? 0 : known->second.submission;
     const std::span<ListedJob> found = reading.Take({*key, number}, strangers);
     // A missing job is left to the next list.
     if (!found.empty()) Look(*key, known->second, found, reading.sight());
@@ -262,8 +238,8 @@ void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours
 
 void Gangs::ReadOn(SysTime now) {
   Strangers strangers;
-  auto next = reading_->latest() ? gangs_.upper_bound(*reading_->latest()) : gangs_.begin();
-  for (int looks = 0; looks < kLooksMax && next != gangs_.end(); ++looks) {
+  auto next = reading_->latest() ? gangs_.all().upper_bound(*reading_->latest()) : gangs_.all().begin();
+  for (int looks = 0; looks < kLooksMax && next != gangs_.all().end(); ++looks) {
     const auto [key, gang] = std::pair<const GangKey, SlurmGang*>(next->first, &next->second);
     ++next;  // before Look, which may erase it
     const std::span<ListedJob> found = reading_->Take({key, gang->submission}, strangers);
@@ -275,7 +251,7 @@ void Gangs::ReadOn(SysTime now) {
     const bool is_asked_for = gang->stage == GangStage::kThere || gang->stage == GangStage::kUncertain;
     if (is_asked_for) Say(key, *gang, *reading_->no_answer());
   }
-  if (next == gangs_.end()) {
+  if (next == gangs_.all().end()) {
     reading_->TakeRest(strangers);
     reading_.reset();
     questions_.OnListDone();
@@ -301,7 +277,7 @@ void Gangs::Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found
   Verdict verdict = Judge(gang, sight);
   if (std::holds_alternative<LookSoon>(verdict)) questions_.AskSoon();
   if (auto* waits = std::get_if<KeepWaiting>(&verdict)) {
-    if (gang.running) SetDue(key, gang, *gang.running + kAttachMax);
+    if (gang.running) gangs_.SetDue(key, gang, *gang.running + kAttachMax);
     if (gang.complete) questions_.AskSoon();  // its agents have connected before Slurm lists it as running
     Say(key, gang, std::move(waits->words));
     gang.waits_because = std::move(waits->because);
@@ -347,30 +323,28 @@ void Gangs::LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight
 // --- agents
 
 void Gangs::OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) {
-  SlurmGang* gang = FindIn(gangs_, submission);
+  SlurmGang* gang = gangs_.Find(submission);
   if (gang == nullptr || !NoteAgent(*gang, slot, node, now) || gang->stage != GangStage::kThere) return;
   questions_.WantOne(submission);
 }
 
 void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysTime now) {
-  SlurmGang* gang = FindIn(gangs_, submission);
+  SlurmGang* gang = gangs_.Find(submission);
   if (gang == nullptr) return;
   questions_.AskSoon();
   if (!closed) return;
   gang->closed.emplace(slot, now);
-  if (gang->stage == GangStage::kGranted) SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
+  if (gang->stage == GangStage::kGranted) gangs_.SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
 }
 
 void Gangs::OnTimeLimit(const Submission& submission) {
-  if (SlurmGang* gang = FindIn(gangs_, submission)) gang->at_time_limit = true;
+  if (SlurmGang* gang = gangs_.Find(submission)) gang->at_time_limit = true;
 }
 
 // --- what is next
 
 void Gangs::OnDue(const GangKey& key) {
-  SlurmGang& gang = gangs_.at(key);
-  SetDue(key, gang, std::nullopt);
-  if (gang.stage == GangStage::kToSubmit) {
+  if (gangs_.all().at(key).stage == GangStage::kToSubmit) {
     to_submit_.push_back(key);
   } else {
     questions_.AskSoon();
@@ -379,10 +353,13 @@ void Gangs::OnDue(const GangKey& key) {
 
 std::vector<GangAction> Gangs::Next(SysTime now) {
   if (reading_) ReadOn(now);
-  for (int looks = 0; looks < kLooksMax && !due_.empty() && due_.begin()->first <= now; ++looks)
-    OnDue(GangKey(due_.begin()->second));
+  for (int looks = 0; looks < kLooksMax; ++looks) {
+    const std::optional<GangKey> due = gangs_.TakeDue(now);
+    if (!due) break;
+    OnDue(*due);
+  }
   SubmitSome(now);
-  if (!gangs_.empty() && questions_.TakeList(waiting_ > 0, now)) actions_.emplace_back(AskList{});
+  if (!gangs_.all().empty() && questions_.TakeList(gangs_.waits(), now)) actions_.emplace_back(AskList{});
   AskForSome();
   return std::exchange(actions_, {});
 }
@@ -390,14 +367,14 @@ std::vector<GangAction> Gangs::Next(SysTime now) {
 std::optional<SysTime> Gangs::WakeAt() const {
   if (reading_) return SysTime();
   std::optional<SysTime> wake;
-  if (!gangs_.empty()) wake = questions_.ListAt(waiting_ > 0);
-  if (!due_.empty()) wake = std::min(wake.value_or(due_.begin()->first), due_.begin()->first);
+  if (!gangs_.all().empty()) wake = questions_.ListAt(gangs_.waits());
+  if (const auto due = gangs_.NextDue()) wake = std::min(wake.value_or(*due), *due);
   return wake;
 }
 
 std::optional<placement::Wait> Gangs::WaitOf(const GangKey& key) const {
-  const auto found = gangs_.find(key);
-  if (found == gangs_.end()) return std::nullopt;
+  const auto found = gangs_.all().find(key);
+  if (found == gangs_.all().end()) return std::nullopt;
   const SlurmGang& gang = found->second;
   const bool waits =
       gang.stage != GangStage::kGranted && (gang.stage != GangStage::kEnding || gang.wanted_again);
@@ -405,12 +382,12 @@ std::optional<placement::Wait> Gangs::WaitOf(const GangKey& key) const {
 }
 
 bool Gangs::IsCurrent(const Submission& submission) const {
-  const SlurmGang* gang = FindIn(gangs_, submission);
+  const SlurmGang* gang = gangs_.Find(submission);
   return gang != nullptr && gang->stage != GangStage::kToSubmit && gang->stage != GangStage::kEnding;
 }
 
 bool Gangs::MayLive(const Submission& submission) const {
-  const SlurmGang* gang = FindIn(gangs_, submission);
+  const SlurmGang* gang = gangs_.Find(submission);
   return gang != nullptr && gang->lives;
 }
 

@@ -4,7 +4,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -14,6 +13,7 @@
 #include "rules/placement/wait.h"
 #include "rules/slurm/commands.h"
 #include "rules/slurm/gang.h"
+#include "rules/slurm/gang_table.h"
 #include "rules/slurm/job_list.h"
 #include "rules/slurm/job_name.h"
 #include "rules/slurm/questions.h"
@@ -125,17 +125,15 @@ class Gangs {
   [[nodiscard]] bool IsCurrent(const Submission& submission) const;
   /// Whether a job of the submission may be in Slurm.
   [[nodiscard]] bool MayLive(const Submission& submission) const;
-  [[nodiscard]] std::size_t size() const noexcept { return gangs_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return gangs_.all().size(); }
 
  private:
   void Enter(const GangKey& key, SlurmGang& gang, GangStage stage, SysTime now);
-  void SetDue(const GangKey& key, SlurmGang& gang, std::optional<SysTime> due);
   void Say(const GangKey& key, SlurmGang& gang, placement::Shortage words);
   void ReadOn(SysTime now);
   void Look(const GangKey& key, SlurmGang& gang, std::span<ListedJob> found, Sight sight);
   void LookAtEnding(const GangKey& key, SlurmGang& gang, const Sight& sight);
   void SubmitAgain(const GangKey& key, SlurmGang& gang, placement::Shortage words, SysTime now);
-  void WantAgain(const GangRequest& wanted, SlurmGang& gang);
   void BeginAnew(const GangKey& key, SlurmGang& gang, SysTime now);
   void TakeRoomBack(const GangKey& key, SlurmGang& gang, LosesRoom why, const Sight& sight);
   void SayDead(const GangKey& key, SlurmGang& gang);
@@ -145,15 +143,11 @@ class Gangs {
   void OnDue(const GangKey& key);
   void AskForSome();
   void SubmitSome(SysTime now);
-  void CountStage(GangStage stage, int change);
   void Erase(const GangKey& key);
 
   std::string installation_;
-  std::map<GangKey, SlurmGang> gangs_;
-  std::set<std::pair<SysTime, GangKey>> due_;
+  GangTable gangs_;
   std::deque<GangKey> to_submit_;
-  int submitting_ = 0;
-  int waiting_ = 0;  ///< gangs that need frequent lists
   Questions questions_;
   std::optional<ListReading> reading_;
   std::optional<SysTime> answering_since_;  ///< when the controller began to respond; nullopt: it does not

@@ -132,13 +132,13 @@ std::string KeyWriter::Finish() {
 
 void AddState(KeyWriter& key, const Gangs& gangs, SysTime asked) {
   const seconds settled = kSettle + std::chrono::ceil<seconds>(key.now() - asked);
-  for (const auto& [gang, state] : In<GangsOf>(gangs)) {
+  for (const auto& [gang, state] : In<GangsOf>(gangs).all()) {
     key.Add(gang.job_uid);
     key.SetGang(static_cast<int>(gang.job_uid));
     Add(key, state, settled);
   }
   key.SetGang(0);
-  for (const auto& [gang, state] : In<GangsOf>(gangs)) key.AddTime(state.due, kDueMax);
+  for (const auto& [gang, state] : In<GangsOf>(gangs).all()) key.AddTime(state.due, kDueMax);
   key.Add(-1);
   for (const GangKey& gang : In<ToSubmitOf>(gangs)) key.Add(gang.job_uid);
   key.Add(-1);

@@ -15,8 +15,8 @@ namespace {
 using control::v1::Event;
 using control::v1::JobRecord;
 
-/// Whether the event has to wait until those before it are stored. A restart or a retry is decided by what has
-/// been heard in the meantime. The end of a gang is said in its log before it is stored; if the server is
+/// Whether the event has to wait until those before it are stored. A restart or a retry is decided by what
+/// has been heard in the meantime. The end of a gang is said in its log before it is stored; if the server is
 /// killed in between, the next one may hear of the replicas' ends in another order, and conclude something
 /// else.
 bool BeginsATransaction(const Event& event, const JobRecord& job) {

@@ -160,7 +160,8 @@ TEST(GangsModel, AUserCancelsWhileSbatchIsSlow) { ExploreAll({1}, 2, kUserCancel
 
 /// A drain takes the room of a job that waits, and ends before Slurm has ended the job.
 TEST(GangsModel, ADrainEndsEarly) {
-  ExploreAll({1}, 3, kUserCancels | kWantedAgain | kSubmitLate | (IsLong() ? kServerCrash | kCancelLost : 0U));
+  ExploreAll({1}, 3,
+             kUserCancels | kWantedAgain | kSubmitLate | (IsLong() ? kServerCrash | kCancelLost : 0U));
 }
 
 TEST(GangsModel, AGangOfTwoSlots) { ExploreAll({2}, IsLong() ? 1 : 0); }

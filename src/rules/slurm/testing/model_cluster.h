@@ -130,8 +130,8 @@ struct ModelCluster {
   struct Record {
     bool is_wanted = false;
     bool is_granted = false;
-    int submission = 0;  ///< 0: none
-    int ticket = 0;      ///< which agents of the submission may use; 0: none
+    int submission = 0;            ///< 0: none
+    int ticket = 0;                ///< which agents of the submission may use; 0: none
     std::array<int, 2> holders{};  ///< instances by slot; 0: none
     std::array<int, 2> nodes{-1, -1};
     friend bool operator==(const Record&, const Record&) = default;

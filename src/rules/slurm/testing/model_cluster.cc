@@ -107,10 +107,11 @@ void Do(ModelCluster& /*world*/, const SayWait& /*action*/) {}
 /// A job may be left that no list has shown: its sbatch was lost, or a list lacked it. Its agents are
 /// refused, so it ends by itself.
 void Do(ModelCluster& world, const Forget& action) {
-  const bool may_be_left = world.Happened(kAnswerLost) || world.Happened(kServerCrash) ||
-                           world.Happened(kListIncomplete) ||
-                           world.Of(action.gang).call.stage != Call::Stage::kNone;
+  const bool may_be_left =
+      world.Happened(kAnswerLost) || world.Happened(kServerCrash) || world.Happened(kListIncomplete);
   GangState& gang = world.Of(action.gang);
+  if (gang.call.stage == Call::Stage::kCalls || gang.call.stage == Call::Stage::kTaken)
+    world.Break("a gang is forgotten while sbatch runs");
   for (const Job& job : world.jobs) {
     const bool is_left = job.whose.gang == action.gang && job.is_known && !HasEnded(job.state);
     if (is_left && !may_be_left) world.Break("a gang is forgotten that has a job in Slurm");

@@ -90,9 +90,9 @@ it("searches to the end, bounded part by bounded part", async () => {
     if (query["count"] === 1) return query["backward"] ? { lines: [line(from - 3)] } : { lines: [line(from + 5)] };
     return { lines: [line(from + 1)], searchedTo: String(from + 100), complete: from >= 200 };
   }, () => undefined);
-  void search.run();
+  const searched = search.run();
   expect(await search.near(500, false)).toBe(506);
-  await new Promise((done) => setTimeout(done, 120));
+  await searched;
   expect([search.found, search.complete, search.searchedTo]).toEqual([[1, 101, 201], true, 300]);
   expect([await search.near(1, false), await search.near(101, true), await search.near(201, false)]).toEqual([101, 1, undefined]);
   expect([search.has(101), search.has(102), search.rank(101)]).toEqual([true, false, 2]);

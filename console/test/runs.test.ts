@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, expect, it, vi } from "vitest";
 import { startExample } from "../src/state/example.ts";
 import { uploadToRuns } from "../src/state/runs.ts";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, expect, it, vi } from "vitest";
 import { changing, getJson, sendJson } from "../src/api/http.ts";
 import { forgetSecret, rememberSecret } from "../src/api/secret.ts";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, it } from "vitest";
 import { allowTerminalStyles } from "../src/shell/style_policy.ts";
 import { endOf, shellTargets } from "../src/text/shell_session.ts";

@@ -1,7 +1,6 @@
 #include "api/batch_handlers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "net/http/incoming.h"
 #include "net/http/response_writer.h"
 #include "net/http/text.h"
+#include "net/http/text_body.h"
 #include "rules/iam/refusal.h"
 
 namespace trainyard::api {
@@ -27,22 +27,6 @@ using storage_api::StatusAnswer;
 constexpr std::size_t kBatchBytesMax = std::size_t{10} << 20;
 constexpr int kBadRequest = 400;
 constexpr int kUnauthorized = 401;
-
-/// A part's body.
-class TextBody final : public http::BodyReader {
- public:
-  explicit TextBody(std::string text) : text_(std::move(text)) {}
-  awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override {
-    const std::size_t length = std::min(buffer.size(), text_.size() - taken_);
-    std::memcpy(buffer.data(), text_.data() + taken_, length);
-    taken_ += length;
-    co_return length;
-  }
-
- private:
-  std::string text_;
-  std::size_t taken_ = 0;
-};
 
 /// Whether a header field of the envelope does not apply to the parts.
 bool IsOfEnvelope(std::string_view name) {
@@ -91,7 +75,7 @@ awaitable<Response> AnswerPart(const http::Router& router, const Request& envelo
   for (const auto& [name, value] : envelope.headers.fields()) {
     if (!IsOfEnvelope(name) && !call.head.headers.Has(name)) call.head.headers.Add(name, value);
   }
-  TextBody text(std::move(call.body));
+  http::TextBody text(std::move(call.body));
   auto request = http::MakeRequest(std::move(call.head), envelope.scheme);
   if (!request) co_return Refused(request.error().reason);
   request->host = envelope.host;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -51,8 +52,17 @@ class Channel {
   /// Ends pending operations and all later ones with an error.
   void Close() { transport_->Close(); }
   [[nodiscard]] std::string_view scheme() const noexcept { return transport_->scheme(); }
+  /// Whether the handshake selected HTTP/2.
+  [[nodiscard]] bool is_http2() const noexcept { return transport_->is_http2(); }
   /// The peer of the connection.
   [[nodiscard]] Peer& peer() noexcept { return peer_; }
+  /// What the server and the protocol that serves the channel tell each other. Each side sets its own part,
+  /// and clears it before its objects end.
+  struct Signals {
+    std::function<void(bool is_busy)> on_busy;  ///< set by the server: whether a request is in flight
+    std::function<void()> on_stop;              ///< set by the protocol: finish the requests, then end
+  };
+  [[nodiscard]] Signals& signals() noexcept { return signals_; }
 
  private:
   [[nodiscard]] Error Explain(Error error) const;
@@ -60,6 +70,7 @@ class Channel {
 
   std::unique_ptr<Transport> transport_;
   Peer peer_;
+  Signals signals_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

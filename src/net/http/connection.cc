@@ -52,6 +52,7 @@ Connection::Connection(const ConnectionContext& context, std::shared_ptr<Channel
 asio::awaitable<void> Connection::Run() {
   const Status ready = co_await channel_->Handshake(context_.options.head_wait_max);
   After after = ready ? After::kKeep : After::kClose;
+  if (ready && channel_->is_http2()) after = co_await ServeHttp2();
   while (after == After::kKeep) after = co_await ServeOne();
   if (after == After::kCloseGently) {
     Enter(ConnectionPhase::kIdle);
@@ -61,7 +62,18 @@ asio::awaitable<void> Connection::Run() {
 }
 
 void Connection::Stop() {
+  if (channel_->signals().on_stop) return channel_->signals().on_stop();
   if (phase_ != ConnectionPhase::kBusy) channel_->Close();
+}
+
+asio::awaitable<Connection::After> Connection::ServeHttp2() {
+  if (context_.idle_over) co_return After::kClose;
+  channel_->signals().on_busy = [this](bool is_busy) {
+    Enter(is_busy ? ConnectionPhase::kBusy : ConnectionPhase::kIdle);
+  };
+  co_await context_.options.http2(channel_);
+  channel_->signals().on_busy = nullptr;
+  co_return After::kCloseGently;
 }
 
 bool Connection::IsWaiting() const {

@@ -49,6 +49,7 @@ class Connection {
   enum class After { kKeep, kClose, kCloseGently };
   using HeadResult = std::expected<RequestHead, HeadError>;
 
+  asio::awaitable<After> ServeHttp2();
   /// Nullopt: the connection ended between two requests.
   asio::awaitable<std::optional<HeadResult>> ReadHead();
   asio::awaitable<After> ServeOne();

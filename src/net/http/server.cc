@@ -84,13 +84,16 @@ struct Server::State {
                 const std::filesystem::path& unix_path = {}) {
     std::optional<asio::ssl::context> tls;
     if (identity != nullptr) {
-      TY_TRY(tls, MakeServerTls(*identity));
+      TY_TRY(tls, MakeTls(*identity));
     }
     listeners.push_back(std::make_unique<Listener>(loop.get_executor(), std::move(socket), rules));
     listeners.back()->tls = std::move(tls);
     listeners.back()->unix_path = unix_path;
     tasks.Spawn(Accept(*listeners.back()));
     return {};
+  }
+  [[nodiscard]] Result<asio::ssl::context> MakeTls(const tls::TlsIdentity& identity) const {
+    return MakeServerTls(identity, options.http2 ? Http2::kForClientsWithoutHttp1 : Http2::kNever);
   }
   asio::awaitable<void> Accept(Listener& listener);
   void Accepted(Listener& listener, UniqueFd socket, int family);
@@ -236,7 +239,7 @@ bool Server::Adopt(UniqueFd socket, Peer peer, bool with_tls) {
 Status Server::UseIdentity(const tls::TlsIdentity& identity) {
   for (const std::unique_ptr<Listener>& listener : state_->listeners) {
     if (!listener->tls) continue;
-    TY_TRY(asio::ssl::context tls, MakeServerTls(identity));
+    TY_TRY(asio::ssl::context tls, state_->MakeTls(identity));
     listener->tls = std::move(tls);  // each connection keeps the context that it was made with
   }
   return {};

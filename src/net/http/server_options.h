@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "net/http/connection_budget.h"
@@ -16,6 +17,8 @@ class LoopWatch;
 }  // namespace trainyard
 
 namespace trainyard::http {
+
+class Channel;
 
 /// Requests that were answered, by the first digit of the status (index 0 and 6 to 9 stay 0). Loop thread
 /// only.
@@ -59,6 +62,10 @@ struct ServerOptions {
   ConnectionBudget* budget =
       nullptr;                 ///< shared with other servers; outlives them; null: the server makes its own
   LoopWatch* watch = nullptr;  ///< measures the turns of its connections; outlives the server
+  /// Serves a connection for which the TLS handshake selected HTTP/2, until it ends. Null: HTTP/2 is not
+  /// offered. It is selected only for clients that do not list HTTP/1.1 (MakeServerTls). The channel's
+  /// signals say when the server stops; after stop_wait_max the channel is closed. Loop thread.
+  std::function<asio::awaitable<void>(std::shared_ptr<Channel> channel)> http2 = nullptr;
   /// The account of a TCP connection, for the budget; null: unknown for all.
   std::function<std::optional<std::uint32_t>(const Peer& peer)> uid_of;
 };

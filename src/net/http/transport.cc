@@ -116,6 +116,8 @@ std::unique_ptr<Transport> MakePlainTransport(StreamSocket socket) {
 namespace {
 
 constexpr std::size_t kFileStep = std::size_t{64} << 10;
+constexpr std::string_view kHttp1Name = "http/1.1";
+constexpr std::string_view kHttp2Name = "h2";
 
 class TlsTransport final : public StreamTransport<asio::ssl::stream<StreamSocket>> {
  public:
@@ -165,6 +167,13 @@ class TlsTransport final : public StreamTransport<asio::ssl::stream<StreamSocket
 
   [[nodiscard]] std::string_view scheme() const noexcept override { return "https"; }
 
+  [[nodiscard]] bool is_http2() const noexcept override {
+    const unsigned char* name = nullptr;
+    unsigned size = 0;
+    ::SSL_get0_alpn_selected(const_cast<TlsTransport*>(this)->stream_.native_handle(), &name, &size);
+    return std::string_view(reinterpret_cast<const char*>(name), size) == kHttp2Name;
+  }
+
  private:
   /// Without close_notify a client cannot tell the end from an attack, and some report an error (RFC 8446
   /// section 6.1). It is sent as far as that is possible at once, and not into a record that is being
@@ -199,11 +208,36 @@ std::unique_ptr<Transport> MakeTlsClientTransport(StreamSocket socket, asio::ssl
   return std::make_unique<TlsTransport>(std::move(socket), context, asio::ssl::stream_base::client);
 }
 
-Result<asio::ssl::context> MakeServerTls(const tls::TlsIdentity& identity) {
+namespace {
+
+/// OpenSSL's callback: selects one of the protocols that the client lists, each after its length.
+int SelectProtocol(::SSL* /*tls*/, const unsigned char** selected, unsigned char* selected_size,
+                   const unsigned char* listed, unsigned listed_size, void* /*unused*/) {
+  const auto select = [selected, selected_size](std::string_view name) {
+    *selected = reinterpret_cast<const unsigned char*>(name.data());
+    *selected_size = static_cast<unsigned char>(name.size());
+    return SSL_TLSEXT_ERR_OK;
+  };
+  std::string_view rest(reinterpret_cast<const char*>(listed), listed_size);
+  bool lists_http2 = false;
+  while (!rest.empty()) {
+    const std::string_view name = rest.substr(1, static_cast<unsigned char>(rest[0]));
+    if (name == kHttp1Name) return select(kHttp1Name);
+    lists_http2 = lists_http2 || name == kHttp2Name;
+    rest.remove_prefix(1 + name.size());
+  }
+  return lists_http2 ? select(kHttp2Name) : SSL_TLSEXT_ERR_NOACK;
+}
+
+}  // namespace
+
+Result<asio::ssl::context> MakeServerTls(const tls::TlsIdentity& identity, Http2 http2) {
   asio::ssl::context tls(asio::ssl::context::tls_server);
   boost::system::error_code error;
   ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
   ::SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+  if (http2 == Http2::kForClientsWithoutHttp1)
+    ::SSL_CTX_set_alpn_select_cb(tls.native_handle(), SelectProtocol, nullptr);
   tls.use_certificate_chain(asio::buffer(identity.certificate_chain_pem), error);
   if (!error) tls.use_private_key(asio::buffer(identity.private_key_pem), asio::ssl::context::pem, error);
   if (error)

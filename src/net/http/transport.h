@@ -45,14 +45,20 @@ class Transport {
   virtual void Close() = 0;
   /// "http" or "https".
   [[nodiscard]] virtual std::string_view scheme() const noexcept = 0;
+  /// Whether the handshake selected HTTP/2.
+  [[nodiscard]] virtual bool is_http2() const noexcept { return false; }
 };
 
 [[nodiscard]] std::unique_ptr<Transport> MakePlainTransport(StreamSocket socket);
 /// `context` outlives the transport.
 [[nodiscard]] std::unique_ptr<Transport> MakeTlsTransport(StreamSocket socket, asio::ssl::context& context);
-/// The TLS context of a listener; TLS 1.2 or newer. kInvalidArgument: the certificate or its key cannot be
-/// used.
-[[nodiscard]] Result<asio::ssl::context> MakeServerTls(const tls::TlsIdentity& identity);
+/// Whether a listener with TLS also speaks HTTP/2.
+enum class Http2 : bool { kNever, kForClientsWithoutHttp1 };
+/// The TLS context of a listener; TLS 1.2 or newer. kForClientsWithoutHttp1: HTTP/2 is selected for clients
+/// whose handshake (ALPN, RFC 7301) lists "h2" and not "http/1.1", as that of gRPC does. kInvalidArgument:
+/// the certificate or its key cannot be used.
+[[nodiscard]] Result<asio::ssl::context> MakeServerTls(const tls::TlsIdentity& identity,
+                                                       Http2 http2 = Http2::kNever);
 /// The transport for the side that connected: the context decides what the server has to prove.
 [[nodiscard]] std::unique_ptr<Transport> MakeTlsClientTransport(StreamSocket socket,
                                                                 asio::ssl::context& context);

@@ -26,13 +26,24 @@ const ml::v1::ReplicaConfig& ConfigOf(const ml::v1::TrainingInput& input, replic
   return ml::v1::ReplicaConfig::default_instance();
 }
 
-void SetPackage(const v1::JobRecord& job, replica::v1::Manifest::Program& program) {
+/// The arguments of the user: the role's own, or those of the job.
+const google::protobuf::RepeatedPtrField<std::string>& ArgsOf(const ml::v1::TrainingInput& input,
+                                                              const ml::v1::ReplicaConfig& config) {
+  return config.args().empty() ? input.args() : config.args();
+}
+
+const std::string& ModuleOf(const ml::v1::TrainingInput& input, const ml::v1::ReplicaConfig& config) {
+  return config.python_module().empty() ? input.python_module() : config.python_module();
+}
+
+void SetPackage(const v1::JobRecord& job, const ml::v1::ReplicaConfig& config,
+                replica::v1::Manifest::Program& program) {
   const ml::v1::TrainingInput& input = job.job().training_input();
   *program.mutable_packages() = job.packages();
   program.set_built_in_algorithm(!job.algorithm().empty());
-  program.set_python_module(job.algorithm().empty() ? input.python_module()
+  program.set_python_module(job.algorithm().empty() ? ModuleOf(input, config)
                                                     : algorithms::ModuleOf(job.algorithm()));
-  *program.mutable_args() = input.args();
+  *program.mutable_args() = ArgsOf(input, config);
   for (std::string& arg : ServiceArgs(job)) program.add_args(std::move(arg));
 }
 
@@ -50,11 +61,11 @@ void SetContainer(const v1::JobRecord& job, const v1::ReplicaRecord& replica,
   const ml::v1::ReplicaConfig& config = ConfigOf(input, replica.id().type());
   const bool says_what = config.container_command_size() > 0 || config.container_args_size() > 0;
   if (!says_what && !input.python_module().empty()) {
-    SetPackage(job, program);
+    SetPackage(job, config, program);
     return;
   }
   *container.mutable_command() = config.container_command();
-  *container.mutable_args() = says_what ? config.container_args() : input.args();
+  *container.mutable_args() = says_what ? config.container_args() : ArgsOf(input, config);
   for (std::string& arg : ServiceArgs(job)) container.add_service_args(std::move(arg));
 }
 
@@ -62,7 +73,7 @@ replica::v1::Manifest::Program MakeProgram(const v1::JobRecord& job, const v1::R
   replica::v1::Manifest::Program program;
   if (replica.image().empty()) {
     program.set_runtime_version(job.runtime_version());
-    SetPackage(job, program);
+    SetPackage(job, ConfigOf(job.job().training_input(), replica.id().type()), program);
   } else {
     SetContainer(job, replica, program);
   }
@@ -88,28 +99,57 @@ replica::v1::Manifest::Limits MakeLimits(const Settings& settings, const v1::Job
   return limits;
 }
 
-/// The job-dir of a program that gets no --job-dir, as a variable and for its files, and the names of Vertex
-/// AI for the places below it.
-void SetJobDir(const v1::JobRecord& job, replica::v1::Manifest& manifest) {
-  std::string folder = jobs::JobDirOf(job);
-  if (!job.job().training_input().job_dir_as_variable() || folder.empty()) return;
-  while (folder.ends_with('/')) folder.pop_back();
-  manifest.set_work_folder(folder);
+/// The names of Vertex AI for the places below a folder.
+void SetPlaces(const std::string& folder, replica::v1::Manifest& manifest) {
   auto& variables = *manifest.mutable_environment();
-  variables["TRAINYARD_JOB_DIR"] = folder;
   variables["AIP_MODEL_DIR"] = folder + "/model/";
   variables["AIP_CHECKPOINT_DIR"] = folder + "/checkpoints/";
   variables["AIP_TENSORBOARD_LOG_DIR"] = folder + "/logs/";
 }
 
-/// Variables of the job replace those of its folder. The values of secrets are not in the record: AddSecrets.
-void SetVariables(const ml::v1::TrainingInput& input, replica::v1::Manifest& manifest) {
+std::string WithoutSlashes(std::string folder) {
+  while (folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
+/// The job-dir of a program that gets no --job-dir, as a variable and for its files, and the places below it.
+void SetJobDir(const v1::JobRecord& job, replica::v1::Manifest& manifest) {
+  const std::string folder = WithoutSlashes(jobs::JobDirOf(job));
+  const bool is_run = job.job().training_input().job_dir_as_variable() && !manifest.vertex_variables();
+  if (!is_run || folder.empty()) return;
+  manifest.set_work_folder(folder);
+  (*manifest.mutable_environment())["TRAINYARD_JOB_DIR"] = folder;
+  SetPlaces(folder, manifest);
+}
+
+/// Each trial has a folder of its own below the prefix. Replaces the places below a job-dir.
+void SetOutputs(const v1::JobRecord& job, replica::v1::Manifest& manifest) {
+  std::string folder = WithoutSlashes(job.job().training_input().output_uri_prefix());
+  if (!manifest.vertex_variables() || folder.empty()) return;
+  if (job.has_trial()) folder += "/" + job.trial().trial_id();
+  SetPlaces(folder, manifest);
+}
+
+/// Variables of the job replace those of its folder, and variables of the role those of the job. The values
+/// of secrets are not in the record: AddSecrets.
+void SetVariables(const ml::v1::TrainingInput& input, const ml::v1::ReplicaConfig& config,
+                  replica::v1::Manifest& manifest) {
+  auto& variables = *manifest.mutable_environment();
+  const auto is_replaced = [&config](const std::string& name) {
+    return std::ranges::find(config.env(), name, &ml::v1::EnvVar::name) != config.env().end();
+  };
   for (const ml::v1::EnvVar& variable : input.env()) {
+    if (is_replaced(variable.name())) continue;
     if (variable.secret())
       manifest.add_secrets(variable.name());
     else
-      (*manifest.mutable_environment())[variable.name()] = variable.value();
+      variables[variable.name()] = variable.value();
   }
+  for (const ml::v1::EnvVar& variable : config.env()) variables[variable.name()] = variable.value();
+}
+
+bool HasVertexVariables(const v1::JobRecord& job) {
+  return job.job().training_input().program_variables() == ml::v1::TrainingInput::VERTEX_AI;
 }
 
 }  // namespace
@@ -155,6 +195,7 @@ placement::Gang GangOf(const v1::JobRecord& job) {
 }
 
 std::string HostNameOf(const v1::JobRecord& job, int replica) {
+  if (HasVertexVariables(job)) return cluster::PoolHostName(job.replicas(replica).id(), job.cluster_hash());
   return cluster::HostName(job.replicas(replica).id(), job.cluster_hash(),
                            cluster::UseChief(job.job().training_input(), job.runtime_version()));
 }
@@ -190,8 +231,10 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   *manifest.mutable_limits() = MakeLimits(settings, job, record);
   manifest.set_host_name(HostNameOf(job, replica));
   manifest.set_job_json(wire::PrintJsonProtoNames(jobs::WithoutOwnFields(input)));
+  manifest.set_vertex_variables(HasVertexVariables(job));
   SetJobDir(job, manifest);
-  SetVariables(input, manifest);
+  SetOutputs(job, manifest);
+  SetVariables(input, ConfigOf(input, record.id().type()), manifest);
   manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
   manifest.set_metadata_host_name(MetadataHostName(settings.keys, manifest.attempt_id()));
   return manifest;

@@ -26,7 +26,8 @@ namespace trainyard::control {
 /// The gang of a job, in an engine's form.
 [[nodiscard]] placement::Gang GangOf(const v1::JobRecord& job);
 
-/// "cmle-training-worker-0123456789-1".
+/// "cmle-training-worker-0123456789-1"; "cmle-training-workerpool1-0123456789-1" with the variables of Vertex
+/// AI.
 [[nodiscard]] std::string HostNameOf(const v1::JobRecord& job, int replica);
 
 /// Limit on threads and processes of one replica: far above what trainers use, below what would bring down a

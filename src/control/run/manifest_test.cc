@@ -87,6 +87,77 @@ TEST(Manifest, AJobDirAsAVariableIsNoArgument) {
       << "whatever its variables say";
 }
 
+TEST(Manifest, ARolesProgramReplacesThatOfTheJob) {
+  v1::JobRecord record = MakeRecord();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  const auto add = [](auto& env, const char* name, const char* value, bool secret) {
+    ml::v1::EnvVar& variable = *env.Add();
+    variable.set_name(name);
+    variable.set_value(value);
+    variable.set_secret(secret);
+  };
+  add(*input.mutable_env(), "LEVEL", "1", false);
+  add(*input.mutable_env(), "MODE", "a", false);
+  add(*input.mutable_env(), "TOKEN", "", true);
+  add(*input.mutable_env(), "PASSWORD", "", true);
+  ml::v1::ReplicaConfig& worker = *input.mutable_worker_config();
+  worker.add_args("--b");
+  worker.set_python_module("trainer.worker");
+  add(*worker.mutable_env(), "MODE", "b", false);
+  add(*worker.mutable_env(), "TOKEN", "public", false);
+  record.mutable_trial()->set_trial_id("7");
+  (*record.mutable_trial()->mutable_hyperparameters())["x"] = "1";
+  input.mutable_hyperparameters()->add_params()->set_parameter_name("x");
+  const replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 1);
+  EXPECT_EQ(manifest.program().python_module(), "trainer.worker");
+  EXPECT_THAT(manifest.program().args(), testing::ElementsAre("--b", "--x=1", "--job-dir", "gs://b/d/7"));
+  EXPECT_THAT(manifest.environment(),
+              testing::UnorderedElementsAre(testing::Pair("LEVEL", "1"), testing::Pair("MODE", "b"),
+                                            testing::Pair("TOKEN", "public")));
+  EXPECT_THAT(manifest.secrets(), testing::ElementsAre("PASSWORD"));
+  EXPECT_EQ(manifest.job_json().find("trainer.worker"), std::string::npos) << manifest.job_json();
+  EXPECT_EQ(manifest.job_json().find("env"), std::string::npos) << manifest.job_json();
+  record.mutable_replicas(0)->mutable_id()->set_type(replica::v1::EVALUATOR);
+  const replica::v1::Manifest other = MakeManifest(kSettings, record, 0, 1);
+  EXPECT_EQ(other.program().python_module(), "trainer.task");
+  EXPECT_EQ(other.program().args(0), "--a=1");
+  EXPECT_THAT(other.secrets(), testing::ElementsAre("TOKEN", "PASSWORD"));
+}
+
+TEST(Manifest, VertexVariablesHaveThePlacesBelowThePrefix) {
+  v1::JobRecord record = MakeRecord();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.clear_job_dir();
+  input.set_output_uri_prefix("gs://b/out/");
+  replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 1);
+  EXPECT_FALSE(manifest.vertex_variables());
+  EXPECT_THAT(manifest.environment(), testing::IsEmpty());
+  input.set_program_variables(ml::v1::TrainingInput::VERTEX_AI);
+  manifest = MakeManifest(kSettings, record, 0, 1);
+  EXPECT_TRUE(manifest.vertex_variables());
+  EXPECT_TRUE(manifest.use_chief());
+  EXPECT_EQ(manifest.host_name(), "cmle-training-workerpool1-0123456789-3");
+  EXPECT_EQ(manifest.work_folder(), "");
+  EXPECT_EQ(manifest.job_json().find("prefix"), std::string::npos) << manifest.job_json();
+  EXPECT_EQ(manifest.job_json().find("variables"), std::string::npos) << manifest.job_json();
+  EXPECT_THAT(manifest.environment(),
+              testing::UnorderedElementsAre(testing::Pair("AIP_MODEL_DIR", "gs://b/out/model/"),
+                                            testing::Pair("AIP_CHECKPOINT_DIR", "gs://b/out/checkpoints/"),
+                                            testing::Pair("AIP_TENSORBOARD_LOG_DIR", "gs://b/out/logs/")));
+  input.set_job_dir("gs://b/d");
+  input.set_job_dir_as_variable(true);
+  EXPECT_EQ(MakeManifest(kSettings, record, 0, 1).environment().at("AIP_MODEL_DIR"), "gs://b/out/model/");
+  input.clear_job_dir_as_variable();
+  record.mutable_trial()->set_trial_id("7");
+  ml::v1::EnvVar& own = *input.mutable_worker_config()->add_env();
+  own.set_name("AIP_CHECKPOINT_DIR");
+  own.set_value("/tmp");
+  EXPECT_THAT(MakeManifest(kSettings, record, 0, 1).environment(),
+              testing::UnorderedElementsAre(testing::Pair("AIP_MODEL_DIR", "gs://b/out/7/model/"),
+                                            testing::Pair("AIP_CHECKPOINT_DIR", "/tmp"),
+                                            testing::Pair("AIP_TENSORBOARD_LOG_DIR", "gs://b/out/7/logs/")));
+}
+
 /// A container job's worker, which inherits the master's image.
 v1::JobRecord MakeContainerRecord() {
   v1::JobRecord record = MakeRecord();
@@ -159,6 +230,13 @@ TEST(ContainerManifest, APackageIsRunByTheImageUnlessTheRoleSaysWhatToRun) {
   EXPECT_EQ(manifest.program().python_module(), "");
   EXPECT_EQ(manifest.program().packages_size(), 0);
   EXPECT_THAT(manifest.program().container().command(), testing::ElementsAre("/bin/serve"));
+}
+
+TEST(ContainerManifest, ARolesArgumentsReplaceThoseOfTheJob) {
+  v1::JobRecord record = MakeContainerRecord();
+  record.mutable_job()->mutable_training_input()->mutable_worker_config()->add_args("--b");
+  EXPECT_THAT(MakeManifest(kSettings, record, 0, 1).program().container().args(),
+              testing::ElementsAre("--b"));
 }
 
 TEST(ContainerManifest, Limits) {

@@ -65,7 +65,9 @@ double UnitsPerHour(const MachineType& machine, const Accelerators& accelerators
 }
 
 bool MeansAnyGpu(const ml::v1::TrainingInput& input) {
-  return input.job_dir_as_variable() || input.python_module() == wire::kProgramModule;
+  const bool is_run =
+      input.job_dir_as_variable() && input.program_variables() != ml::v1::TrainingInput::VERTEX_AI;
+  return is_run || input.python_module() == wire::kProgramModule;
 }
 
 std::string AcceleratorText(std::int64_t count, AcceleratorConfig::Type type, bool is_any_gpu) {

@@ -29,6 +29,10 @@ struct Region {
 
 [[nodiscard]] std::span<const Region> Regions();
 
+/// The names of the regions of Vertex AI, sorted; most are also regions of the training service. Source: the
+/// newest SDK's SUPPORTED_REGIONS without "global", "us" and "eu".
+[[nodiscard]] std::span<const std::string_view> VertexRegions();
+
 /// The zone that programs of a job in the region see. The zones of Google's TPUs are not documented; the only
 /// example is us-central1-b. Source: spec environment.md section 4.
 [[nodiscard]] std::string ZoneOf(std::string_view region);

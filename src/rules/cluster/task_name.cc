@@ -25,14 +25,38 @@ std::string ReplicaLabel(const ReplicaId& replica) {
   return std::string(TaskType(replica.type(), false)) + " " + std::to_string(replica.index());
 }
 
-std::string HostName(const ReplicaId& replica, std::string_view cluster_hash, bool use_chief) {
+std::string_view PoolName(replica::v1::TaskType type) {
+  switch (type) {
+    case replica::v1::MASTER: return "workerpool0";
+    case replica::v1::WORKER: return "workerpool1";
+    case replica::v1::PARAMETER_SERVER: return "workerpool2";
+    case replica::v1::EVALUATOR: return "workerpool3";
+    default: break;  // proto3 enums are open
+  }
+  TY_CHECK(false && "a replica without a task type");
+  return {};
+}
+
+namespace {
+
+std::string NameOnNetwork(std::string_view type, std::string_view cluster_hash, int index) {
   std::string name = "cmle-training-";
-  name += TaskType(replica.type(), use_chief);
+  name += type;
   name += '-';
   name += cluster_hash;
   name += '-';
-  name += std::to_string(replica.index());
+  name += std::to_string(index);
   return name;
+}
+
+}  // namespace
+
+std::string HostName(const ReplicaId& replica, std::string_view cluster_hash, bool use_chief) {
+  return NameOnNetwork(TaskType(replica.type(), use_chief), cluster_hash, replica.index());
+}
+
+std::string PoolHostName(const ReplicaId& replica, std::string_view cluster_hash) {
+  return NameOnNetwork(PoolName(replica.type()), cluster_hash, replica.index());
 }
 
 namespace {

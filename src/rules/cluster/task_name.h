@@ -23,9 +23,17 @@ using replica::v1::ReplicaId;
 /// Source: spec environment.md section 1.
 [[nodiscard]] std::string_view TaskType(replica::v1::TaskType type, bool use_chief);
 
+/// The role's name in Vertex AI's CLUSTER_SPEC: "workerpool0" for the master, "workerpool1" for workers,
+/// "workerpool2" for parameter servers, "workerpool3" for evaluators. Source: spec vertex.md section 4.
+[[nodiscard]] std::string_view PoolName(replica::v1::TaskType type);
+
 /// "cmle-training-worker-0123456789-1". `cluster_hash` is ten hex digits, one per job. Source: spec
 /// environment.md section 1 (in the public example the chief's host has such a name, too).
 [[nodiscard]] std::string HostName(const ReplicaId& replica, std::string_view cluster_hash, bool use_chief);
+
+/// "cmle-training-workerpool1-0123456789-1": the name with the variables of Vertex AI. Source: spec vertex.md
+/// section 4.
+[[nodiscard]] std::string PoolHostName(const ReplicaId& replica, std::string_view cluster_hash);
 
 /// The parts of an attempt's id.
 struct AttemptName {

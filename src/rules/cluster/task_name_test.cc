@@ -43,5 +43,18 @@ INSTANTIATE_TEST_SUITE_P(Rules, Names,
                                              "cmle-training-evaluator-e118e0f997-0"}),
                          [](const auto& row) { return std::string(row.param.name); });
 
+TEST(PoolNames, FollowTheRoles) {
+  ReplicaId id;
+  id.set_index(2);
+  for (const auto& [type, pool] :
+       {std::pair{replica::v1::MASTER, "workerpool0"}, std::pair{replica::v1::WORKER, "workerpool1"},
+        std::pair{replica::v1::PARAMETER_SERVER, "workerpool2"},
+        std::pair{replica::v1::EVALUATOR, "workerpool3"}}) {
+    id.set_type(type);
+    EXPECT_EQ(PoolName(type), pool);
+    EXPECT_EQ(PoolHostName(id, "e118e0f997"), "cmle-training-" + std::string(pool) + "-e118e0f997-2");
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::cluster

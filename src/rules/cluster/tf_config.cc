@@ -1,5 +1,6 @@
 #include "rules/cluster/tf_config.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/check.h"
@@ -32,26 +33,43 @@ const Endpoint& Master(const Cluster& cluster) {
   return cluster.endpoints(0);
 }
 
+/// `"master": ["host:port", "host:port"]`; empty if no replica has this type.
+std::string HostsJson(const Cluster& cluster, replica::v1::TaskType type, std::string_view name) {
+  std::string hosts;
+  for (const Endpoint& endpoint : cluster.endpoints()) {
+    if (endpoint.replica().type() != type) continue;
+    const std::string host = std::string(HostOf(cluster, endpoint)) + ":" + std::to_string(endpoint.port());
+    hosts += (hosts.empty() ? "" : ", ") + Quote(host);
+  }
+  return hosts.empty() ? hosts : Quote(name) + ": [" + hosts + "]";
+}
+
 /// `{"master": ["host:port"], "ps": [...], "worker": [...]}`; roles without replicas are absent.
 std::string ClusterJson(const Cluster& cluster, bool use_chief) {
-  std::string json = "{";
+  std::string json;
   for (const auto type : {replica::v1::MASTER, replica::v1::PARAMETER_SERVER, replica::v1::WORKER}) {
-    std::string hosts;
-    for (const Endpoint& endpoint : cluster.endpoints()) {
-      if (endpoint.replica().type() != type) continue;
-      const std::string host = std::string(HostOf(cluster, endpoint)) + ":" + std::to_string(endpoint.port());
-      hosts += (hosts.empty() ? "" : ", ") + Quote(host);
-    }
-    if (hosts.empty()) continue;
-    json += (json.size() > 1 ? ", " : "") + Quote(TaskType(type, use_chief)) + ": [" + hosts + "]";
+    const std::string hosts = HostsJson(cluster, type, TaskType(type, use_chief));
+    if (!hosts.empty()) json += (json.empty() ? "" : ", ") + hosts;
   }
-  return json + "}";
+  return "{" + json + "}";
+}
+
+/// `{"workerpool0": ["host:port"], "workerpool1": [...]}`, evaluators included; roles without replicas are
+/// absent.
+std::string PoolsJson(const Cluster& cluster) {
+  std::string json;
+  for (const auto type :
+       {replica::v1::MASTER, replica::v1::WORKER, replica::v1::PARAMETER_SERVER, replica::v1::EVALUATOR}) {
+    const std::string hosts = HostsJson(cluster, type, PoolName(type));
+    if (!hosts.empty()) json += (json.empty() ? "" : ", ") + hosts;
+  }
+  return "{" + json + "}";
 }
 
 /// `{"type": "worker", "index": 0}`, with "trial" in a tuning job and "cloud" where Google's runner puts it.
-std::string TaskJson(const Manifest& manifest, bool use_chief, bool with_cloud) {
-  std::string json = "{\"type\": " + Quote(TaskType(manifest.replica().type(), use_chief)) +
-                     ", \"index\": " + std::to_string(manifest.replica().index());
+std::string TaskJson(const Manifest& manifest, std::string_view type, bool with_cloud) {
+  std::string json =
+      "{\"type\": " + Quote(type) + ", \"index\": " + std::to_string(manifest.replica().index());
   if (!manifest.trial_id().empty()) json += ", \"trial\": " + Quote(manifest.trial_id());
   if (with_cloud) json += ", \"cloud\": " + Quote(manifest.project());
   return json + "}";
@@ -64,14 +82,49 @@ std::string JobJson(const Manifest& manifest) {
 }
 
 std::string ConfigJson(const Manifest& manifest, const Cluster& cluster, bool use_chief) {
+  const bool with_cloud = IsPackageJob(manifest) && !manifest.vertex_variables();
   return "{\"cluster\": " + ClusterJson(cluster, use_chief) +
-         ", \"task\": " + TaskJson(manifest, use_chief, IsPackageJob(manifest)) +
+         ", \"task\": " + TaskJson(manifest, TaskType(manifest.replica().type(), use_chief), with_cloud) +
          ", \"job\": " + JobJson(manifest) + ", \"environment\": \"cloud\"}";
+}
+
+/// CLUSTER_SPEC of Vertex AI.
+std::string PoolSpecJson(const Manifest& manifest, const Cluster& cluster) {
+  return "{\"cluster\": " + PoolsJson(cluster) + ", \"environment\": \"cloud\", \"task\": " +
+         TaskJson(manifest, PoolName(manifest.replica().type()), false) + ", \"job\": " + JobJson(manifest) +
+         "}";
+}
+
+/// The number in "vertex_NUMBER"; any other id as it is.
+std::string_view JobNumber(std::string_view job_id) {
+  constexpr std::string_view kPrefix = "vertex_";
+  if (!job_id.starts_with(kPrefix)) return job_id;
+  const std::string_view number = job_id.substr(kPrefix.size());
+  const bool is_number = !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number ? number : job_id;
+}
+
+/// TF_CONFIG, and what PyTorch reads.
+void AddGang(const Manifest& manifest, const Cluster& cluster,
+             std::map<std::string, std::string>& variables) {
+  const Endpoint& master = Master(cluster);
+  variables["TF_CONFIG"] = ConfigJson(manifest, cluster, manifest.use_chief());
+  variables["MASTER_ADDR"] = HostOf(cluster, master);
+  variables["MASTER_PORT"] = std::to_string(master.port());
+  const auto is_ranked = [](const Endpoint& endpoint) {
+    const auto type = endpoint.replica().type();
+    return type == replica::v1::MASTER || type == replica::v1::WORKER;
+  };
+  variables["WORLD_SIZE"] = std::to_string(std::ranges::count_if(cluster.endpoints(), is_ranked));
+  if (manifest.replica().type() == replica::v1::MASTER) variables["RANK"] = "0";
+  if (manifest.replica().type() == replica::v1::WORKER)
+    variables["RANK"] = std::to_string(manifest.replica().index() + 1);
 }
 
 }  // namespace
 
 bool UseChief(const ml::v1::TrainingInput& input, std::string_view runtime_version) {
+  if (input.program_variables() == ml::v1::TrainingInput::VERTEX_AI) return true;
   if (!input.master_config().image_uri().empty()) return input.use_chief_in_tf_config();
   int major = 0;
   int minor = 0;
@@ -83,26 +136,14 @@ bool UseChief(const ml::v1::TrainingInput& input, std::string_view runtime_versi
 
 std::map<std::string, std::string> ReplicaVariables(const Manifest& manifest, const Cluster& cluster,
                                                     int cpus) {
-  const Endpoint& master = Master(cluster);
+  const bool is_vertex = manifest.vertex_variables();
   std::map<std::string, std::string> variables = {
-      {"TF_CONFIG", ConfigJson(manifest, cluster, manifest.use_chief())},
-      {"CLUSTER_SPEC", ConfigJson(manifest, cluster, false)},
-      {"MASTER_ADDR", std::string(HostOf(cluster, master))},
-      {"MASTER_PORT", std::to_string(master.port())},
-      {"CLOUD_ML_JOB_ID", manifest.job_id()},
+      {"CLUSTER_SPEC", is_vertex ? PoolSpecJson(manifest, cluster) : ConfigJson(manifest, cluster, false)},
+      {"CLOUD_ML_JOB_ID", std::string(is_vertex ? JobNumber(manifest.job_id()) : manifest.job_id())},
       {"CLOUD_ML_PROJECT_ID", manifest.project()},
       {"CLOUD_ML_REGION", manifest.region()},
   };
-  int world_size = 0;
-  for (const Endpoint& endpoint : cluster.endpoints()) {
-    const auto type = endpoint.replica().type();
-    if (type == replica::v1::MASTER || type == replica::v1::WORKER) ++world_size;
-  }
-  variables["WORLD_SIZE"] = std::to_string(world_size);
-  if (manifest.replica().type() == replica::v1::MASTER) variables["RANK"] = "0";
-  if (manifest.replica().type() == replica::v1::WORKER) {
-    variables["RANK"] = std::to_string(manifest.replica().index() + 1);
-  }
+  if (!is_vertex || cluster.endpoints_size() > 1) AddGang(manifest, cluster, variables);
   if (!manifest.trial_id().empty()) variables["CLOUD_ML_TRIAL_ID"] = manifest.trial_id();
   if (!manifest.metric_tag().empty()) {
     variables["CLOUD_ML_HP_METRIC_TAG"] = manifest.metric_tag();
@@ -119,7 +160,8 @@ std::map<std::string, std::string> ReplicaVariables(const Manifest& manifest, co
 
 std::string RunnerArguments(const Manifest& manifest, const Cluster& cluster) {
   const bool use_chief = manifest.use_chief();
-  return "--cluster=" + ClusterJson(cluster, use_chief) + " --task=" + TaskJson(manifest, use_chief, false) +
+  return "--cluster=" + ClusterJson(cluster, use_chief) +
+         " --task=" + TaskJson(manifest, TaskType(manifest.replica().type(), use_chief), false) +
          " --job=" + JobJson(manifest);
 }
 

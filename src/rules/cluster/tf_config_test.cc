@@ -171,6 +171,113 @@ TEST(ReplicaVariables, QuoteWhatJsonWouldNotTake) {
             std::string::npos);
 }
 
+/// The replica's manifest with the variables of Vertex AI, in a job of that API.
+Manifest VertexFor(replica::v1::TaskType type, int index) {
+  Manifest manifest = For(type, index, true);
+  manifest.set_job_id("vertex_1234567890123456789");
+  manifest.set_vertex_variables(true);
+  return manifest;
+}
+
+Cluster VertexGang() {
+  Cluster cluster = Gang(true);
+  for (auto& endpoint : *cluster.mutable_endpoints())
+    endpoint.set_host_name(PoolHostName(endpoint.replica(), "e118e0f997"));
+  return cluster;
+}
+
+constexpr char kPools[] =
+    R"("workerpool0": ["cmle-training-workerpool0-e118e0f997-0:2222"], )"
+    R"("workerpool1": ["cmle-training-workerpool1-e118e0f997-0:20001", "cmle-training-workerpool1-e118e0f997-1:20002"], )"
+    R"("workerpool2": ["cmle-training-workerpool2-e118e0f997-0:20003"], )"
+    R"("workerpool3": ["cmle-training-workerpool3-e118e0f997-0:20004"])";
+constexpr char kGang[] =
+    R"("chief": ["cmle-training-workerpool0-e118e0f997-0:2222"], "ps": ["cmle-training-workerpool2-e118e0f997-0:20003"], )"
+    R"("worker": ["cmle-training-workerpool1-e118e0f997-0:20001", "cmle-training-workerpool1-e118e0f997-1:20002"])";
+
+struct VertexRow {
+  const char* name;
+  replica::v1::TaskType type;
+  int index;
+  const char* pool_task;  ///< as it is in CLUSTER_SPEC
+  const char* task;       ///< as it is in TF_CONFIG
+  const char* rank;       ///< null: not set
+};
+class VertexRoles : public testing::TestWithParam<VertexRow> {};
+
+TEST_P(VertexRoles, KnowTheirPlace) {
+  const VertexRow& row = GetParam();
+  const std::string job = R"("job": {"scale_tier": "CUSTOM", "worker_count": "2"})";
+  auto variables = ReplicaVariables(VertexFor(row.type, row.index), VertexGang(), 2);
+  EXPECT_EQ(variables["CLUSTER_SPEC"], std::string(R"({"cluster": {)") + kPools +
+                                           R"(}, "environment": "cloud", "task": )" + row.pool_task + ", " +
+                                           job + "}");
+  EXPECT_EQ(variables["TF_CONFIG"], std::string(R"({"cluster": {)") + kGang + R"(}, "task": )" + row.task +
+                                        ", " + job + R"(, "environment": "cloud"})");
+  EXPECT_EQ(variables["MASTER_ADDR"], "cmle-training-workerpool0-e118e0f997-0");
+  EXPECT_EQ(variables["MASTER_PORT"], "2222");
+  EXPECT_EQ(variables["WORLD_SIZE"], "3");
+  EXPECT_EQ(variables.contains("RANK"), row.rank != nullptr);
+  if (row.rank != nullptr) EXPECT_EQ(variables["RANK"], row.rank);
+  EXPECT_EQ(variables["CLOUD_ML_JOB_ID"], "1234567890123456789");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, VertexRoles,
+    testing::Values(VertexRow{"master", replica::v1::MASTER, 0, R"({"type": "workerpool0", "index": 0})",
+                              R"({"type": "chief", "index": 0})", "0"},
+                    VertexRow{"worker", replica::v1::WORKER, 1, R"({"type": "workerpool1", "index": 1})",
+                              R"({"type": "worker", "index": 1})", "2"},
+                    VertexRow{"ps", replica::v1::PARAMETER_SERVER, 0,
+                              R"({"type": "workerpool2", "index": 0})", R"({"type": "ps", "index": 0})",
+                              nullptr},
+                    VertexRow{"evaluator", replica::v1::EVALUATOR, 0,
+                              R"({"type": "workerpool3", "index": 0})",
+                              R"({"type": "evaluator", "index": 0})", nullptr}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(VertexVariables, OfASingleReplicaHaveNoTfConfig) {
+  Cluster cluster;
+  Add(cluster, replica::v1::MASTER, 0, 2222, true);
+  Manifest manifest = VertexFor(replica::v1::MASTER, 0);
+  manifest.mutable_program()->clear_python_module();
+  manifest.set_trial_id("1");
+  manifest.set_metric_tag("loss");
+  EXPECT_EQ(
+      ReplicaVariables(manifest, cluster, 1),
+      (Variables{
+          {"CLUSTER_SPEC", R"({"cluster": {"workerpool0": ["127.0.0.1:2222"]}, "environment": "cloud", )"
+                           R"("task": {"type": "workerpool0", "index": 0, "trial": "1"}, )"
+                           R"("job": "{\"scale_tier\": \"CUSTOM\", \"worker_count\": \"2\"}"})"},
+          {"CLOUD_ML_JOB_ID", "1234567890123456789"},
+          {"CLOUD_ML_PROJECT_ID", "my-project"},
+          {"CLOUD_ML_REGION", "us-central1"},
+          {"CLOUD_ML_TRIAL_ID", "1"},
+          {"CLOUD_ML_HP_METRIC_TAG", "loss"},
+          {"CLOUD_ML_HP_METRIC_FILE", "/tmp/hypertune/output.metrics"},
+      }));
+}
+
+TEST(VertexVariables, OfATrialOfSeveralReplicasCarryItsId) {
+  Manifest manifest = VertexFor(replica::v1::WORKER, 0);
+  manifest.set_trial_id("7");
+  auto variables = ReplicaVariables(manifest, VertexGang(), 1);
+  EXPECT_NE(variables["TF_CONFIG"].find(R"("task": {"type": "worker", "index": 0, "trial": "7"})"),
+            std::string::npos)
+      << variables["TF_CONFIG"];
+  EXPECT_NE(variables["CLUSTER_SPEC"].find(R"("task": {"type": "workerpool1", "index": 0, "trial": "7"})"),
+            std::string::npos)
+      << variables["CLUSTER_SPEC"];
+}
+
+TEST(VertexVariables, HaveAnotherApisJobIdAsItIs) {
+  Manifest manifest = VertexFor(replica::v1::MASTER, 0);
+  for (const char* id : {"census_1", "vertex_", "vertex_1a"}) {
+    manifest.set_job_id(id);
+    EXPECT_EQ(ReplicaVariables(manifest, VertexGang(), 1)["CLOUD_ML_JOB_ID"], id);
+  }
+}
+
 TEST(RunnerArguments, AreTheThreeObjectsOfTheLogLine) {
   Cluster cluster;
   Add(cluster, replica::v1::MASTER, 0, 2222, false);
@@ -202,7 +309,8 @@ INSTANTIATE_TEST_SUITE_P(
                     ChiefRow{"container", "master_config { image_uri: 'gcr.io/p/i' }", "2.4", false},
                     ChiefRow{"container_flag",
                              "master_config { image_uri: 'gcr.io/p/i' } use_chief_in_tf_config: true", "",
-                             true}),
+                             true},
+                    ChiefRow{"vertex", "program_variables: VERTEX_AI", "1.15", true}),
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

@@ -77,6 +77,10 @@ INSTANTIATE_TEST_SUITE_P(
             "worker_config { image_uri: 'i' tpu_tf_version: '2.2' }",
             {"worker_config.tpu_tf_version 2.2 changes nothing here: the TPU is driven by the TensorFlow of "
              "the master's image."}},
+        Row{"program_of_a_tpu",
+            "scale_tier: BASIC_TPU worker_config { args: '--x' env { name: 'A' } }",
+            {"worker_config.args has no effect: a cloud_tpu worker runs no program.",
+             "worker_config.env has no effect: a cloud_tpu worker runs no program."}},
         Row{"tpu_worker_image_beside_a_package",
             "python_module: 't' runtime_version: '2.2' scale_tier: BASIC_TPU "
             "worker_config { image_uri: 'w' tpu_tf_version: '2.2' }",

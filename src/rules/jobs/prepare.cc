@@ -98,6 +98,14 @@ void AddTpuWorker(const TrainingInput& input, const RoleImages& containers, Sent
     notes.emplace_back("worker_config.tpu_tf_version " + input.worker_config().tpu_tf_version() +
                        " changes nothing here: the TPU is driven by the TensorFlow of the master's " +
                        brought + ".");
+  const ml::v1::ReplicaConfig& config = input.worker_config();
+  for (const auto& [field, is_set] :
+       {std::pair{"args", !config.args().empty()}, std::pair{"env", !config.env().empty()},
+        std::pair{"python_module", !config.python_module().empty()}}) {
+    if (is_set)
+      notes.push_back("worker_config." + std::string(field) +
+                      " has no effect: a cloud_tpu worker runs no program.");
+  }
 }
 
 void AddRoles(const TrainingInput& input, const RoleImages& containers, Sentences& notes) {
@@ -127,7 +135,8 @@ void AddSettings(const TrainingInput& input, const RoleImages& containers, Sente
     notes.push_back("python_version " + input.python_version() +
                     " has no effect with master_config.image_uri: the image brings its own Python.");
   }
-  if (!has_image && input.use_chief_in_tf_config()) {
+  const bool is_vertex = input.program_variables() == ml::v1::TrainingInput::VERTEX_AI;
+  if (!has_image && input.use_chief_in_tf_config() && !is_vertex) {
     notes.emplace_back("use_chief_in_tf_config has no effect without a custom container.");
   }
   if (!input.network().empty()) notes.push_back(("network " + input.network()).append(kNoEffect));
@@ -151,6 +160,12 @@ void AddParameter(const ParameterSpec& param, Sentences& notes) {
     notes.push_back("hyperparameters: discrete_values of " + param.parameter_name() +
                     " were out of order; the job has them in increasing order.");
   }
+}
+
+void ClearOwnFields(ml::v1::ReplicaConfig& config) {
+  config.clear_args();
+  config.clear_env();
+  config.clear_python_module();
 }
 
 }  // namespace
@@ -233,6 +248,12 @@ Secrets TakeSecrets(ml::v1::Job& job) {
 ml::v1::TrainingInput WithoutOwnFields(ml::v1::TrainingInput input) {
   input.clear_env();
   input.clear_job_dir_as_variable();
+  input.clear_output_uri_prefix();
+  input.clear_program_variables();
+  if (input.has_master_config()) ClearOwnFields(*input.mutable_master_config());
+  if (input.has_worker_config()) ClearOwnFields(*input.mutable_worker_config());
+  if (input.has_parameter_server_config()) ClearOwnFields(*input.mutable_parameter_server_config());
+  if (input.has_evaluator_config()) ClearOwnFields(*input.mutable_evaluator_config());
   return input;
 }
 

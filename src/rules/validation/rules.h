@@ -15,6 +15,7 @@ using ml::v1::Job;
 Status JobIdForm(const Job& job, const ValidationContext& context);
 Status IsTrainingJob(const Job& job, const ValidationContext& context);
 Status Labels(const Job& job, const ValidationContext& context);
+Status DisplayName(const Job& job, const ValidationContext& context);
 
 // rules_machines.cc: tiers, machine types, accelerators, regions, disks
 Status TpuRoles(const Job& job, const ValidationContext& context);
@@ -41,6 +42,7 @@ Violations Packages(const Job& job, const ValidationContext& context);
 Status Module(const Job& job, const ValidationContext& context);
 Status RuntimeVersion(const Job& job, const ValidationContext& context);
 Status JobDir(const Job& job, const ValidationContext& context);
+Status ProgramVariables(const Job& job, const ValidationContext& context);
 
 // rules_algorithm.cc
 Status Algorithm(const Job& job, const ValidationContext& context);

@@ -75,6 +75,10 @@ Status CheckProgram(const TrainingInput& input, const Algorithm& algorithm) {
       return Invalid(prefix + "container_command", own + "leave out the command.");
     if (!role.config.container_args().empty())
       return Invalid(prefix + "container_args", own + "its arguments are in args.");
+    if (!role.config.args().empty())
+      return Invalid(prefix + "args", own + "its arguments are in the job's args.");
+    if (!role.config.python_module().empty())
+      return Invalid(prefix + "python_module", own + "leave out the module.");
   }
   if (input.job_dir().empty())
     return Invalid("job_dir", "This field is required for built-in algorithms: the model is written there.");

@@ -74,6 +74,9 @@ TEST(AlgorithmRule, HasAProgramOfItsOwn) {
   own.mutable_training_input()->clear_args();
   own.mutable_training_input()->mutable_master_config()->add_container_args("--num_class=3");
   EXPECT_EQ(Validate(own, Here()).error().field, "master_config.container_args");
+  own.mutable_training_input()->mutable_master_config()->clear_container_args();
+  own.mutable_training_input()->mutable_master_config()->add_args("--num_class=3");
+  EXPECT_EQ(Validate(own, Here()).error().field, "master_config.args");
   EXPECT_THAT(
       Verdict(kSpread + "scale_tier: CUSTOM master_type: 'n1-standard-4' worker_type: 'n1-standard-4' "
                         "worker_count: 2 worker_config { image_uri: 'gcr.io/p/i' }"),

@@ -12,14 +12,19 @@ namespace {
 
 constexpr std::size_t kLabelsMax = 64;
 constexpr std::ptrdiff_t kLabelLengthMax = 63;
+constexpr std::ptrdiff_t kDisplayNameLengthMax = 128;
 
 /// Letters of other scripts are allowed, in upper and lower case.
 bool IsLowerLetter(unsigned char c) { return ('a' <= c && c <= 'z') || c >= 0x80; }
 
-bool IsLabelText(const std::string& text) {
+/// The number of characters of a UTF-8 text.
+std::ptrdiff_t LengthOf(const std::string& text) {
   const auto is_continuation = [](unsigned char c) { return (c & 0xC0U) == 0x80U; };
-  const auto characters = std::ranges::count_if(text, [&](unsigned char c) { return !is_continuation(c); });
-  return characters <= kLabelLengthMax && std::ranges::all_of(text, [](unsigned char c) {
+  return std::ranges::count_if(text, [&](unsigned char c) { return !is_continuation(c); });
+}
+
+bool IsLabelText(const std::string& text) {
+  return LengthOf(text) <= kLabelLengthMax && std::ranges::all_of(text, [](unsigned char c) {
            return IsLowerLetter(c) || ('0' <= c && c <= '9') || c == '_' || c == '-';
          });
 }
@@ -74,6 +79,12 @@ Status Labels(const Job& job, const ValidationContext&) {
       "The label '" + *bad +
           "' is not valid. Keys and values can have up to 63 lowercase letters, numbers, hyphens (-) and "
           "underscores (_). Keys must start with a lowercase letter. International letters are allowed.");
+}
+
+Status DisplayName(const Job& job, const ValidationContext&) {
+  if (LengthOf(job.display_name()) <= kDisplayNameLengthMax) return {};
+  return Invalid("job.display_name",
+                 "A display name can have at most " + std::to_string(kDisplayNameLengthMax) + " characters.");
 }
 
 Status Size(const Job& job, const ValidationContext&) {

@@ -173,7 +173,9 @@ Violations Accelerators(const Job& job, const ValidationContext&) {
 Status RegionKnown(const Job& job, const ValidationContext&) {
   const std::string& region = job.training_input().region();
   if (region.empty()) return Invalid("region", "This field is required.");
-  if (cluster::FindRegion(region) == nullptr) {
+  // A region that only Vertex AI has is no less a name for this installation.
+  const bool is_of_vertex = std::ranges::binary_search(cluster::VertexRegions(), region);
+  if (cluster::FindRegion(region) == nullptr && !is_of_vertex) {
     return Invalid("region", "The specified region '" + region + "' is not supported. " + RegionHint(region));
   }
   return {};

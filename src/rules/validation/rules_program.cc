@@ -142,6 +142,25 @@ Status CheckUri(std::string_view field, const std::string& uri, bool object_need
   return {};
 }
 
+Status CheckArguments(std::string_view field,
+                      const google::protobuf::RepeatedPtrField<std::string>& arguments) {
+  std::size_t bytes = 0;
+  for (const std::string& argument : arguments) {
+    if (HasNul(argument)) return Invalid(field, "An argument cannot contain a NUL character.");
+    bytes += argument.size() + 1;
+  }
+  if (bytes > kArgumentBytesMax) {
+    return Invalid(field, "The arguments are too long: " + std::to_string(bytes) + " bytes, at most " +
+                              std::to_string(kArgumentBytesMax) + ".");
+  }
+  return {};
+}
+
+Status CheckModule(std::string_view field, const std::string& module) {
+  if (IsModuleName(module)) return {};
+  return Invalid(field, "'" + module + "' is not the name of a Python module.");
+}
+
 }  // namespace
 
 Violations Image(const Job& job, const ValidationContext&) {
@@ -171,7 +190,7 @@ Status ContainerFields(const Job& job, const ValidationContext&) {
           std::pair{prefix + "container_args", &role.config.container_args()}}) {
       if (values->empty()) continue;
       if (!has_image) return Invalid(field, "It cannot be set if custom container image is not provided.");
-      if (!input.args().empty())
+      if (!input.args().empty() || !role.config.args().empty())
         return Invalid(field,
                        "This field and args are mutually exclusive, both cannot be set at the same time.");
       if (std::ranges::any_of(*values, HasNul))
@@ -182,15 +201,10 @@ Status ContainerFields(const Job& job, const ValidationContext&) {
 }
 
 Status Arguments(const Job& job, const ValidationContext&) {
-  std::size_t bytes = 0;
-  for (const std::string& argument : job.training_input().args()) {
-    if (HasNul(argument)) return Invalid("args", "An argument cannot contain a NUL character.");
-    bytes += argument.size() + 1;
-  }
-  if (bytes > kArgumentBytesMax) {
-    return Invalid("args", "The arguments are too long: " + std::to_string(bytes) + " bytes, at most " +
-                               std::to_string(kArgumentBytesMax) + ".");
-  }
+  const TrainingInput& input = job.training_input();
+  TY_RETURN_IF_ERROR(CheckArguments("args", input.args()));
+  for (const Role& role : Roles(input))
+    TY_RETURN_IF_ERROR(CheckArguments(std::string(role.field) + "_config.args", role.config.args()));
   return {};
 }
 
@@ -213,12 +227,21 @@ Violations Packages(const Job& job, const ValidationContext&) {
 
 Status Module(const Job& job, const ValidationContext&) {
   const TrainingInput& input = job.training_input();
-  if (input.python_module().empty()) {
-    if (HasImage(input)) return {};
+  if (!input.python_module().empty()) {
+    TY_RETURN_IF_ERROR(CheckModule("python_module", input.python_module()));
+  } else if (!HasImage(input)) {
     return Invalid("python_module", "This field is required for jobs without master_config.image_uri.");
   }
-  if (!IsModuleName(input.python_module())) {
-    return Invalid("python_module", "'" + input.python_module() + "' is not the name of a Python module.");
+  for (const Role& role : Roles(input)) {
+    if (role.config.python_module().empty()) continue;
+    const std::string field = std::string(role.field) + "_config.python_module";
+    if (input.python_module().empty())
+      return Invalid(field, "It replaces the job's python_module for this role: set that field, too.");
+    if (!role.config.container_command().empty() || !role.config.container_args().empty())
+      return Invalid(field,
+                     "It cannot be set together with container_command or container_args, which say what "
+                     "this role runs.");
+    TY_RETURN_IF_ERROR(CheckModule(field, role.config.python_module()));
   }
   return {};
 }
@@ -249,6 +272,20 @@ Status JobDir(const Job& job, const ValidationContext&) {
   if (!job_dir.empty()) return CheckUri("job_dir", job_dir, false);
   if (!job.training_input().job_dir_as_variable()) return {};
   return Invalid("job_dir", "This field is required with job_dir_as_variable.");
+}
+
+Status ProgramVariables(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  if (!TrainingInput::ProgramVariables_IsValid(input.program_variables())) {
+    return Invalid("program_variables", "There is no value " + std::to_string(input.program_variables()) +
+                                            ": use AI_PLATFORM or VERTEX_AI.");
+  }
+  if (input.output_uri_prefix().empty()) return {};
+  TY_RETURN_IF_ERROR(CheckUri("output_uri_prefix", input.output_uri_prefix(), false));
+  if (input.program_variables() != TrainingInput::VERTEX_AI)
+    return Invalid("output_uri_prefix",
+                   "It needs program_variables VERTEX_AI, which pass it to the program.");
+  return {};
 }
 
 }  // namespace trainyard::jobs::rules

@@ -58,5 +58,45 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"job_dir_as_no_variable", kPackage, "job_dir_as_variable: true", "job_dir: "}),
     RowName);
 
+INSTANTIATE_TEST_SUITE_P(
+    ProgramOfARole, Table,
+    testing::Values(
+        Row{"all", kPackage,
+            "args: '--a' master_config { args: '--b' python_module: 'trainer.chief' env { name: 'A' } }", ""},
+        Row{"args_nul", kPackage, "master_config { args: 'a\\000b' }", "master_config.args: "},
+        Row{"args_and_container_args", kContainer, "worker_config { args: 'a' container_args: 'b' }",
+            "worker_config.container_args: This field and args are mutually exclusive"},
+        Row{"args_of_another_role", kContainer,
+            "master_config { args: 'a' } worker_config { container_args: 'b' }", ""},
+        Row{"module_form", kPackage, "master_config { python_module: 'a..b' }",
+            "master_config.python_module: 'a..b' is not the name of a Python module."},
+        Row{"module_of_an_image", kContainer, "master_config { python_module: 't' }",
+            "master_config.python_module: It replaces the job's python_module for this role: set that field, "
+            "too."},
+        Row{"module_and_command", kContainer,
+            "package_uris: 'gs://bucket/t.tgz' python_module: 't' "
+            "evaluator_config { python_module: 'e' container_command: 'c' }",
+            "evaluator_config.python_module: It cannot be set together with container_command or "
+            "container_args"}),
+    RowName);
+
+INSTANTIATE_TEST_SUITE_P(
+    ProgramVariables, Table,
+    testing::Values(
+        Row{"vertex", kPackage, "program_variables: VERTEX_AI", ""},
+        Row{"vertex_prefix", kContainer, "program_variables: VERTEX_AI output_uri_prefix: 'gs://bucket/out/'",
+            ""},
+        Row{"unknown", kPackage, "program_variables: 7",
+            "program_variables: There is no value 7: use AI_PLATFORM or VERTEX_AI."},
+        Row{"prefix_local", kPackage, "program_variables: VERTEX_AI output_uri_prefix: '/tmp/out'",
+            "output_uri_prefix: The provided GCS path '/tmp/out' is not valid"},
+        Row{"prefix_alone", kPackage, "output_uri_prefix: 'gs://bucket/out'",
+            "output_uri_prefix: It needs program_variables VERTEX_AI"},
+        Row{"prefix_and_job_dir_as_variable", kPackage,
+            "program_variables: VERTEX_AI output_uri_prefix: 'gs://bucket/out' job_dir: 'gs://bucket/out' "
+            "job_dir_as_variable: true",
+            ""}),
+    RowName);
+
 }  // namespace
 }  // namespace trainyard::jobs

@@ -28,7 +28,22 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"secret_short", kPackage, "env { name: 'A' value: 'abc\\nde' secret: true }",
             "env[0].value: The value of the secret A is too short to be hidden in a log: one of its lines "
             "must "
-            "have at least 4 characters."}),
+            "have at least 4 characters."},
+        Row{"role_env", kPackage, "env { name: 'A' } master_config { env { name: 'A' value: '1' } }", ""},
+        Row{"role_env_reserved", kPackage, "worker_config { env { name: 'RANK' } }",
+            "worker_config.env[0].name: The variable RANK is set by the service."},
+        Row{"role_env_twice", kPackage, "master_config { env { name: 'A' } env { name: 'A' } }",
+            "master_config.env[1].name: The variable A is given twice."},
+        Row{"role_secret", kPackage, "master_config { env { name: 'A' value: 'hunter2' secret: true } }",
+            "master_config.env: The variable A of a role cannot be a secret: give it in trainingInput.env."},
+        Row{"vertex_replaced", kPackage,
+            "program_variables: VERTEX_AI env { name: 'CLOUD_ML_PROJECT_ID' value: 'p' } "
+            "master_config { env { name: 'MASTER_ADDR' value: '127.0.0.1' } }",
+            ""},
+        Row{"vertex_device", kPackage, "program_variables: VERTEX_AI env { name: 'CUDA_VISIBLE_DEVICES' }",
+            "env[0].name: The variable CUDA_VISIBLE_DEVICES is set by the service."},
+        Row{"vertex_metric", kPackage, "program_variables: VERTEX_AI env { name: 'CLOUD_ML_HP_METRIC_FILE' }",
+            "env[0].name: "}),
     RowName);
 
 TEST(Variables, HaveLimitsOfNumberAndBytes) {
@@ -40,6 +55,11 @@ TEST(Variables, HaveLimitsOfNumberAndBytes) {
   input.add_env()->set_name("B");
   EXPECT_EQ(refused(), (Violations{InvalidArgument("env", "A job can have at most 100 variables.")}));
   input.clear_env();
+  for (int i = 0; i < 101; ++i)
+    input.mutable_evaluator_config()->add_env()->set_name("A" + std::to_string(i));
+  EXPECT_EQ(refused(),
+            (Violations{InvalidArgument("evaluator_config.env", "A role can have at most 100 variables.")}));
+  input.clear_evaluator_config();
   input.add_env()->set_name("A");
   input.mutable_env(0)->set_value(std::string((32 << 10) - 1, 'x'));
   EXPECT_TRUE(refused().empty());

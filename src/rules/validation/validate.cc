@@ -38,6 +38,7 @@ constexpr ValidationRule kRules[] = {
      "more than 64 labels; keys and values beyond 63 lower-case letters, digits, `_` and `-`; keys "
      "that do not begin with a letter",
      kLabels, One<rules::Labels>, ""},
+    {"display_name", "a display name of more than 128 characters", kOwn, One<rules::DisplayName>, ""},
 
     {"tpu_roles", "`cloud_tpu` as the type of a master, parameter server or evaluator", kTpus,
      One<rules::TpuRoles>},
@@ -71,15 +72,20 @@ constexpr ValidationRule kRules[] = {
     {"runtime_or_image", "`runtimeVersion` together with `masterConfig.imageUri`", kApi,
      One<rules::RuntimeOrImage>},
     {"container_fields",
-     "`containerCommand` or `containerArgs` without an image, together with `args`, or with a NUL character",
+     "`containerCommand` or `containerArgs` without an image, together with `args` of the job or the role, "
+     "or "
+     "with a NUL character",
      kApi, One<rules::ContainerFields>},
-    {"arguments", "`args` with a NUL character, or of more than 64 KiB", kApi, One<rules::Arguments>},
+    {"arguments", "`args` of the job or a role with a NUL character, or of more than 64 KiB", kApi,
+     One<rules::Arguments>},
     {"packages",
      "no package and no image; more than 100 packages; a URI that is not `gs://bucket/object`; "
      "packages without `pythonModule`",
      kApi, rules::Packages},
-    {"module", "no module and no image; a text that cannot be the name of a module", kApi,
-     One<rules::Module>},
+    {"module",
+     "no module and no image; a text that cannot be the name of a module; a role's `pythonModule` in a job "
+     "that has none, or together with `containerCommand` or `containerArgs`",
+     kApi, One<rules::Module>},
     {"runtime_version", "a runtime version that does not exist or does not come with `pythonVersion`", kApi,
      One<rules::RuntimeVersion>},
     {"tpu_runtime", "a TPU job with one of the runtime versions 2.3 to 2.11, which had no TPUs", kTpus,
@@ -90,16 +96,21 @@ constexpr ValidationRule kRules[] = {
      kApi, One<rules::TpuTfVersion>},
     {"job_dir", "a `jobDir` that is not `gs://bucket` or `gs://bucket/object`; none with `jobDirAsVariable`",
      kStarting, One<rules::JobDir>},
+    {"program_variables",
+     "an unknown value; an `outputUriPrefix` that is not `gs://bucket` or `gs://bucket/object`, or without "
+     "VERTEX_AI",
+     kOwn, One<rules::ProgramVariables>},
     {"algorithm",
      "an image of the built-in algorithms that does not exist; with such an image: packages, a module, a "
-     "command, replicas with another image, no `jobDir`, workers and TPUs that the algorithm does not "
+     "command, arguments of a role, replicas with another image, no `jobDir`, workers and TPUs that the "
+     "algorithm does not "
      "support; `args` and tuned parameters that it does not have",
      kAlgorithms, One<rules::Algorithm>},
 
     {"variables",
-     "more than 100 variables (`env`), or more than 32 KiB of them; a name that is not a C identifier, is "
-     "given twice, or is set by the service; a value with a NUL character; a secret without a value, or with "
-     "one too short to be hidden in a log",
+     "more than 100 variables (`env` of the job or a role), or more than 32 KiB of them; a name that is not "
+     "a C identifier, is given twice, or is set by the service; a value with a NUL character; a secret "
+     "without a value, or with one too short to be hidden in a log; a secret of a role",
      kOwn, rules::Variables},
     {"scheduling", "`maxRunningTime` of 0s or less, `maxWaitTime` below 1800s, `priority` outside 0 to 1000",
      kApi, rules::Scheduling},

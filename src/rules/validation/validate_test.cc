@@ -72,6 +72,10 @@ TEST(Validate, CountsPackagesAndArguments) {
   job = Make(kPackage, "");
   job.mutable_training_input()->add_args(std::string(65536, 'x'));
   EXPECT_EQ(Verdict(job, Everything()), "args: The arguments are too long: 65537 bytes, at most 65536.");
+  job = Make(kPackage, "");
+  job.mutable_training_input()->mutable_master_config()->add_args(std::string(65536, 'x'));
+  EXPECT_EQ(Verdict(job, Everything()),
+            "master_config.args: The arguments are too long: 65537 bytes, at most 65536.");
 }
 
 struct LabelRow {
@@ -109,6 +113,14 @@ TEST(Validate, CountsLabels) {
   EXPECT_EQ(Verdict(job, Everything()), "");
   (*job.mutable_labels())["one_more"] = "";
   EXPECT_EQ(Verdict(job, Everything()), "job.labels: A job cannot have more than 64 labels.");
+}
+
+TEST(Validate, CountsTheCharactersOfTheDisplayName) {
+  Job job = Make(kPackage, "");
+  for (int i = 0; i < 128; ++i) job.mutable_display_name()->append("\xc3\xa4");
+  EXPECT_EQ(Verdict(job, Everything()), "");
+  job.mutable_display_name()->push_back('x');
+  EXPECT_EQ(Verdict(job, Everything()), "job.display_name: A display name can have at most 128 characters.");
 }
 
 TEST(Rules, HaveNamesAndSources) {

@@ -12,6 +12,7 @@ constexpr std::string_view kStarting = "\"starting a training job\"";
 constexpr std::string_view kDetails = "\"distributed training details\"";
 constexpr std::string_view kOwn = "adr/0036";
 constexpr std::string_view kOwnRun = "adr/0035";
+constexpr std::string_view kOwnVariables = "adr/0099";
 constexpr std::string_view kInferred = "not found; our decision (adr/0010)";
 
 constexpr FieldRow kRows[] = {
@@ -37,6 +38,9 @@ constexpr FieldRow kRows[] = {
      "ignores it.",
      "", kApi},
     {"Job.jobPosition", kOutput, "The position in the queue, from 1, while the job is QUEUED.", "", kApi},
+    {"Job.displayName", kHonoured,
+     "Free text, which need not be unique. Trainyard's own: the original has no such field.", "display_name",
+     kOwnVariables},
 
     {"TrainingInput.scaleTier", kHonoured,
      "The replicas of each tier are the original's (data/cluster/scale_tiers.json). Absent: BASIC.",
@@ -120,6 +124,19 @@ constexpr FieldRow kRows[] = {
      "The program finds its jobDir in the variable TRAINYARD_JOB_DIR and gets no --job-dir; docs/run.md. "
      "Trainyard's own: the original has no such field.",
      "job_dir", kOwnRun},
+    {"TrainingInput.outputUriPrefix", kHonoured,
+     "With VERTEX_AI: AIP_MODEL_DIR, AIP_CHECKPOINT_DIR and AIP_TENSORBOARD_LOG_DIR are model/, checkpoints/ "
+     "and logs/ below it, for a trial below TRIAL/ in it, whatever jobDirAsVariable says. Trainyard's own: "
+     "the "
+     "original has no such field.",
+     "program_variables", kOwnVariables},
+    {"TrainingInput.programVariables", kHonoured,
+     "Which variables the programs find. AI_PLATFORM (absent): TF_CONFIG in every replica. VERTEX_AI: "
+     "CLUSTER_SPEC with worker pools in every replica, TF_CONFIG and MASTER_ADDR, MASTER_PORT, RANK, "
+     "WORLD_SIZE in jobs of several replicas only, AIP_* with outputUriPrefix; the job's `env` may replace "
+     "them. Host names have the worker pool. Variables of the form ..._SERVICE_HOST are not set. Trainyard's "
+     "own: the original has no such field.",
+     "program_variables", kOwnVariables},
 
     {"EnvVar.name", kHonoured, "The variable's name; not one that the service sets.", "variables", kOwn},
     {"EnvVar.value", kHonoured,

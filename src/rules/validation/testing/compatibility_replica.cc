@@ -8,6 +8,7 @@ using enum FieldTreatment;
 constexpr std::string_view kApi = "API description";
 constexpr std::string_view kGpus = "\"using GPUs\"";
 constexpr std::string_view kStarting = "\"starting a training job\"";
+constexpr std::string_view kOwn = "adr/0099";
 constexpr std::string_view kInferred = "not found; our decision (adr/0010)";
 
 constexpr FieldRow kRows[] = {
@@ -41,6 +42,18 @@ constexpr FieldRow kRows[] = {
      "algorithms need none. The library in the master's image or runtime version uses the TPU of this "
      "machine, and the job's log says so. In YAML gcloud needs it in quotes; trainyard takes a number, too.",
      "tpu_tf_version", kApi},
+    {"ReplicaConfig.args", kHonoured,
+     "The arguments of this role's program, in place of trainingInput.args. Then come tuned parameters and "
+     "--job-dir. Trainyard's own: the original has no such field.",
+     "arguments container_fields algorithm", kOwn},
+    {"ReplicaConfig.env", kHonoured,
+     "Variables of this role's program, after those of trainingInput.env: the same name replaces that "
+     "variable. None can be a secret. Trainyard's own: the original has no such field.",
+     "variables", kOwn},
+    {"ReplicaConfig.pythonModule", kHonoured,
+     "The module of this role, in place of trainingInput.pythonModule. Trainyard's own: the original has no "
+     "such field.",
+     "module algorithm", kOwn},
 
     {"AcceleratorConfig.type", kMapped,
      "The operator decides which of this machine's accelerators are used for the type. TPU_V2 and TPU_V3 are "

@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--wait-for", default="", help="a file to wait for before the end")
     arguments = parser.parse_args()
     trial = os.environ["CLOUD_ML_TRIAL_ID"]
-    task = json.loads(os.environ["TF_CONFIG"])["task"]
+    task = json.loads(os.environ.get("TF_CONFIG") or os.environ["CLUSTER_SPEC"])["task"]  # the second one: in jobs of Vertex AI
     assert task["trial"] == trial, (task, trial)
     assert arguments.job_dir.endswith("/" + trial) or not arguments.job_dir, arguments.job_dir
     tag = os.environ["CLOUD_ML_HP_METRIC_TAG"]

@@ -3,9 +3,19 @@
 #include <utility>
 
 #include "api/iam/token_handlers.h"
+#include "api/vertex/grpc_front.h"
 #include "net/front/host_dispatch.h"
 
 namespace trainyard::api {
+
+namespace {
+
+http::ServerOptions WithGrpc(http::ServerOptions options, const http::Router& router) {
+  options.http2 = GrpcFront(router, options.admit);
+  return options;
+}
+
+}  // namespace
 
 GoogleFront::GoogleFront(boost::asio::io_context& loop, const Setup& setup)
     : identity_(setup.identity),
@@ -18,7 +28,7 @@ GoogleFront::GoogleFront(boost::asio::io_context& loop, const Setup& setup)
         if (setup.door == nullptr) CheckTokens(router, setup.tokens);
         return router;
       }()),
-      server_(loop, router_, setup.options) {
+      server_(loop, router_, WithGrpc(setup.options, router_)) {
   const bool logs_in = setup.door != nullptr;
   AddAllRoutes(storage_, Where::kStorageFront, setup.sources);  // including batches, with which gcsfs deletes
   AddAllRoutes(metadata_, Where::kMetadataFront | (logs_in ? Where::kLogin : Where::kNoLogin), setup.sources);

@@ -112,7 +112,7 @@ std::span<const Route> SharedRoutes() { return kRows; }
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
   for (const auto rows : {MlRoutes(), OwnRoutes(), StorageRoutes(), LoggingRoutes(), IamRoutes(),
-                          MetadataRoutes(), ConsoleRoutes(), SharedRoutes()})
+                          MetadataRoutes(), ConsoleRoutes(), VertexRoutes(), SharedRoutes()})
     all.insert(all.end(), rows.begin(), rows.end());
   return all;
 }

@@ -129,6 +129,7 @@ struct Route {
 [[nodiscard]] std::span<const Route> IamRoutes();      ///< identities: iam, resourcemanager, tokens, sessions
 [[nodiscard]] std::span<const Route> MetadataRoutes();  ///< the metadata server
 [[nodiscard]] std::span<const Route> ConsoleRoutes();   ///< the console's files and the ways to it
+[[nodiscard]] std::span<const Route> VertexRoutes();    ///< aiplatform v1 and v1beta1
 [[nodiscard]] std::span<const Route> SharedRoutes();    ///< batches and discovery documents
 [[nodiscard]] std::vector<Route> AllRoutes();
 

@@ -79,8 +79,12 @@ Status ReadErrorForm(const std::string& value, AnswerForm& form) {
   return {};
 }
 
+/// Google's generated clients ask for enums as numbers, and read their names as well, which are sent.
+constexpr std::string_view kJsonWithNumbers = "json;enum-encoding=int";
+
 Status CheckAlt(const std::string& value, const MethodForm& method) {
-  if (value.empty() || EqualsIgnoringCase(value, "json")) return {};
+  if (value.empty() || EqualsIgnoringCase(value, "json") || EqualsIgnoringCase(value, kJsonWithNumbers))
+    return {};
   if (method.answer == nullptr && EqualsIgnoringCase(value, "sse")) return {};
   return std::unexpected(InvalidArgument("alt", "Invalid value at 'alt': this method answers json, not \"" +
                                                     wire::ReplaceMalformed(value) + "\""));

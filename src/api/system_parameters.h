@@ -25,13 +25,13 @@ struct MethodForm {
 };
 
 /// The method with the parameters that every method takes, all checked before it runs: `fields` (a part of
-/// the answer), `prettyPrint`, `alt` (json, or sse for a stream; proto and media are refused), `$.xgafv` (1
-/// or 2: the form of errors), `key`, `access_token`, `oauth_token`, `uploadType`, `upload_protocol`,
-/// `quotaUser` (at most 40 characters) and those that only tracing tools use. `callback` is refused: with it
-/// any web page could read answers. An unknown parameter is kInvalidArgument, in the words of Google's
-/// transcoder. The method's own may be given in snake_case; the method gets them in camelCase. A malformed
-/// project name is kInvalidArgument, too. Errors in another than the default form become responses here. Loop
-/// thread. Source: spec api.md section 1; discovery documents, "parameters".
+/// the answer), `prettyPrint`, `alt` (json, also with enum-encoding=int, or sse for a stream; proto and media
+/// are refused), `$.xgafv` (1 or 2: the form of errors), `key`, `access_token`, `oauth_token`, `uploadType`,
+/// `upload_protocol`, `quotaUser` (at most 40 characters) and those that only tracing tools use. `callback`
+/// is refused: with it any web page could read answers. An unknown parameter is kInvalidArgument, in the
+/// words of Google's transcoder. The method's own may be given in snake_case; the method gets them in
+/// camelCase. A malformed project name is kInvalidArgument, too. Errors in another than the default form
+/// become responses here. Loop thread. Source: spec api.md section 1; discovery documents, "parameters".
 [[nodiscard]] http::Handler WithSystemParameters(MethodForm form, http::Handler method);
 
 /// Whether a parameter of the request changes the method's answer afterwards: `fields`, `prettyPrint`.

@@ -95,7 +95,8 @@ boost::asio::awaitable<void> JobService::FinishRecovery(std::vector<v1::JobRecor
   recovered_.Set();
 }
 
-boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job job, Creator creator) {
+boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job job, Creator creator,
+                                                       ForeignRequest foreign) {
   co_await recovered_.Wait();
   if (outside_.bounds.check_space) TY_CO_RETURN_IF_ERROR(outside_.bounds.check_space());
   std::string inherited;
@@ -108,6 +109,8 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   TY_CO_TRY(JobMaker::NewJob made,
             co_await maker_.Make(std::move(project), std::move(job), std::move(creator)));
   v1::JobRecord& record = made.record;
+  if (!foreign.as.api().empty()) *record.mutable_submitted_as() = std::move(foreign.as);
+  record.mutable_remarks()->Add(foreign.remarks.begin(), foreign.remarks.end());
   if (record.has_tuning()) {
     if (!inherited.empty()) record.add_remarks(inherited);
     TY_CO_TRY(const std::vector<std::int64_t> uids, co_await registry_.tuning().FindResumed(record));

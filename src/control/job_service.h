@@ -28,6 +28,12 @@
 
 namespace trainyard::control {
 
+/// How a job came here, if not by ml v1.
+struct ForeignRequest {
+  v1::SubmittedAs as{};
+  std::vector<std::string> remarks{};  ///< logged at its creation: sentences
+};
+
 /// projects.jobs of the ml v1 API: the use cases. The registry manages the unfinished jobs, the gateway
 /// receives from the supervisors. Loop thread only. The destructor stops managing jobs; running attempts
 /// continue, and the next server takes them over.
@@ -49,7 +55,7 @@ class JobService {
   /// everything that JobMaker refuses; kAlreadyExists with field "job.job_id"; kResourceExhausted beyond the
   /// accelerator quota or another one (job_quotas.h).
   boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job,
-                                                     Creator creator = {});
+                                                     Creator creator = {}, ForeignRequest foreign = {});
   /// All errors that Create would report (JobMaker::Check); creates nothing. Errors: of the store.
   boost::asio::awaitable<Result<v1::JobCheck>> Check(std::string project, ml::v1::Job job,
                                                      Creator creator = {});
@@ -101,6 +107,7 @@ class JobService {
   void ForEachUnfinished(const std::function<void(const v1::JobRecord&)>& visit) const;
 
   [[nodiscard]] const Accounts& accounts() const noexcept { return outside_.accounts; }
+  [[nodiscard]] JobListing& listing() noexcept { return listing_; }
   /// Jobs as rows, counts and timelines.
   [[nodiscard]] JobTables& tables() noexcept { return tables_; }
   /// Changes of jobs, for clients that watch them.

@@ -24,6 +24,7 @@ std::vector<std::string> CertificateNames(const ServeOptions& options) {
   if (!options.google_front) return names;
   names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   names.insert(names.end(), front::kUsersHosts.begin(), front::kUsersHosts.end());
+  for (std::string& name : front::VertexHosts()) names.push_back(std::move(name));
   return names;
 }
 

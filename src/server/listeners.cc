@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/iam/token_handlers.h"
+#include "api/vertex/grpc_front.h"
 #include "base/systemd/service_variables.h"
 #include "engine/remote/outside_door.h"
 #include "net/access/forwarded_rules.h"
@@ -87,6 +88,13 @@ http::ServerOptions ForUsers(Installation& installation, const access::Gate& gat
   return options;
 }
 
+/// The port with TLS also takes gRPC.
+http::ServerOptions ForAdministration(Installation& installation, const http::Router& router) {
+  http::ServerOptions options = ForUsers(installation, installation.callers->gates.administration());
+  options.http2 = api::GrpcFront(router, options.admit);
+  return options;
+}
+
 }  // namespace
 
 Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options, Installation& installation,
@@ -100,7 +108,7 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
                                       installation.loop->tokens, installation.replica_door())),
       administration_(loop,
                       real_buckets_ != nullptr ? administration_routes_ : installation.administration_routes,
-                      ForUsers(installation, installation.callers->gates.administration())),
+                      ForAdministration(installation, installation.administration_routes)),
       replicas_(loop, real_buckets_ != nullptr ? replica_routes_ : installation.replica_routes,
                 ForClients(installation, installation.callers->gates.replicas())),
       supervisors_(loop, installation.supervisor_routes,

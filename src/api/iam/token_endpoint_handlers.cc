@@ -17,8 +17,8 @@ namespace {
 
 using identity::Identities;
 using std::chrono::seconds;
-using Form = OauthForm;
-using FormOrRefusal = std::expected<Form, Response>;
+
+using FormOrRefusal = std::expected<OauthForm, Response>;
 
 constexpr seconds kTokenLife{3'600};
 constexpr seconds kToldLess{1};  // as Google's: a client requests a new token before this one ends
@@ -44,7 +44,7 @@ awaitable<Result<FormOrRefusal>> ReadForm(Request& request) {
     co_return FormOrRefusal(std::unexpected(
         OauthRefusal("invalid_request", "The Content-Type must be " + std::string(kFormType) + ".")));
   TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kFormBytesMax));
-  Result<Form> form = http::ParseQuery(text);
+  Result<OauthForm> form = http::ParseQuery(text);
   if (!form)
     co_return FormOrRefusal(std::unexpected(
         OauthRefusal("invalid_request", "The body is not a form (" + std::string(kFormType) + ").")));
@@ -86,7 +86,7 @@ awaitable<Result<Response>> TokenFor(TokenEndpoint& endpoint, Identities::NewTok
   co_return OauthAnswer(json);
 }
 
-awaitable<Result<Response>> GrantJwt(TokenEndpoint& endpoint, Form form, const Request& request) {
+awaitable<Result<Response>> GrantJwt(TokenEndpoint& endpoint, OauthForm form, const Request& request) {
   std::string assertion(FieldOf(form, "assertion"));
   if (assertion.empty()) co_return OauthRefusal("invalid_request", "assertion is missing.");
   const Result<Identities::Assertion> proven =
@@ -118,7 +118,7 @@ awaitable<Result<Response>> ExchangeFor(TokenEndpoint& endpoint, std::string sub
   co_return co_await TokenFor(endpoint, std::move(wanted), is_exchange);
 }
 
-awaitable<Result<Response>> Exchange(TokenEndpoint& endpoint, Form form, const Request& request) {
+awaitable<Result<Response>> Exchange(TokenEndpoint& endpoint, OauthForm form, const Request& request) {
   std::string subject(FieldOf(form, "subject_token"));
   if (subject.empty()) co_return OauthRefusal("invalid_request", "subject_token is missing.");
   if (FieldOf(form, "subject_token_type").empty())
@@ -129,7 +129,7 @@ awaitable<Result<Response>> Exchange(TokenEndpoint& endpoint, Form form, const R
 /// Any token of this server is also a refresh token, for clients that accept no other (gsutil, gcloud's own
 /// login). The new token has the same rights, and does not last longer than the token itself; client_id and
 /// client_secret are not checked.
-awaitable<Result<Response>> Refresh(TokenEndpoint& endpoint, Form form, const Request& request) {
+awaitable<Result<Response>> Refresh(TokenEndpoint& endpoint, OauthForm form, const Request& request) {
   std::string token(FieldOf(form, "refresh_token"));
   if (token.empty()) co_return OauthRefusal("invalid_request", "refresh_token is missing.");
   co_return co_await ExchangeFor(endpoint, std::move(token), false, request);

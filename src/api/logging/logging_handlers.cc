@@ -11,6 +11,7 @@
 #include "base/wire/time.h"
 #include "net/access/caller.h"
 #include "rules/iam/resource.h"
+#include "rules/vertex/log_names.h"
 #include "stores/audit/audit_search.h"
 
 namespace trainyard::api {
@@ -39,8 +40,12 @@ awaitable<Result<logs::LogPage>> Find(EntryLists& lists, const Request& request,
 
 awaitable<Result<Response>> ListEntries(EntryLists& lists, Request& request) {
   TY_CO_TRY(auto query, co_await ReadMessage<logging::v2::ListLogEntriesRequest>(request));
+  const std::optional<std::string> of_custom_job = vertex::FilterInMlNames(query.filter());
+  if (of_custom_job) query.set_filter(*of_custom_job);
   TY_CO_TRY(logs::LogQuery wanted, logs::ParseLogQuery(query));
   TY_CO_TRY(logs::LogPage page, co_await Find(lists, request, std::move(wanted), std::move(query)));
+  if (of_custom_job)
+    for (logging::v2::LogEntry& entry : page.entries) vertex::NameForVertex(entry);
   // A thousand entries take some 10 ms to print: too long for the loop.
   auto print = [page = std::move(page)]() mutable { return PrintPage(std::move(page)); };
   std::string answer = co_await OnPool(lists.printers, std::move(print));

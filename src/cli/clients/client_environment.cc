@@ -215,6 +215,7 @@ VariableList ClientVariables(const ClientEnvironment& environment) {
   variables.emplace_back("HTTPLIB2_CA_CERTS", environment.ca_file);
   variables.emplace_back("REQUESTS_CA_BUNDLE", environment.ca_file);
   variables.emplace_back("NODE_EXTRA_CA_CERTS", environment.ca_file);
+  variables.emplace_back("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", environment.ca_file);
   // Before the boto file's, for the gsutil that comes with gcloud.
   variables.emplace_back("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", environment.ca_file);
   if (!environment.boto_file.empty()) variables.emplace_back("BOTO_CONFIG", environment.boto_file);

@@ -29,8 +29,9 @@ struct ClientEnvironment {
 
 /// CLOUDSDK_API_ENDPOINT_OVERRIDES_NAME: gcloud's APIs that the server has, and where it has them.
 inline constexpr std::string_view kGcloudOverride = "CLOUDSDK_API_ENDPOINT_OVERRIDES_";
-inline constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kGcloudApis{
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kGcloudApis{
     {{"ML", "/"},
+     {"AIPLATFORM", "/aiplatform/"},
      {"STORAGE", "/storage/v1/"},
      {"LOGGING", "/"},
      {"IAM", "/"},

@@ -60,6 +60,7 @@ v1::Manifest ManifestOf(const ServerNote& note, const std::string& project) {
   if (note.workstation.plain_port != kPlainPort) front.set_plain_port(note.workstation.plain_port);
   for (const std::string_view name : front::kTlsHosts) front.add_host_names(std::string(name));
   for (const std::string_view name : front::kUsersHosts) front.add_host_names(std::string(name));
+  for (std::string& name : front::VertexHosts()) front.add_host_names(std::move(name));
   front.add_host_names(std::string(wire::kGoogleMetadataHost));
   front.add_host_names("metadata");  // its short form, which Google's machines resolve too
   return manifest;
@@ -112,6 +113,7 @@ GoogleView MakeGoogleView(const ServerNote& note, const std::string& data_dir, c
   for (auto& [name, value] : replica::ChannelVariables(manifest, channels)) variables[name] = value;
   for (const char* name : kReplicasOnly) variables.erase(name);
   variables["CURL_CA_BUNDLE"] = front.ca_bundle();
+  variables["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = front.ca_bundle();
   const std::string shared_boto = folder + "/" + std::string(replica::kUsersBotoFile);
   variables["BOTO_CONFIG"] = own.boto_file.empty() ? shared_boto : own.boto_file;
   variables["GCE_METADATA_HOST"] = variables["GCE_METADATA_ROOT"] = std::string(wire::kGoogleMetadataHost);

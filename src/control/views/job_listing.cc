@@ -75,6 +75,11 @@ boost::asio::awaitable<Result<std::string>> JobListing::List(JobListQuery query,
   co_return BindPageToken(std::move(token), query.filter);
 }
 
+boost::asio::awaitable<Result<v1::JobRecord>> JobListing::Find(std::string project, std::int64_t uid) {
+  co_return co_await outside_.journal.Read(
+      [project = std::move(project), uid](store::JobStore& jobs) { return jobs.GetByUid(project, uid); });
+}
+
 std::string Etag(const v1::JobRecord& record) { return std::to_string(record.revision()); }
 
 std::function<bool(v1::JobRecord&)> ListSearch::EndedJobs(std::shared_ptr<ListSearch> search) {

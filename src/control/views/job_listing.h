@@ -83,6 +83,9 @@ class JobListing {
   /// Whether the search matches a job in its present state.
   boost::asio::awaitable<Result<bool>> Wants(std::shared_ptr<ListSearch> search, v1::JobRecord record);
 
+  /// The record of the project's job with this uid; not of a trial. kNotFound.
+  boost::asio::awaitable<Result<v1::JobRecord>> Find(std::string project, std::int64_t uid);
+
   /// Called for each job of the page; returns how many bytes it adds to the answer. Loop thread.
   using Take = std::function<std::size_t(const v1::JobRecord& record, ml::v1::Job job)>;
   /// The trials of the `job` that is passed to Take.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 /// Google's host names that resolve to this installation inside a replica. Pure: any thread. Source: spec
 /// environment.md section 11.
@@ -23,6 +25,13 @@ inline constexpr std::array<std::string_view, 7> kTlsHosts = {kStorageHost,
                                                               "logging.googleapis.com",
                                                               kStudiesHost,
                                                               kTpuHost};
+
+/// The names of Vertex AI: one for each region, since a hosts file has no wildcards, and those without a
+/// region. Source: spec vertex.md section 1.
+[[nodiscard]] std::vector<std::string> VertexHosts();
+
+/// Whether the host is one of VertexHosts. Without a port; case is ignored.
+[[nodiscard]] bool IsVertexHost(std::string_view host);
 
 /// Also names of the front for users' own commands (`trainyard with`): accounts, projects, services and
 /// regions, which programs in replicas may not ask this server about.

@@ -18,7 +18,8 @@ using http::Response;
 const http::Router& RouterFor(const Services& services, Service service) {
   switch (service) {
     case Service::kStorage: return services.storage;
-    case Service::kApi: return services.api;
+    case Service::kApi:
+    case Service::kVertex: return services.api;
     case Service::kMetadata: return services.metadata;
   }
   return services.metadata;
@@ -46,6 +47,7 @@ Answer ByHost(const Services& services, Request& request) {
       services.real_buckets->Has(request, service == Service::kStorage)) {
     co_return co_await Forward(RouterFor(services, service), *services.real_buckets, services.door, request);
   }
+  if (service == Service::kVertex) request.path.insert(0, kVertexPrefix);
   co_return co_await HandTo(RouterFor(services, service), request);
 }
 
@@ -74,6 +76,7 @@ Service ServiceOf(std::string_view host) noexcept {
         std::string_view("logging.googleapis.com"), kStudiesHost, kTpuHost}) {
     if (EqualsIgnoringCase(host, api)) return Service::kApi;
   }
+  if (IsVertexHost(host)) return Service::kVertex;
   const auto is_host = [host](std::string_view name) { return EqualsIgnoringCase(host, name); };
   return std::ranges::any_of(kUsersHosts, is_host) ? Service::kApi : Service::kMetadata;
 }

@@ -16,8 +16,12 @@ class RealBuckets;
 enum class Service {
   kStorage,   ///< Cloud Storage: the JSON API and the XML API's object paths
   kApi,       ///< the JSON APIs that replicas may use
+  kVertex,    ///< Vertex AI, whose paths are below kVertexPrefix in the routers of the JSON APIs
   kMetadata,  ///< the metadata server and the token endpoint
 };
+
+/// The prefix of Vertex AI's paths where its host name does not tell them apart from ml v1's.
+inline constexpr std::string_view kVertexPrefix = "/aiplatform";
 
 /// @param host  a Host field; port and case are ignored. Any other name is the metadata server's: each
 /// replica has its own name for it.

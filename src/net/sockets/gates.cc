@@ -73,6 +73,7 @@ access::GateOptions ForFront(const Gates::Options& options, SocketOwners& owners
 access::GateOptions ForUsersFront(const Gates::Options& options, SocketOwners& owners) {
   access::GateOptions gate = WithGooglesNames(ForWorkstation(options, owners));
   gate.hosts.names.insert(gate.hosts.names.end(), front::kUsersHosts.begin(), front::kUsersHosts.end());
+  for (std::string& name : front::VertexHosts()) gate.hosts.names.push_back(std::move(name));
   return gate;
 }
 

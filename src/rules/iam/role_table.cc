@@ -10,6 +10,10 @@ namespace {
 // effect here. Sources: spec access.md section 9; the public pages "AI Platform roles and permissions", "IAM
 // roles for Cloud Storage", "Roles for service accounts", "Cloud Logging roles and permissions".
 constexpr std::string_view kPermissionTable = R"(
+aiplatform.customJobs: cancel create delete get list
+aiplatform.hyperparameterTuningJobs: cancel create delete get list
+aiplatform.operations: get
+aiplatform.trainingPipelines: cancel create delete get list
 iam.serviceAccountKeys: create delete disable enable get list
 iam.serviceAccounts: actAs create delete disable enable get getAccessToken getIamPolicy getOpenIdToken list setIamPolicy signBlob signJwt update
 logging.logEntries: create list
@@ -32,7 +36,8 @@ trainyard.usage: get)";
 
 // The basic roles have no permissions on objects: a bucket's policy grants them to projectOwner:P,
 // projectEditor:P and projectViewer:P.
-constexpr std::string_view kOwner = R"(iam: *
+constexpr std::string_view kOwner = R"(aiplatform: *
+iam: *
 logging: *
 ml: *
 resourcemanager: *
@@ -43,6 +48,21 @@ trainyard.jobs: *
 trainyard.usage: get)";
 
 constexpr std::array kRoleTable{
+    RoleRow{"roles/aiplatform.admin", "Vertex AI Administrator", "Full access to Vertex AI's jobs.",
+            R"(aiplatform: *
+               resourcemanager.projects: get
+               trainyard.images: *)"},
+    RoleRow{"roles/aiplatform.user", "Vertex AI User",
+            "Create jobs of Vertex AI; see, cancel and delete those of the project.",
+            R"(aiplatform: *
+               resourcemanager.projects: get
+               trainyard.images: useCredentials)"},
+    RoleRow{"roles/aiplatform.viewer", "Vertex AI Viewer", "Read-only access to Vertex AI's jobs.",
+            R"(aiplatform.customJobs: get list
+               aiplatform.hyperparameterTuningJobs: get list
+               aiplatform.operations: get
+               aiplatform.trainingPipelines: get list
+               resourcemanager.projects: get)"},
     RoleRow{"roles/browser", "Browser", "Sees that a project is there, and its policy.",
             "resourcemanager.projects: get getIamPolicy"},
     RoleRow{"roles/editor", "Editor", "View, create, update, and delete most resources of a project.", kOwner,
@@ -177,7 +197,11 @@ constexpr std::array kRoleTable{
     // "services enable", the first step of tutorials, has no effect on this server.
     RoleRow{"roles/trainyard.member", "Trainyard Member",
             "What a colleague needs who submits jobs with packages and reads their logs and results.",
-            R"(logging.logEntries: list
+            R"(aiplatform.customJobs: create get list
+               aiplatform.hyperparameterTuningJobs: create get list
+               aiplatform.operations: get
+               aiplatform.trainingPipelines: create get list
+               logging.logEntries: list
                ml.jobs: create get getIamPolicy list
                ml.locations: *
                ml.operations: get list
@@ -195,7 +219,11 @@ constexpr std::array kRoleTable{
             R"(trainyard.server: *
                trainyard.usage: get)"},
     RoleRow{"roles/viewer", "Viewer", "View most resources of a project.",
-            R"(iam.serviceAccountKeys: get list
+            R"(aiplatform.customJobs: get list
+               aiplatform.hyperparameterTuningJobs: get list
+               aiplatform.operations: get
+               aiplatform.trainingPipelines: get list
+               iam.serviceAccountKeys: get list
                iam.serviceAccounts: get getIamPolicy list
                logging.logEntries: list
                ml.jobs: get getIamPolicy list

@@ -76,15 +76,15 @@ using Names = std::vector<std::string_view>;
 // administrators.
 TEST(Roles, WhatReachesTheMachineIsAdministrators) {
   EXPECT_EQ(RolesWith("trainyard.images.useLocal"),
-            (Names{"roles/ml.admin", "roles/owner", "roles/trainyard.admin"}));
+            (Names{"roles/aiplatform.admin", "roles/ml.admin", "roles/owner", "roles/trainyard.admin"}));
   EXPECT_EQ(RolesWith("trainyard.tokens.create"), (Names{"roles/trainyard.admin"}));
   EXPECT_EQ(RolesWith("trainyard.server.drain"),
             (Names{"roles/trainyard.admin", "roles/trainyard.operator"}));
   EXPECT_EQ(RolesWith("trainyard.server.getMetrics"),
             (Names{"roles/monitoring.viewer", "roles/trainyard.admin", "roles/trainyard.operator"}));
   EXPECT_EQ(RolesWith("trainyard.images.useCredentials"),
-            (Names{"roles/editor", "roles/ml.admin", "roles/ml.developer", "roles/owner",
-                   "roles/trainyard.admin", "roles/trainyard.member"}));
+            (Names{"roles/aiplatform.admin", "roles/aiplatform.user", "roles/editor", "roles/ml.admin",
+                   "roles/ml.developer", "roles/owner", "roles/trainyard.admin", "roles/trainyard.member"}));
   EXPECT_EQ(RolesWith("trainyard.jobs.shell"), (Names{"roles/editor", "roles/ml.admin", "roles/ml.jobOwner",
                                                       "roles/owner", "roles/trainyard.admin"}));
 }
@@ -101,6 +101,10 @@ TEST(Roles, AMemberIsADeveloperWithObjectsBucketsAndLogs) {
                                    "serviceusage.services.list"};
   for (const char* part : {"roles/ml.developer", "roles/storage.objectAdmin", "roles/logging.viewer"})
     parts.insert(FindRole(part)->permissions.begin(), FindRole(part)->permissions.end());
+  for (const std::string_view permission : FindRole("roles/aiplatform.user")->permissions) {
+    // It cancels and deletes everybody's jobs.
+    if (!permission.ends_with(".cancel") && !permission.ends_with(".delete")) parts.insert(permission);
+  }
   const auto member = FindRole("roles/trainyard.member")->permissions;
   EXPECT_EQ(Names(member.begin(), member.end()), Names(parts.begin(), parts.end()));
 }

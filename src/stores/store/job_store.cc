@@ -50,6 +50,8 @@ constexpr std::string_view kEndedSince =
 constexpr std::string_view kInsertEvent = "INSERT INTO events(uid, seq, event) VALUES(?1, ?2, ?3)";
 constexpr std::string_view kGet =
     "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND job_id = ?2 AND tuning_uid IS NULL";
+constexpr std::string_view kGetByUid =
+    "SELECT uid, revision, record FROM jobs WHERE uid = ?2 AND project = ?1 AND tuning_uid IS NULL";
 constexpr std::string_view kGetTrial =
     "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND job_id = ?2 AND tuning_uid IS NOT NULL";
 constexpr std::string_view kList =
@@ -134,7 +136,7 @@ struct JobStore::Statements {
   Statement insert_job, update_job, insert_event, get, list, trials, unfinished, newest, events;
   Statement recent_projects, finished, note_removal, hide_job, removing, is_removing, last_below,
       erase_events, erase_job, end_removal;
-  Statement count_change, last_change, changed, ended_since, get_trial;
+  Statement count_change, last_change, changed, ended_since, get_by_uid, get_trial;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
@@ -156,6 +158,7 @@ struct JobStore::Statements {
         {&statements->erase_job, kEraseJob},
         {&statements->end_removal, kEndRemoval},
         {&statements->get, kGet},
+        {&statements->get_by_uid, kGetByUid},
         {&statements->get_trial, kGetTrial},
         {&statements->list, kList},
         {&statements->trials, kTrials},
@@ -306,6 +309,10 @@ Status JobStore::InsertEvents(std::int64_t uid, std::int64_t first_seq, std::spa
 
 Result<JobRecord> JobStore::Get(std::string_view project, std::string_view job_id) {
   return OneRecord(statements_->get.Query(project, job_id));
+}
+
+Result<JobRecord> JobStore::GetByUid(std::string_view project, std::int64_t uid) {
+  return OneRecord(statements_->get_by_uid.Query(project, uid));
 }
 
 Result<JobPage> JobStore::List(std::string_view project, int page_size, std::string_view page_token) {
@@ -474,9 +481,9 @@ void JobStore::Rollback() {
 }
 
 Result<std::vector<std::string>> JobStore::QueryPlans() {
-  return database_.QueryPlans(std::array<std::string_view, 13>{
-      kGet, kList, kTrials, kUnfinished, kEvents, kUpdateJob, kFinished, kRemoving, kLastBelow, kEraseEvents,
-      kEraseJob, kChanged, kEndedSince});
+  return database_.QueryPlans(std::array<std::string_view, 14>{
+      kGet, kGetByUid, kList, kTrials, kUnfinished, kEvents, kUpdateJob, kFinished, kRemoving, kLastBelow,
+      kEraseEvents, kEraseJob, kChanged, kEndedSince});
 }
 
 }  // namespace trainyard::store

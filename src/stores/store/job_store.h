@@ -106,6 +106,9 @@ class JobStore {
   /// kNotFound with field "name" if the project has no such job.
   virtual Result<JobRecord> Get(std::string_view project, std::string_view job_id);
 
+  /// The project's job with this uid; not a trial. kNotFound with field "name".
+  Result<JobRecord> GetByUid(std::string_view project, std::int64_t uid);
+
   /// kInvalidArgument with field "page_token" for a token that no List returned. `page_size`
   /// in 1..kPageSizeMax.
   virtual Result<JobPage> List(std::string_view project, int page_size, std::string_view page_token);

@@ -115,6 +115,15 @@ TEST(JobStore, AReaderSeesCommittedGroupsOnly) {
   EXPECT_EQ(reader->Create(record, CreatedEvent(record)).error().code, Code::kPermissionDenied);
 }
 
+TEST(JobStore, AJobIsFoundByItsUidInItsProjectOnly) {
+  auto store = JobStore::Open(":memory:").value();
+  CreateJob(*store, "a");
+  const std::int64_t uid = store->Get("p", "a").value().uid();
+  EXPECT_EQ(store->GetByUid("p", uid).value().job().job_id(), "a");
+  EXPECT_EQ(store->GetByUid("q", uid).error().code, Code::kNotFound);
+  EXPECT_EQ(store->GetByUid("p", uid + 1).error().code, Code::kNotFound);
+}
+
 TEST(JobStore, NeverScans) {
   TempFolder folder;
   auto store = JobStore::Open(folder / "trainyard.db").value();
@@ -122,6 +131,7 @@ TEST(JobStore, NeverScans) {
   EXPECT_THAT(
       plans, testing::ElementsAre(
                  "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (project=? AND job_id=?)",
+                 "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)",
                  "SEARCH jobs USING INDEX jobs_newest (project=? AND uid<?)",
                  "SEARCH jobs USING INDEX jobs_trials (tuning_uid=? AND uid>?)",
                  "SCAN jobs USING INDEX jobs_unfinished",  // the index contains only those

@@ -119,6 +119,29 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}\n"
      "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials:listOptimalTrials\n"
      "GET /trainyard/v1/projects/{project}/locations/{location}/studies/{study}/tuning:explain\n"},
+    {Where::kProject, "aiplatform.admin aiplatform.user owner editor trainyard.member",
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/customJobs\n"
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs\n"
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines\n"},
+    // Whoever created a job may cancel it, too.
+    {Where::kInHandler, "aiplatform.admin aiplatform.user owner editor",
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{job}:cancel\n"
+     "POST "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{job}:cancel\n"
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{job}:cancel\n"},
+    {Where::kProject, "aiplatform.admin aiplatform.user owner editor",
+     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{job}\n"
+     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{job}\n"
+     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{job}\n"},
+    {Where::kProject,
+     "aiplatform.admin aiplatform.user aiplatform.viewer owner editor viewer trainyard.member",
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/customJobs\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{job}\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{job}\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{job}\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/operations/{operation}\n"},
     {Where::kInHandler, "logging.viewer logging.privateLogViewer owner editor viewer trainyard.member",
      "POST /v2/entries:list\n"
      "GET /v2/entries:tail\n"
@@ -225,6 +248,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "ml.admin ml.developer ml.viewer ml.serviceAgent storage.admin "
      "storage.objectAdmin storage.objectCreator storage.objectViewer "
      "iam.serviceAccountAdmin iam.serviceAccountKeyAdmin iam.serviceAccountUser "
+     "aiplatform.admin aiplatform.user aiplatform.viewer "
      "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer "
      "owner "
      "editor viewer trainyard.member",
@@ -233,6 +257,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "ml.admin ml.developer ml.viewer ml.serviceAgent storage.admin "
      "storage.objectAdmin storage.objectCreator storage.objectViewer "
      "iam.serviceAccountAdmin iam.serviceAccountKeyAdmin iam.serviceAccountUser "
+     "aiplatform.admin aiplatform.user aiplatform.viewer "
      "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer "
      "owner "
      "editor viewer trainyard.member",

@@ -84,7 +84,7 @@ def filled(route, world, is_absent=False, new="new"):
     """The route's path with what is there, or is not, in the place of its parameters. `new`: the name of what is made."""
     account = f"{ABSENT}@{world.project}.iam.gserviceaccount.com" if is_absent else world.email
     values = {"project": world.project, "location": LOCATION, "region": LOCATION, "zone": f"{LOCATION}-b", "job": "j",
-              "study": "s", "trial": "1", "operation": ABSENT,
+              "study": "s", "trial": "1", "operation": ABSENT, "number": "1",
               "bucket": f"{world.project}-data", "object": "o", "object=**": "o", "to_bucket": f"{world.project}-data", "to_object": new,
               "account": account, "key": world.key, "role": "ml.viewer", "service": "ml.googleapis.com", "task": "master-replica-0",
               "token": ABSENT, "ticket": ABSENT, "node": "n", "api": "ml", "version": "v1", "path=**": "project/project-id", **world.names}

@@ -14,7 +14,7 @@ ROLES = access_list.roles()
 OWN, OTHER = "own", "other"
 # Handlers that find nothing, though the caller may: there are no operations, keys or uploads of these names.
 FIND_NOTHING = re.compile(r"\{operation\}|/keys/\{key\}|^(PUT|DELETE) /(resumable/)?upload/|DELETE .*/(studies|trials)/|DELETE /trainyard/v1/tokens"
-                          r"|/trials/\{trial\}|/studies/\{study\}|:shell|/\{job\}/(metrics|preparation)$|/summaries:read$|/aiplatform/.*\{job\}")
+                          r"|/trials/\{trial\}|/studies/\{study\}|:shell|/\{job\}/(metrics|preparation)$|/summaries:read$|/aiplatform/.*\{number\}")
 REMOVES = "DELETE /v1/projects/{project}/serviceAccounts/{account}"
 XML = "GET /{bucket}/{object=**}"  # only under Google's name for it
 

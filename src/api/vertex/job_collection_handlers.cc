@@ -56,7 +56,7 @@ const std::string& LocationOf(const JobRecord& record) {
 /// The record of the job that the request names. kNotFound.
 awaitable<Result<JobRecord>> Find(const JobCollection& in, JobService& jobs, const Request& request) {
   TY_CO_RETURN_IF_ERROR(CheckVersion(request));
-  const std::string& text = request.Parameter("job");
+  const std::string& text = request.Parameter("number");
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const Error absent = NotFound(std::string(in.type) + " does not exist: " + LocationName(request) + "/" +

@@ -125,22 +125,25 @@ constexpr ExpectedAccess kRoutes[] = {
      "POST /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines\n"},
     // Whoever created a job may cancel it, too.
     {Where::kInHandler, "aiplatform.admin aiplatform.user owner editor",
-     "POST /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{job}:cancel\n"
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{number}:cancel\n"
      "POST "
-     "/aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{job}:cancel\n"
-     "POST /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{job}:cancel\n"},
+     "/aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/"
+     "{number}:cancel\n"
+     "POST "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{number}:cancel\n"},
     {Where::kProject, "aiplatform.admin aiplatform.user owner editor",
-     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{job}\n"
-     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{job}\n"
-     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{job}\n"},
+     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{number}\n"
+     "DELETE "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{number}\n"
+     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{number}\n"},
     {Where::kProject,
      "aiplatform.admin aiplatform.user aiplatform.viewer owner editor viewer trainyard.member",
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/customJobs\n"
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs\n"
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines\n"
-     "GET /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{job}\n"
-     "GET /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{job}\n"
-     "GET /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{job}\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{number}\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{number}\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{number}\n"
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/operations/{operation}\n"},
     {Where::kInHandler, "logging.viewer logging.privateLogViewer owner editor viewer trainyard.member",
      "POST /v2/entries:list\n"

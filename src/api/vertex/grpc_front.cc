@@ -1,10 +1,12 @@
 #include "api/vertex/grpc_front.h"
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/field_mask_util.h>
 #include <google/protobuf/util/json_util.h>
+#include <google/protobuf/wire_format_lite.h>
 
 #include <map>
 #include <optional>
@@ -15,7 +17,6 @@
 #include "api/route.h"
 #include "base/text/percent.h"
 #include "base/wire/error_body.h"
-#include "base/wire/json.h"
 #include "google/cloud/resourcemanager/v3/projects.pb.h"
 #include "google/rpc/status.pb.h"
 #include "net/front/google_names.h"
@@ -43,6 +44,7 @@ constexpr std::string_view kGetProject = "/google.cloud.resourcemanager.v3.Proje
 
 /// A route as gRPC names it.
 struct Method {
+  std::string_view route;
   std::string verb;
   std::string suffix;  ///< of the path, behind the resource's name: "/customJobs", ":cancel"
   const Descriptor* request = nullptr;
@@ -72,7 +74,8 @@ const std::map<std::string, Method, std::less<>>& Methods() {
       const std::string_view route = row.rule.route;
       const std::size_t blank = route.find(' ');
       methods->emplace(CallPath(row.rule.method_name),
-                       Method{.verb = std::string(route.substr(0, blank)),
+                       Method{.route = route,
+                              .verb = std::string(route.substr(0, blank)),
                               .suffix = std::string(route.substr(route.rfind('}') + 1)),
                               .request = DescriptorPool::generated_pool()->FindMessageTypeByName(
                                   RequestType(row.rule.method_name)),
@@ -83,18 +86,19 @@ const std::map<std::string, Method, std::less<>>& Methods() {
   return *kMethods;
 }
 
-/// A call's path split into the one that Methods has and the version.
+/// A call's path split into the one that Methods has and the version; no version: it is none of this
+/// server's.
 struct Versioned {
   std::string path;
-  std::string version = "v1";
+  std::string_view version = "v1";
 };
-Versioned SplitVersion(std::string_view path) {
-  const std::string begin = "/" + std::string(kPackage);
-  if (!path.starts_with(begin)) return {.path = std::string(path)};
-  const std::size_t end = path.find('.', begin.size());
-  std::string version(path.substr(begin.size(), end - begin.size()));
-  return {.path = begin + "v1" + std::string(path.substr(std::min(end, path.size()))),
-          .version = std::move(version)};
+Versioned SplitVersion(const std::string& path) {
+  for (const std::string_view version : {"v1", "v1beta1"}) {
+    const std::string begin = "/" + std::string(kPackage) + std::string(version) + ".";
+    if (path.starts_with(begin))
+      return {.path = "/" + std::string(kPackage) + "v1." + path.substr(begin.size()), .version = version};
+  }
+  return {.path = path};
 }
 
 MessagePtr NewMessage(const Descriptor& type) {
@@ -128,35 +132,110 @@ std::string QueryText(const Message& message, const FieldDescriptor& field) {
   }
 }
 
-/// The request of REST that means the call.
-struct RestRequest {
-  http::RequestHead head;
-  std::string body;
-};
-RestRequest ToRest(const Method& method, const std::string& version, const Message& message,
-                   const grpc::UnaryCall& call) {
-  RestRequest rest;
-  std::string name;
-  std::string query;
-  std::vector<const FieldDescriptor*> fields;
-  message.GetReflection()->ListFields(message, &fields);
-  for (const FieldDescriptor* field : fields) {
-    const bool is_mask = field->message_type() != nullptr && field->message_type() == FieldMask::descriptor();
-    if (field->name() == "name" || field->name() == "parent") {
-      name = message.GetReflection()->GetString(message, field);
-    } else if (field->message_type() != nullptr && !is_mask) {
-      rest.body = wire::PrintJsonCompact(message.GetReflection()->GetMessage(message, field));
-    } else {
-      query += (query.empty() ? "?" : "&") + std::string(field->json_name()) + "=" +
-               text::PercentEncode(QueryText(message, *field));
+/// A body that is read from the call's message when the handler asks for it: after the login, the rights and
+/// the quota. Printing a message of others may fail: it may be too deep, or have an Any of an unknown type.
+class MessageBody final : public http::BodyReader {
+ public:
+  MessageBody(const Descriptor* type, std::string_view serialized) : type_(type), serialized_(serialized) {}
+  awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override {
+    if (!text_) {
+      TY_CO_TRY(text_, Print());
     }
+    co_return co_await text_->ReadSome(buffer);
   }
-  if (rest.body.empty() && method.verb == "POST") rest.body = "{}";
+
+ private:
+  [[nodiscard]] Result<std::optional<http::TextBody>> Print() const {
+    if (type_ == nullptr) return http::TextBody("{}");
+    const MessagePtr message = NewMessage(*type_);
+    std::string json;
+    if (!message->ParseFromArray(serialized_.data(), static_cast<int>(serialized_.size())) ||
+        !google::protobuf::util::MessageToJsonString(*message, &json).ok())
+      return std::unexpected(
+          InvalidArgument("", "The message is no " + std::string(type_->name()) + " that can be read"));
+    return http::TextBody(std::move(json));
+  }
+
+  const Descriptor* type_;  ///< null: the body is an empty object
+  std::string_view serialized_;
+  std::optional<http::TextBody> text_{};
+};
+
+/// The parts of a call's message, before anybody has logged in: the resource inside of it is not read yet.
+struct CallParts {
+  std::string name;                  ///< of the resource, or of its parent
+  std::string query;                 ///< "?pageSize=1"
+  const Descriptor* body = nullptr;  ///< the type of the resource
+  std::string_view serialized{};     ///< the resource
+};
+
+/// The largest request, which is as large as a job may be by REST.
+constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20;
+/// The largest message of a method whose request is only a path and a query.
+constexpr std::size_t kQueryBytesMax = std::size_t{64} << 10;
+
+const FieldDescriptor* BodyField(const Descriptor& type) {
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor* field = type.field(i);
+    if (field->message_type() != nullptr && field->message_type() != FieldMask::descriptor()) return field;
+  }
+  return nullptr;
+}
+
+/// Of a method with a body, only the top level of the message is read: a string, and a range of bytes.
+Result<CallParts> PartsOf(const Method& method, std::string_view message) {
+  using google::protobuf::internal::WireFormatLite;
+  const Error malformed =
+      InvalidArgument("", "The message is no " + std::string(method.request->name()) + " that can be read");
+  CallParts parts;
+  const FieldDescriptor* const body = BodyField(*method.request);
+  if (body == nullptr) {
+    const MessagePtr whole = NewMessage(*method.request);
+    if (message.size() > kQueryBytesMax ||
+        !whole->ParseFromArray(message.data(), static_cast<int>(message.size())))
+      return std::unexpected(malformed);
+    std::vector<const FieldDescriptor*> fields;
+    whole->GetReflection()->ListFields(*whole, &fields);
+    for (const FieldDescriptor* field : fields) {
+      if (field->name() == "name" || field->name() == "parent")
+        parts.name = whole->GetReflection()->GetString(*whole, field);
+      else
+        parts.query += (parts.query.empty() ? "?" : "&") + std::string(field->json_name()) + "=" +
+                       text::PercentEncode(QueryText(*whole, *field));
+    }
+    return parts;
+  }
+  const FieldDescriptor* const parent = method.request->FindFieldByName("parent");
+  parts.body = body->message_type();
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(message.data()),
+                                            static_cast<int>(message.size()));
+  while (const std::uint32_t tag = in.ReadTag()) {
+    const int number = WireFormatLite::GetTagFieldNumber(tag);
+    const bool is_bytes = WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+    std::uint32_t size = 0;
+    if (!is_bytes) {
+      if (!WireFormatLite::SkipField(&in, tag)) return std::unexpected(malformed);
+      continue;
+    }
+    if (!in.ReadVarint32(&size)) return std::unexpected(malformed);
+    const auto at = static_cast<std::size_t>(in.CurrentPosition());
+    if (size > message.size() - at || !in.Skip(static_cast<int>(size))) return std::unexpected(malformed);
+    if (parent != nullptr && number == parent->number()) parts.name = message.substr(at, size);
+    if (number == body->number()) parts.serialized = message.substr(at, size);
+  }
+  if (!in.ConsumedEntireMessage()) return std::unexpected(malformed);
+  return parts;
+}
+
+/// The head of the request of REST that means the call.
+http::RequestHead HeadOf(const Method& method, std::string_view version, const CallParts& parts,
+                         const grpc::UnaryCall& call) {
   const bool is_by_host = front::IsVertexHost(call.authority.substr(0, call.authority.rfind(':')));
-  rest.head.method = method.verb;
-  rest.head.target = (is_by_host ? "" : std::string(front::kVertexPrefix)) + "/" + version +
-                     EncodedPath(name) + method.suffix + query;
-  return rest;
+  http::RequestHead head;
+  head.method = method.verb;
+  head.target = (is_by_host ? "" : std::string(front::kVertexPrefix)) + "/" + std::string(version) +
+                EncodedPath(parts.name) + method.suffix + parts.query;
+  return head;
 }
 
 grpc::Reply Failed(const Error& error) {
@@ -180,6 +259,23 @@ grpc::Reply ReplyOf(const Result<Response>& response, const Descriptor& type) {
   return {.status = 0, .text = {}, .details = {}, .message = message->SerializeAsString()};
 }
 
+/// Whether the path has as many segments as the route's pattern, and its fixed ones.
+bool HasForm(std::string_view path, std::string_view pattern) {
+  while (!path.empty() && !pattern.empty()) {
+    const std::size_t path_end = std::min(path.find('/', 1), path.size());
+    const std::size_t end = std::min(pattern.find('/', 1), pattern.size());
+    const std::string_view segment = path.substr(0, path_end);
+    const std::string_view wanted = pattern.substr(0, end);
+    const std::size_t closed = wanted.rfind('}');
+    const bool fits =
+        closed == std::string_view::npos ? segment == wanted : segment.ends_with(wanted.substr(closed + 1));
+    if (!fits) return false;
+    path.remove_prefix(path_end);
+    pattern.remove_prefix(end);
+  }
+  return path.empty() && pattern.empty();
+}
+
 /// What answers calls.
 struct Front {
   const http::Router& router;
@@ -187,30 +283,46 @@ struct Front {
   grpc::GrpcOptions options{};
 };
 
-awaitable<Result<Response>> Ask(const Front& front, RestRequest rest, const grpc::UnaryCall& call) {
-  rest.head.headers = call.metadata;
-  rest.head.headers.Set("Host", call.authority);
-  rest.head.headers.Set("Content-Type", "application/json");
-  rest.head.minor_version = 1;
-  http::TextBody body(std::move(rest.body));
-  auto request = http::MakeRequest(std::move(rest.head), "https");
-  if (!request) co_return std::unexpected(InvalidArgument("name", request.error().reason));
+/// @param route  the only one that may answer; empty: any
+awaitable<Result<Response>> Ask(const Front& front, http::RequestHead head, http::BodyReader& body,
+                                const grpc::UnaryCall& call, std::string_view route) {
+  head.headers = call.metadata;
+  head.headers.Set("Host", call.authority);
+  head.headers.Set("Content-Type", "application/json");
+  head.minor_version = 1;
+  auto request = http::MakeRequest(std::move(head), "https");
+  if (!request) co_return std::unexpected(InvalidArgument("", request.error().reason));
   request->peer = call.peer;
   request->body = &body;
   if (front.admit) TY_CO_RETURN_IF_ERROR(co_await front.admit(*request));
-  TY_CO_TRY(const http::Handler* handler, front.router.Find(*request));
+  const Error no_name =
+      InvalidArgument("name", "The name in the message is not that of the method's resource");
+  const http::Router& router = front.router;
+  TY_CO_TRY(const http::Handler* handler, router.Find(*request));
+  if (!route.empty()) {
+    // A router by host has one route for everything: the path's own form is compared.
+    const std::string_view pattern = route.substr(route.find(' ') + 1);
+    const std::string path = request->path.starts_with(front::kVertexPrefix)
+                                 ? request->path
+                                 : std::string(front::kVertexPrefix) + request->path;
+    if (!HasForm(path, pattern)) co_return std::unexpected(no_name);
+  }
   co_return co_await (*handler)(*request);
 }
 
 /// cloudresourcemanager v3 by the project that v1 answers.
-awaitable<grpc::Reply> GetProject(const Front& front, grpc::UnaryCall& call) {
+awaitable<grpc::Reply> GetProject(const Front& front, const grpc::UnaryCall& call) {
   projects::GetProjectRequest asked;
-  if (!asked.ParseFromString(call.message) || !asked.name().starts_with("projects/"))
-    co_return Failed(InvalidArgument("name", "The name has the form projects/PROJECT"));
-  RestRequest rest{.head = {}, .body = {}};
-  rest.head.method = "GET";
-  rest.head.target = "/v1" + EncodedPath(asked.name());
-  const Result<Response> response = co_await Ask(front, std::move(rest), call);
+  constexpr std::string_view kBegin = "projects/";
+  const bool is_name = call.message.size() <= kQueryBytesMax && asked.ParseFromString(call.message) &&
+                       asked.name().starts_with(kBegin) &&
+                       asked.name().find('/', kBegin.size()) == std::string::npos;
+  if (!is_name) co_return Failed(InvalidArgument("name", "The name has the form projects/PROJECT"));
+  http::RequestHead head;
+  head.method = "GET";
+  head.target = "/v1" + EncodedPath(asked.name());
+  MessageBody body(nullptr, {});
+  const Result<Response> response = co_await Ask(front, std::move(head), body, call, "");
   grpc::Reply reply = ReplyOf(response, *google::protobuf::Struct::descriptor());
   google::protobuf::Struct v1;
   if (reply.status != 0 || !v1.ParseFromString(reply.message)) co_return reply;
@@ -223,18 +335,18 @@ awaitable<grpc::Reply> GetProject(const Front& front, grpc::UnaryCall& call) {
   co_return reply;
 }
 
-awaitable<grpc::Reply> Answer(const Front& front, grpc::UnaryCall& call) {
+awaitable<grpc::Reply> Answer(const Front& front, const grpc::UnaryCall& call) {
   if (call.path == kGetProject) co_return co_await GetProject(front, call);
   const Versioned versioned = SplitVersion(call.path);
   const auto found = Methods().find(versioned.path);
   if (found == Methods().end())
     co_return Failed({Code::kUnimplemented, "This server does not have the method " + call.path, {}});
   const Method& method = found->second;
-  const MessagePtr message = NewMessage(*method.request);
-  if (!message->ParseFromString(call.message))
-    co_return Failed(InvalidArgument("", "The message is no " + std::string(method.request->name())));
-  RestRequest rest = ToRest(method, versioned.version, *message, call);
-  co_return ReplyOf(co_await Ask(front, std::move(rest), call), *method.answer);
+  const Result<CallParts> parts = PartsOf(method, call.message);
+  if (!parts) co_return Failed(parts.error());
+  MessageBody body(parts->body, parts->serialized);
+  http::RequestHead head = HeadOf(method, versioned.version, *parts, call);
+  co_return ReplyOf(co_await Ask(front, std::move(head), body, call, method.route), *method.answer);
 }
 
 }  // namespace
@@ -242,7 +354,9 @@ awaitable<grpc::Reply> Answer(const Front& front, grpc::UnaryCall& call) {
 std::function<awaitable<void>(std::shared_ptr<http::Channel>)> GrpcFront(const http::Router& router,
                                                                          http::Admit admit) {
   const auto front = std::make_shared<Front>(Front{.router = router, .admit = std::move(admit)});
-  front->options.handler = [raw = front.get()](grpc::UnaryCall& call) { return Answer(*raw, call); };
+  front->options.message_bytes_max = kMessageBytesMax;
+  front->options.held_bytes_max = 4 * kMessageBytesMax;
+  front->options.handler = [raw = front.get()](const grpc::UnaryCall& call) { return Answer(*raw, call); };
   return [front](std::shared_ptr<http::Channel> channel) {
     return grpc::Serve(std::move(channel), front->options);
   };

@@ -11,6 +11,7 @@
 #include "base/async/random_bytes.h"
 #include "base/wire/json.h"
 #include "control/job_service.h"
+#include "control/views/job_listing.h"
 #include "google/cloud/aiplatform/v1/aiplatform.pb.h"
 #include "google/longrunning/operations.pb.h"
 #include "net/access/caller.h"
@@ -66,7 +67,9 @@ awaitable<Result<JobRecord>> Find(const JobCollection& in, JobService& jobs, con
   Result<JobRecord> record = number >= kMlNumbers ? co_await jobs.listing().Find(project, number - kMlNumbers)
                                                   : co_await jobs.Record({project, vertex::JobIdOf(number)});
   if (!record && record.error().code != Code::kNotFound) co_return record;
-  const bool is_here = record && LocationOf(*record) == request.Parameter("location") &&
+  // No other number leads to it.
+  const bool is_here = record && std::to_string(NumberOf(*record)) == text &&
+                       LocationOf(*record) == request.Parameter("location") &&
                        in.show(*record, record->job(), "") != nullptr;
   if (!is_here) co_return std::unexpected(absent);
   co_return record;
@@ -74,16 +77,27 @@ awaitable<Result<JobRecord>> Find(const JobCollection& in, JobService& jobs, con
 
 wire::JobName NameOf(const JobRecord& record) { return {record.project(), record.job().job_id()}; }
 
-/// The fields that the query's readMask names; none: all.
+/// The fields that the query's readMask names, in either form; none: all.
 Result<google::protobuf::FieldMask> ReadMask(const JobCollection& in, const Request& request) {
+  google::protobuf::FieldMask asked;
   google::protobuf::FieldMask mask;
-  FieldMaskUtil::FromString(request.Query("readMask"), &mask);
-  for (const std::string& path : mask.paths()) {
-    if (!FieldMaskUtil::GetFieldDescriptors(in.resource.GetDescriptor(), path, nullptr))
+  FieldMaskUtil::FromString(request.Query("readMask"), &asked);
+  for (const std::string& path : asked.paths()) {
+    if (path == "*") return google::protobuf::FieldMask();
+    google::protobuf::FieldMask in_json;
+    const bool is_json = FieldMaskUtil::FromJsonString(path, &in_json) && in_json.paths_size() == 1;
+    std::string name = is_json ? in_json.paths(0) : path;
+    if (!FieldMaskUtil::GetFieldDescriptors(in.resource.GetDescriptor(), name, nullptr))
       return std::unexpected(
           InvalidArgument("read_mask", std::string(in.type) + " has no field '" + path + "'"));
+    mask.add_paths(std::move(name));
   }
   return mask;
+}
+
+/// A page token is only for the same list.
+std::string ListKey(const JobCollection& in, const Request& request) {
+  return LocationName(request) + "/" + std::string(in.name) + "?" + std::string(request.Query("filter"));
 }
 
 }  // namespace
@@ -124,6 +138,7 @@ awaitable<Result<Response>> ListIn(const JobCollection& in, JobService& jobs, Re
             vertex::ResourceFilter::Parse(request.Query("filter"), *in.resource.GetDescriptor()));
   TY_CO_TRY(control::JobListQuery query, ListQueryOf(request));
   query.filter.clear();  // the request's is about the resources
+  TY_CO_TRY(query.page_token, control::UnbindPageToken(query.page_token, ListKey(in, request)));
   TY_CO_TRY(const google::protobuf::FieldMask mask, ReadMask(in, request));
   const MessagePtr page(in.page.New());
   const FieldDescriptor* const resources = page->GetDescriptor()->FindFieldByNumber(1);
@@ -138,7 +153,8 @@ awaitable<Result<Response>> ListIn(const JobCollection& in, JobService& jobs, Re
   };
   TY_CO_TRY(std::string next, co_await jobs.listing().List(
                                   std::move(query), control::JobListing::Trials::kKnown, std::move(take)));
-  page->GetReflection()->SetString(page.get(), page->GetDescriptor()->FindFieldByNumber(2), std::move(next));
+  page->GetReflection()->SetString(page.get(), page->GetDescriptor()->FindFieldByNumber(2),
+                                   control::BindPageToken(std::move(next), ListKey(in, request)));
   co_return Response::Json(wire::PrintJson(*page));
 }
 

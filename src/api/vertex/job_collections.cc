@@ -18,9 +18,7 @@ using google::protobuf::Message;
 using Shown = std::unique_ptr<Message>;
 
 std::string NameIn(std::string_view collection, const JobRecord& record, const std::string& location_name) {
-  const std::int64_t number =
-      record.has_submitted_as() ? record.submitted_as().number() : kMlNumbers + record.uid();
-  return location_name + "/" + std::string(collection) + "/" + std::to_string(number);
+  return location_name + "/" + std::string(collection) + "/" + std::to_string(NumberOf(record));
 }
 
 template <class Resource>
@@ -79,6 +77,10 @@ Result<vertex::Translated> Translate(const Message& asked, const std::string& lo
 }
 
 }  // namespace
+
+std::int64_t NumberOf(const JobRecord& record) {
+  return record.has_submitted_as() ? record.submitted_as().number() : kMlNumbers + record.uid();
+}
 
 const JobCollection kCustomJobs = {
     .name = "customJobs",

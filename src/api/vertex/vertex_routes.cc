@@ -38,7 +38,7 @@ constexpr Route kVertexRoutes[] = {
     {InHandler(
          "POST /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{number}:cancel",
          "aiplatform.customJobs.cancel", "google.cloud.aiplatform.v1.JobService.CancelCustomJob",
-         kAdminActivity),
+         kAdminActivity, kProject),
      kOutsideOnly, Ml<Empty>(), kCall<CancelJobIn<kCustomJobs>>},
     {Ask(kProject,
          "POST /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs",
@@ -68,7 +68,8 @@ constexpr Route kVertexRoutes[] = {
                "/aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/"
                "{number}:cancel",
                "aiplatform.hyperparameterTuningJobs.cancel",
-               "google.cloud.aiplatform.v1.JobService.CancelHyperparameterTuningJob", kAdminActivity),
+               "google.cloud.aiplatform.v1.JobService.CancelHyperparameterTuningJob", kAdminActivity,
+               kProject),
      kOutsideOnly, Ml<Empty>(), kCall<CancelJobIn<kTuningJobs>>},
     {Ask(kProject, "POST /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines",
          "aiplatform.trainingPipelines.create",
@@ -94,7 +95,7 @@ constexpr Route kVertexRoutes[] = {
          "POST "
          "/aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{number}:cancel",
          "aiplatform.trainingPipelines.cancel",
-         "google.cloud.aiplatform.v1.PipelineService.CancelTrainingPipeline", kAdminActivity),
+         "google.cloud.aiplatform.v1.PipelineService.CancelTrainingPipeline", kAdminActivity, kProject),
      kOutsideOnly, Ml<Empty>(), kCall<CancelJobIn<kTrainingPipelines>>},
     {Ask(kProject, "GET /aiplatform/{version}/projects/{project}/locations/{location}/operations/{operation}",
          "aiplatform.operations.get", "google.longrunning.Operations.GetOperation", kDataRead),

@@ -159,8 +159,8 @@ awaitable<Door::Decision> Door::Decide(const MethodRule& rule, Request& request)
   }
   decision.caller = std::make_shared<KnownCaller>(authority_, *std::move(login));
   request.caller = decision.caller;
-  if (rule.access != Access::kPermission) co_return decision;
   decision.resource = ResourceOf(rule, request, options_.default_project);
+  if (rule.access != Access::kPermission) co_return decision;
   decision.status = co_await decision.caller->Require(std::string(rule.permission), decision.resource);
   co_return decision;
 }

@@ -29,9 +29,10 @@ struct Reply {
   std::string message;  ///< the serialized answer; sent only if status is 0
 };
 
-/// Answers calls; several of one connection run at once. The coroutine is cancelled (operation_aborted at its
-/// current wait) when the deadline passes, the client gives up or the connection ends; its reply is dropped
-/// then. An exception that leaves it is answered as INTERNAL. Loop thread.
+/// Answers calls; several of one connection run at once. It runs to its end also if the deadline passes, the
+/// client gives up or the connection ends: its reply is dropped then, and nothing that it does is half done.
+/// It is cancelled (operation_aborted at its current wait) only when the server ends. An exception that leaves
+/// it is answered as INTERNAL. Loop thread.
 using Handler = std::function<boost::asio::awaitable<Reply>(UnaryCall& call)>;
 
 }  // namespace trainyard::grpc

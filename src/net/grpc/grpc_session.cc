@@ -68,6 +68,9 @@ class Session final : public Http2Events, public std::enable_shared_from_this<Se
         tasks_(executor) {
     no_handlers_.Set();
   }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() override { Hold(0 - held_bytes_); }
 
   asio::awaitable<void> Run();
 
@@ -100,6 +103,16 @@ class Session final : public Http2Events, public std::enable_shared_from_this<Se
   void Reset(std::int32_t id, std::uint32_t error);
   void GoAway();
   void NoteBusy();
+  /// So many bytes of requests more are in memory; modulo 2^64, so that they may be less.
+  void Hold(std::size_t bytes) {
+    held_bytes_ += bytes;
+    *held_together_ += bytes;
+  }
+  /// Whether so many bytes more would be too much, of this connection or of all together.
+  [[nodiscard]] bool HoldsTooMuch(std::size_t bytes) const {
+    return held_bytes_ + bytes > options_.held_bytes_max ||
+           *held_together_ + bytes > options_.held_together_max;
+  }
 
   asio::any_io_executor executor_;
   std::shared_ptr<http::Channel> channel_;
@@ -108,6 +121,7 @@ class Session final : public Http2Events, public std::enable_shared_from_this<Se
   std::map<std::int32_t, StreamPointer> streams_;  ///< open
   std::set<StreamPointer> handled_;                ///< their handlers run; some are not open any more
   std::vector<StreamPointer> ready_;               ///< complete calls; started outside of the library
+  std::shared_ptr<std::size_t> held_together_ = options_.held_together;
   std::size_t held_bytes_ = 0;
   std::size_t answered_ = 0;
   std::size_t failed_ = 0;
@@ -130,14 +144,18 @@ asio::awaitable<void> Session::Run() {
   bool cancelled = false;
   try {
     co_await ended_.Wait();
+    channel_->signals().on_stop = nullptr;
+    tasks_.Cancel();
+    co_await no_handlers_.Wait();  // what they do is not half done
   } catch (const boost::system::system_error&) {
     cancelled = true;
   }
   // From here on, a second cancellation must not end this before the tasks and handlers have ended.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   channel_->signals().on_stop = nullptr;
-  for (const StreamPointer& stream : std::vector(handled_.begin(), handled_.end())) stream->CancelHandler();
   tasks_.Cancel();
+  if (cancelled)
+    for (const StreamPointer& stream : std::vector(handled_.begin(), handled_.end())) stream->CancelHandler();
   co_await tasks_.Join();
   co_await no_handlers_.Wait();
   if (cancelled) throw boost::system::system_error(asio::error::operation_aborted);
@@ -234,8 +252,8 @@ void Session::OnData(std::int32_t id, std::string_view bytes) {
   if (stream == nullptr || stream->is_answered) return;
   const std::size_t before = stream->reader.held_bytes();
   Status added = stream->reader.Add(bytes);
-  held_bytes_ += stream->reader.held_bytes() - before;  // modulo 2^64: it may be less
-  if (added && held_bytes_ > options_.held_bytes_max) added = std::unexpected(TooMuchHeld());
+  Hold(stream->reader.held_bytes() - before);  // modulo 2^64: it may be less
+  if (added && HoldsTooMuch(0)) added = std::unexpected(TooMuchHeld());
   if (!added) Refuse(*stream, {.error = added.error()});
 }
 
@@ -255,12 +273,11 @@ void Session::StartHandler(const StreamPointer& stream) {
   if (stream->call.deadline && *stream->call.deadline <= SteadyClock::now()) return OnLate(*stream);
   const std::size_t held = stream->reader.held_bytes();
   Result<std::string> message = stream->reader.Take(stream->head.encoding());
-  held_bytes_ -= held;
-  if (message && held_bytes_ + message->size() > options_.held_bytes_max)
-    message = std::unexpected(TooMuchHeld());
+  Hold(0 - held);
+  if (message && HoldsTooMuch(message->size())) message = std::unexpected(TooMuchHeld());
   if (!message) return Refuse(*stream, {.error = message.error()});
   stream->held_bytes = message->size();
-  held_bytes_ += stream->held_bytes;
+  Hold(stream->held_bytes);
   UnaryCall& call = stream->call;
   call.path = stream->head.path();
   call.metadata = stream->head.fields();
@@ -280,7 +297,7 @@ void Session::StartHandler(const StreamPointer& stream) {
 
 void Session::HandlerEnded(const StreamPointer& stream, const std::exception_ptr& exception, Reply reply) {
   stream->is_handled = false;
-  held_bytes_ -= std::exchange(stream->held_bytes, 0);
+  Hold(0 - std::exchange(stream->held_bytes, 0));
   stream->call.message = {};
   if (exception) {
     reply = Failed(Internal("Internal error encountered."));
@@ -309,7 +326,6 @@ void Session::OnLate(CallStream& stream) {
                          by_client ? "the deadline of the call has passed"
                                    : "the message of the call took too long to arrive",
                          ""}));
-  stream.CancelHandler();
 }
 
 void Session::Answer(CallStream& stream, const Reply& reply) {
@@ -341,9 +357,7 @@ void Session::OnClosed(std::int32_t id, std::uint32_t error) {
     const StreamPointer stream = found->second;
     streams_.erase(found);
     stream->timer.cancel();
-    held_bytes_ -= stream->reader.held_bytes();
-    // A handler may run at once when it is cancelled, and must not do so inside of the library.
-    if (stream->is_handled) asio::post(executor_, [stream] { stream->CancelHandler(); });
+    Hold(0 - stream->reader.held_bytes());
   }
   if (failed_ > options_.failed_streams_max + answered_)
     ::nghttp2_session_terminate_session(http2_.get(), NGHTTP2_ENHANCE_YOUR_CALM);

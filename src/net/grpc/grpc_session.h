@@ -17,9 +17,12 @@ struct GrpcOptions {
   std::size_t message_bytes_max = std::size_t{4} << 20;  ///< of a request, also decompressed; then code 8
   /// Requests of the connection that are held in memory, together; then code 8.
   std::size_t held_bytes_max = std::size_t{16} << 20;
+  /// The same of all connections with these options; then code 8.
+  std::size_t held_together_max = std::size_t{64} << 20;
+  std::shared_ptr<std::size_t> held_together = std::make_shared<std::size_t>(0);  ///< the present number
   std::size_t header_bytes_max = std::size_t{16} << 10;  ///< of a request (CallHead); then code 8
-  /// Calls at once, also those whose handler has not ended since it was cancelled; then REFUSED_STREAM, which
-  /// clients repeat.
+  /// Calls at once, also those that nobody waits for any more and whose handler has not ended; then
+  /// REFUSED_STREAM, which clients repeat.
   std::uint32_t streams_max = 100;
   /// Streams that ended in an error, beyond those that were answered; then the connection is ended. It is the
   /// limit of attacks that open and reset streams.

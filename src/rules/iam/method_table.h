@@ -47,11 +47,14 @@ constexpr MethodRule LoggedIn(std::string_view route, std::string_view method_na
   return {.route = route, .access = Access::kAuthenticated, .method_name = method_name};
 }
 
+/// `scope`: what audit entries name.
 constexpr MethodRule InHandler(std::string_view route, std::string_view permission,
-                               std::string_view method_name, AuditKind audit) {
+                               std::string_view method_name, AuditKind audit,
+                               Scope scope = Scope::kInstallation) {
   return {.route = route,
           .access = Access::kInHandler,
           .permission = permission,
+          .scope = scope,
           .method_name = method_name,
           .audit = audit};
 }

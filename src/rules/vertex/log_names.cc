@@ -8,10 +8,10 @@
 namespace trainyard::vertex {
 
 std::optional<std::string> FilterInMlNames(std::string_view filter) {
-  static const RE2 kNumber(R"re((resource\.labels\.job_id\s*=\s*)"?(\d{19})"?)re");
+  static const RE2 kNumber(R"re((resource\.labels\.job_id\s*=\s*)(?:"(\d{19})"|(\d{19})\b))re");
   static const RE2 kTask(R"re((resource\.labels\.task_name\s*=\s*)"?(workerpool[0-3]-\d+)"?)re");
   std::string named(filter);
-  if (RE2::GlobalReplace(&named, kNumber, R"(\1"vertex_\2")") == 0) return std::nullopt;
+  if (RE2::GlobalReplace(&named, kNumber, R"(\1"vertex_\2\3")") == 0) return std::nullopt;
   std::string begin;
   std::string task;
   while (RE2::PartialMatch(named, kTask, &begin, &task))

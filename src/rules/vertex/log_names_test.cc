@@ -18,8 +18,10 @@ TEST(VertexLogNames, AFilterThatNamesACustomJobsNumberIsAboutItsJob) {
 }
 
 TEST(VertexLogNames, OtherFiltersStayAsTheyAre) {
-  for (const char* filter : {"", "resource.labels.job_id=\"census\"", "resource.labels.job_id=\"123\"",
-                             "resource.labels.task_name=\"workerpool0-0\""})
+  for (const char* filter :
+       {"", "resource.labels.job_id=\"census\"", "resource.labels.job_id=\"123\"",
+        "resource.labels.job_id=12345678901234567890", "resource.labels.job_id=\"12345678901234567890\"",
+        "resource.labels.task_name=\"workerpool0-0\""})
     EXPECT_EQ(FilterInMlNames(filter), std::nullopt) << filter;
 }
 

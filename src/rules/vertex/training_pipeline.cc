@@ -11,6 +11,7 @@
 
 #include "base/wire/json.h"
 #include "base/wire/json_tree.h"
+#include "base/wire/utf8.h"
 #include "rules/jobs/trial.h"
 #include "rules/vertex/error_fields.h"
 #include "rules/vertex/findings.h"
@@ -147,8 +148,12 @@ aip::HyperparameterTuningJob TuningJobIn(const aip::TrainingPipeline& asked, Fin
   return job;
 }
 
+/// At most as long as a display name may be: the pipeline's own is cut.
 std::string BackingName(const aip::TrainingPipeline& asked) {
-  return asked.display_name() + (IsTuning(asked) ? "-hyperparameter-tuning-job" : "-custom-job");
+  constexpr std::size_t kBytesMax = 128;
+  const std::string_view suffix = IsTuning(asked) ? "-hyperparameter-tuning-job" : "-custom-job";
+  const std::string& own = asked.display_name();
+  return own.substr(0, wire::Utf8Prefix(own, kBytesMax - suffix.size())).append(suffix);
 }
 
 template <class BackingJob>

@@ -1,7 +1,7 @@
 // Which page an address means, and who may see it.
 import type { SessionJson } from "proto/control/v1/session_pb";
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { LOGIN_NEEDED } from "./api/http.ts";
 import { paths } from "./api/paths.ts";
 import { sessionSecret } from "./api/secret.ts";
@@ -55,7 +55,8 @@ const ROUTES: readonly Route[] = [
 
 export function App() {
   const place = usePlace();
-  useEffect(() => {
+  // Before the effects of pages, which may know a better name.
+  useLayoutEffect(() => {
     document.title = titleOf(place.path);
   }, [place.path]);
   const session = useJson<SessionJson>(paths.session());

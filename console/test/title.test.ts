@@ -10,3 +10,7 @@ it.each([
   ["/p/%/jobs/%E2%80%AEx", "⟨202E⟩x · Trainyard"],
   ["/machine", "Machine · Trainyard"],
 ])("%s is %s", (path, title) => expect(titleOf(path)).toBe(title));
+
+it("a job with a display name has that, and its id behind it", () => {
+  expect(titleOf("/p/demo/jobs/vertex_7/logs", "census")).toBe("census (vertex_7): logs · Trainyard");
+});

@@ -73,9 +73,10 @@ Sources StorageSources(Installation& all, bool is_outside) {
 }
 
 Sources LoggingSources(Installation& all, bool is_outside) {
-  return {Give(std::make_shared<api::EntryLists>(*all.stores.logs,
-                                                 is_outside ? all.stores.audit_search.get() : nullptr)),
-          Give(api::TailSource{.tails = *all.stores.tails})};
+  const api::MlJobOfNumber ml_job_of = api::MlJobsOf(all.loop->jobs);
+  return {Give(std::make_shared<api::EntryLists>(
+              *all.stores.logs, is_outside ? all.stores.audit_search.get() : nullptr, ml_job_of)),
+          Give(api::TailSource{.tails = *all.stores.tails, .ml_job_of = ml_job_of})};
 }
 
 Sources MetadataSources(const api::MetadataAnswers& answers) {

@@ -201,6 +201,23 @@ def test_a_tpu_job_is_its_master_with_the_tpu(make_server, submit):
     assert [replica["taskName"] for replica in status(server, "tpu")["replicas"]] == ["master-replica-0"]
 
 
+def test_machines_and_accelerators_of_vertex_in_ml_v1(make_server, submit):
+    server = make_server("--accelerators", "nvidia-l4=2,tpu-v5-litepod=8")
+    submit(server, "named", "environment", scaleTier="CUSTOM", masterType="g2-standard-24",
+           masterConfig={"acceleratorConfig": {"type": "NVIDIA_L4", "count": "2"}})
+    assert server.wait("named")["state"] == "SUCCEEDED", server.texts("named")
+    assert variables(server, "named")["CUDA_VISIBLE_DEVICES"] == "0,1"
+    submit(server, "mapped", "environment", scaleTier="CUSTOM", masterType="a3-highgpu-1g")  # brings an H100
+    assert server.wait("mapped")["state"] == "SUCCEEDED", server.texts("mapped")
+    assert variables(server, "mapped")["CUDA_VISIBLE_DEVICES"] in ("0", "1")
+    submit(server, "tpu", "environment", scaleTier="CUSTOM", masterType="ct5lp-hightpu-4t")
+    assert server.wait("tpu")["state"] == "SUCCEEDED", server.texts("tpu")
+    assert json.loads(variables(server, "tpu")["TPU_CONFIG"])["tpu_node_name"] == "cmle-training-0-tpu"
+    response = server.create("j", packageUris=["gs://packages/none.tar.gz"], pythonModule="a", scaleTier="CUSTOM", masterType="n1-standard-4",
+                             masterConfig={"acceleratorConfig": {"type": "NVIDIA_L4", "count": "4"}})
+    assert response.status_code == 400 and "Machine types with 4 of them: g2-standard-48." in response.text
+
+
 def test_priority_orders_jobs_that_want_the_same_gpus(make_server, submit):
     server = make_server("--accelerators", "nvidia-tesla-t4=4")
     submit(server, "holder", "print", "started", "forever", **FOUR_T4)

@@ -46,6 +46,16 @@ def clients(server, tmp_path):
     return run
 
 
+def test_an_accelerator_that_does_not_fit_is_refused_with_what_would(server, upload):
+    wrong = pool(server, upload)
+    wrong["machineSpec"] = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 4}
+    answer = create(server, {"workerPoolSpecs": [wrong]})
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["error"]["message"] == (
+        "List of found errors:\t1.Field: job_spec.worker_pool_specs[0].machine_spec.accelerator_type; Message: Accelerator "
+        '"NVIDIA_L4" is not supported for machine type "n1-standard-4". Machine types with 4 of them: g2-standard-48.\t')
+
+
 def test_a_custom_job_is_a_job_of_both_apis(server, upload):
     asked = {"workerPoolSpecs": [pool(server, upload)], "baseOutputDirectory": {"outputUriPrefix": "gs://models/out"}}
     created = create(server, asked, labels={"team": "a"}).json()

@@ -12,6 +12,9 @@ export const paths = {
   jobs: (project: string) => address`/v1/projects/${project}/jobs`,
   /** The job as the ml API has it. */
   job: (project: string, job: string) => address`/v1/projects/${project}/jobs/${job}`,
+  /** The same job as Vertex AI has it, if it was submitted there. */
+  vertexJob: (project: string, location: string, kind: string, number: string) =>
+    address`/aiplatform/v1/projects/${project}/locations/${location}/${kind}/${number}`,
   cancel: (project: string, job: string) => `${paths.job(project, job)}:cancel`,
   /** JobStatus, and what is below it. */
   status: (project: string, job: string) => address`/trainyard/v1/projects/${project}/jobs/${job}`,

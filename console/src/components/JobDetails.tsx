@@ -8,6 +8,7 @@ import { useSession } from "../state/session.ts";
 import { address } from "../text/address.ts";
 import { bytes, num, number } from "../text/format.ts";
 import { programName } from "../text/job_words.ts";
+import { submittedWords } from "../text/submitted_as.ts";
 import { FactList } from "./FactList.tsx";
 import { LabelEditor } from "./LabelEditor.tsx";
 import { Link } from "./Link.tsx";
@@ -29,9 +30,19 @@ export function JobDetails({ project, job, status, changed }: Props) {
   const { trainingInput: input, trainingOutput: output } = job;
   const shells = Object.keys(output?.webAccessUris ?? {});
   const model = output?.builtInAlgorithmOutput?.modelPath;
+  const submitted = status?.submittedAs;
   return (
     <FactList
       facts={[
+        [
+          "Submitted as",
+          submitted && (
+            <>
+              <Text value={submittedWords(submitted)} longest={120} />{" "}
+              <Text value={String(submitted.number ?? "")} longest={30} class="mono" />
+            </>
+          ),
+        ],
         ["Labels", <LabelEditor key={id} project={project} job={id} labels={job.labels} saved={changed} />],
         ["Created by", creator && <Text value={creator} longest={200} />],
         ["Created", <Time at={job.createTime} />],

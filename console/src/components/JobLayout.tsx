@@ -1,8 +1,11 @@
 import type { JobJson } from "proto/ml/v1/ml_pb";
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { usePlace } from "../router.ts";
 import { hasEnded, type JobFacts, useJob } from "../state/job.ts";
 import { address } from "../text/address.ts";
 import { timeWord } from "../text/job_words.ts";
+import { titleOf } from "../text/title.ts";
 import { JobActions } from "./JobActions.tsx";
 import { LiveMark } from "./LiveMark.tsx";
 import { Failure } from "./Notices.tsx";
@@ -36,6 +39,11 @@ export function JobLayout({ project, job, tab, children }: Props) {
   const facts = useJob(project, job);
   const base = address`/p/${project}/jobs/${job}`;
   const data = facts.job.data;
+  const displayName = data?.displayName ?? "";
+  const { path } = usePlace();
+  useEffect(() => {
+    if (displayName !== "") document.title = titleOf(path, displayName);
+  }, [path, displayName]);
   if (data === undefined && facts.job.error) return <Failure error={facts.job.error} retry={facts.job.reload} />;
   // Until it is known which views there are none is shown: none moves under the pointer.
   const tabs = data === undefined ? [] : TABS.filter(([name]) => tab === name || hasView(data, name));
@@ -43,7 +51,10 @@ export function JobLayout({ project, job, tab, children }: Props) {
     <div class="stack job-layout">
       <div class="job-head">
         <div class="job-facts">
-          <h1><Text value={job} longest={128} /></h1>
+          <h1>
+            <Text value={displayName || job} longest={128} />
+            {displayName !== "" && <>{" "}<Text value={job} longest={128} class="job-id mono" /></>}
+          </h1>
           {data && <StateChip state={data.state} />}
           <div class="job-times soft">
             {data && <span>created <Time at={data.createTime} /></span>}

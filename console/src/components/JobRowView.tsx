@@ -5,6 +5,7 @@ import { columnName, gridOf, isOwn, type JobColumn, type OwnColumn } from "../te
 import type { JobOrder, SortColumn } from "../text/job_order.ts";
 import { programName } from "../text/job_words.ts";
 import { plain } from "../text/plain.ts";
+import { nameOf, submittedWords } from "../text/submitted_as.ts";
 import { Labels } from "./Labels.tsx";
 import { Link } from "./Link.tsx";
 import { StateChip } from "./StateChip.tsx";
@@ -59,19 +60,21 @@ interface Props {
 export function JobRowView({ project, job, current, card, columns, onLabel, own, chosen, onChoose }: Props) {
   const mark = onChoose && (
     <input type="checkbox" checked={chosen} onChange={onChoose} title="Mark it to compare (x)"
-           aria-label={`Mark ${plain(job.jobId ?? "")}`} />
+           aria-label={`Mark ${plain(nameOf(job))}`} />
   );
   const name = (
     <Link to={address`/p/${project}/jobs/${job.jobId ?? ""}`} class="job-name">
-      <Text value={job.jobId} longest={128} />
+      <Text value={nameOf(job)} longest={128} />
     </Link>
   );
+  // Many jobs may have one display name.
+  const origin = job.displayName ? <Origin job={job} /> : null;
   const logs = <Link to={address`/p/${project}/jobs/${job.jobId ?? ""}/logs`} class="soft">logs</Link>;
   if (card) {
     return (
       <div class={`job-card${current ? " current" : ""}`} role="row">
         <div class="line" role="cell"><span>{mark} {name}</span><StateChip state={job.state} /></div>
-        <div class="line soft" role="cell"><What job={job} /></div>
+        <div class="line soft" role="cell"><What job={job} />{origin}</div>
         <div class="line soft" role="cell">
           <span><Time at={job.createTime} /> · <Elapsed from={job.startTime} to={job.endTime} /></span>
           <Metric job={job} />{logs}
@@ -83,7 +86,7 @@ export function JobRowView({ project, job, current, card, columns, onLabel, own,
     <div class={`job-row${current ? " current" : ""}`} role="row" aria-selected={current}
          style={{ gridTemplateColumns: gridOf(columns) }}>
       <span role="cell">{mark} <StateChip state={job.state} /></span>
-      <span role="cell">{name} {logs}</span>
+      <span role="cell">{name} {logs} {!columns.includes("submitted") && origin}</span>
       {columns.map((column) => (
         <span key={column} role="cell" class={SOFT.has(column) ? "soft" : ""}>
           <Cell job={job} column={column} onLabel={onLabel} own={own} whole={columns.includes("cause")} />
@@ -106,6 +109,7 @@ function Cell({ job, column, onLabel, own, whole }: CellProps) {
   switch (column) {
     case "cause": return job.reason ? <Cause reason={job.reason} /> : null;
     case "what": return <What job={whole ? { ...job, reason: "" } : job} />;
+    case "submitted": return job.submittedAs ? <Origin job={job} /> : null;
     case "machines": return <Text value={job.machines} longest={120} />;
     case "labels": return <Labels labels={job.labels} onPick={onLabel} />;
     case "created": return <Time at={job.createTime} />;
@@ -116,6 +120,16 @@ function Cell({ job, column, onLabel, own, whole }: CellProps) {
     case "trials": return job.tuning ? <span>{job.trials ?? 0} of {job.trialsMax ?? 0}</span> : null;
     case "who": return <Text value={job.creator?.replace(/^[a-zA-Z]+:/, "")} longest={60} />;
   }
+}
+
+/** What it was submitted as; beside a display name that is of ml v1, its id. */
+function Origin({ job }: { readonly job: JobRowJson }) {
+  const words = submittedWords(job.submittedAs);
+  return (
+    <span class="soft" title={plain([words, job.jobId].filter(Boolean).join(": "))}>
+      <Text value={words || job.jobId} longest={80} />
+    </span>
+  );
 }
 
 /** A parameter, as it was given, or a measured value. */

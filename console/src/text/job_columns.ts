@@ -7,6 +7,7 @@ export type OwnColumn = `p:${string}` | `m:${string}`;
 export const JOB_COLUMNS = {
   cause: { name: "Cause", width: "minmax(160px, 2.5fr)" },
   what: { name: "What", width: "minmax(140px, 2fr)" },
+  submitted: { name: "Submitted as", width: "minmax(120px, 1.2fr)" },
   machines: { name: "Machines", width: "minmax(90px, 1fr)" },
   labels: { name: "Labels", width: "minmax(80px, 1.5fr)" },
   created: { name: "Created", width: "92px" },

@@ -7,6 +7,7 @@ import { time } from "./format.ts";
 const FIELDS: readonly (readonly [string, string])[] = [
   ["state", "QUEUED, RUNNING, FAILED …"],
   ["jobId", "the job's name; \"census*\" for a beginning"],
+  ["displayName", "as jobs of Vertex AI have it; their number is a word of its own: 7110512376444053982"],
   ["labels.", "a label of the job"],
   ["createTime", "createTime>\"2026-01-31\""],
   ["startTime", "startTime>\"2026-01-31T12:00:00Z\""],

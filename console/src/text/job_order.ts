@@ -3,6 +3,7 @@ import type { JobRowJson } from "proto/control/v1/job_rows_pb";
 import { isOwn, type JobColumn, type OwnColumn } from "./job_columns.ts";
 import { time } from "./format.ts";
 import { programName } from "./job_words.ts";
+import { nameOf, submittedWords } from "./submitted_as.ts";
 
 /** What jobs have in columns of their own, by job id: what their programs were given and what they measured. */
 export type OwnValues = ReadonlyMap<string, ReadonlyMap<OwnColumn, string | number>>;
@@ -46,7 +47,8 @@ export function sortKey(job: JobRowJson, column: SortColumn, own: OwnValues, now
   const start = time(job.startTime);
   switch (column) {
     case "state": return job.state;
-    case "job": return job.jobId;
+    case "job": return nameOf(job);
+    case "submitted": return submittedWords(job.submittedAs) || undefined;
     case "created": return time(job.createTime);
     case "started": return start;
     case "ended": return time(job.endTime);

@@ -28,7 +28,23 @@ export const ACCELERATORS = [
   "NVIDIA_TESLA_P4",
   "NVIDIA_TESLA_T4",
   "NVIDIA_TESLA_A100",
+  "NVIDIA_A100_80GB",
+  "NVIDIA_L4",
+  "NVIDIA_H100_80GB",
+  "NVIDIA_H100_MEGA_80GB",
+  "NVIDIA_H200_141GB",
+  "NVIDIA_B200",
+  "NVIDIA_GB200",
+  "NVIDIA_RTX_PRO_6000",
 ] as const;
+/** Those of Vertex AI with GPUs, and its most usual ones without: data/cluster/vertex_machine_types.json has all. */
+const VERTEX_MACHINE_TYPES = [
+  ...["e2", "n2", "n2d", "c2d"].flatMap((family) => [4, 8, 16, 32].map((cpus) => `${family}-standard-${cpus}`)),
+  ...[4, 8, 12, 16, 24, 32, 48, 96].map((cpus) => `g2-standard-${cpus}`),
+  ...["a2-highgpu", "a2-ultragpu", "a3-highgpu"].flatMap((family) => [1, 2, 4, 8].map((gpus) => `${family}-${gpus}g`)),
+  ...["a2-megagpu-16g", "a3-megagpu-8g", "a3-ultragpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g"],
+  ...[48, 96, 192, 384].map((cpus) => `g4-standard-${cpus}`),
+];
 export const MACHINE_TYPES = [
   ...["standard", "highmem", "highcpu"].flatMap((kind) => [2, 4, 8, 16, 32, 64, 96].map((cpus) => `n1-${kind}-${cpus}`)),
   "standard",
@@ -38,6 +54,7 @@ export const MACHINE_TYPES = [
   "complex_model_l",
   "standard_gpu",
   "complex_model_m_gpu",
+  ...VERTEX_MACHINE_TYPES,
 ].filter((name) => !["n1-standard-2", "n1-highcpu-2", "n1-highcpu-4"].includes(name));
 
 export function kindOf(tree: Tree): ProgramKind | undefined {

@@ -5,13 +5,17 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 const NAME_LONGEST = 60;
 
-/** What a tab or a bookmark calls the page of a path below /ui: "census_1: logs · Trainyard". Pure. */
-export function titleOf(path: string): string {
+/**
+ * What a tab or a bookmark calls the page of a path below /ui: "census_1: logs · Trainyard". Pure.
+ * @param displayName  of the job that the path names; "" if it has none, or none is known
+ */
+export function titleOf(path: string, displayName = ""): string {
   const parts = path.split("/").filter((part) => part !== "").map(decoded);
   const own = parts[0] === "p" ? parts.slice(2) : parts;
   const [kind = "", name, ...rest] = own;
   const word = WORDS[kind] ?? "";
-  const what = name === undefined ? word : [name, rest.join("/")].filter((part) => part !== "").join(": ");
+  const named = displayName === "" ? name : `${displayName} (${name})`;
+  const what = named === undefined ? word : [named, rest.join("/")].filter((part) => part !== "").join(": ");
   return what === "" ? "Trainyard" : `${cut(visible(what), NAME_LONGEST)} · Trainyard`;
 }
 

@@ -40,12 +40,16 @@ awaitable<Result<logs::LogPage>> Find(EntryLists& lists, const Request& request,
 
 awaitable<Result<Response>> ListEntries(EntryLists& lists, Request& request) {
   TY_CO_TRY(auto query, co_await ReadMessage<logging::v2::ListLogEntriesRequest>(request));
-  const std::optional<std::string> of_custom_job = vertex::FilterInMlNames(query.filter());
-  if (of_custom_job) query.set_filter(*of_custom_job);
   TY_CO_TRY(logs::LogQuery wanted, logs::ParseLogQuery(query));
+  TY_CO_TRY(const VertexLogNames names,
+            co_await FindVertexNames(lists.ml_job_of, query.filter(), wanted.projects));
+  if (names.filter) {
+    query.set_filter(*names.filter);
+    TY_CO_TRY(wanted, logs::ParseLogQuery(query));
+  }
   TY_CO_TRY(logs::LogPage page, co_await Find(lists, request, std::move(wanted), std::move(query)));
-  if (of_custom_job)
-    for (logging::v2::LogEntry& entry : page.entries) vertex::NameForVertex(entry);
+  if (names.filter)
+    for (logging::v2::LogEntry& entry : page.entries) vertex::NameForVertex(entry, names.jobs);
   // A thousand entries take some 10 ms to print: too long for the loop.
   auto print = [page = std::move(page)]() mutable { return PrintPage(std::move(page)); };
   std::string answer = co_await OnPool(lists.printers, std::move(print));
@@ -113,21 +117,36 @@ http::StreamPart Event(const logs::TailBatch& batch, bool& behind) {
 struct TailClient {
   std::shared_ptr<logs::Tail> tail;
   std::chrono::milliseconds heartbeat{};
+  VertexLogNames names;
+  std::shared_ptr<boost::asio::thread_pool> printer;
   bool behind = true;
 };
 
 awaitable<Result<std::optional<http::StreamPart>>> NextBatch(std::shared_ptr<TailClient> client) {
-  TY_CO_TRY(const logs::TailBatch batch, co_await client->tail->Next(client->heartbeat));
+  TY_CO_TRY(logs::TailBatch batch, co_await client->tail->Next(client->heartbeat));
   if (!batch.response) co_return std::nullopt;
+  if (client->names.filter) {
+    auto rename = [client, response = batch.response] {
+      return TailInVertexNames(*response, client->names.jobs);
+    };
+    batch.response =
+        std::make_shared<const std::string>(co_await OnPool(*client->printer, std::move(rename)));
+  }
   co_return Event(batch, client->behind);
 }
 
 awaitable<Result<Response>> Follow(const TailSource& source, TailLogEntriesRequest request,
                                    const Request& asked, std::string cursor) {
   TY_CO_TRY(logs::LogQuery wanted, logs::ParseTailQuery(request));
-  TY_CO_RETURN_IF_ERROR(co_await RequireLogs(asked, std::move(wanted)));
   auto client = std::make_shared<TailClient>();
   client->heartbeat = source.heartbeat;
+  client->printer = source.printer;
+  TY_CO_TRY(client->names, co_await FindVertexNames(source.ml_job_of, request.filter(), wanted.projects));
+  if (client->names.filter) {
+    request.set_filter(*client->names.filter);
+    TY_CO_TRY(wanted, logs::ParseTailQuery(request));
+  }
+  TY_CO_RETURN_IF_ERROR(co_await RequireLogs(asked, std::move(wanted)));
   TY_CO_TRY(client->tail, co_await source.tails.Start(std::move(request), std::move(cursor)));
   co_return EventStream([client] { return NextBatch(client); });
 }

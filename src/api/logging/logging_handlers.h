@@ -3,7 +3,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
+#include <memory>
 
+#include "api/logging/vertex_log_names.h"
 #include "api/route.h"
 #include "net/http/message.h"
 #include "stores/audit/audit_search.h"
@@ -28,6 +30,9 @@ struct TailSource {
   logs::LogTails& tails;  ///< outlives it
   /// A comment is sent after this much silence, so that no proxy closes the connection.
   std::chrono::milliseconds heartbeat = std::chrono::seconds(15);
+  MlJobOfNumber ml_job_of = {};
+  /// Prints what a query in names of Vertex AI finds. Shared with the streams, which may outlive the routes.
+  std::shared_ptr<boost::asio::thread_pool> printer = std::make_shared<boost::asio::thread_pool>(1);
 };
 Waits<const TailSource> GetTail, PostTail;
 
@@ -37,6 +42,7 @@ struct EntryLists {
   /// Used if the filter names audit logs (audit::NamesAuditLogs); null: such a query searches jobs' logs,
   /// which have none. entries:tail never shows them. Must outlive it.
   audit::AuditSearch* audit = nullptr;
+  MlJobOfNumber ml_job_of = {};
   boost::asio::thread_pool printers{1};
 };
 

@@ -18,6 +18,7 @@ namespace {
 
 namespace asio = boost::asio;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::StartsWith;
 
 class FixedClock final : public Clock {
@@ -54,6 +55,12 @@ Event ParseEvent(std::string_view text) {
   return event;
 }
 
+/// The number of a job that was created by ml v1, in Vertex AI.
+asio::awaitable<Result<std::string>> JobJIs12(std::string project, std::int64_t number) {
+  if (project == "p" && number == 9'000'000'000'000'000'012) co_return "j";
+  co_return std::unexpected(NotFound("none"));
+}
+
 class LoggingHandlersTail : public testing::Test {
  protected:
   void SetUp() override {
@@ -62,7 +69,8 @@ class LoggingHandlersTail : public testing::Test {
     store_ = logs::LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     tails_ = logs::LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
     AddRoutes(router_, LoggingRoutes(), kOutside,
-              {Give(TailSource{.tails = *tails_, .heartbeat = std::chrono::milliseconds(1)})});
+              {Give(TailSource{
+                  .tails = *tails_, .heartbeat = std::chrono::milliseconds(1), .ml_job_of = JobJIs12})});
   }
   void TearDown() override {
     stream_ = {};
@@ -170,6 +178,21 @@ TEST_F(LoggingHandlersTail, SaysWhenAClientHasFallenBehind) {
   EXPECT_EQ(ParseEvent(std::string_view(text).substr(kBehind.size())).texts.size(), 500U);
   EXPECT_EQ(ParseEvent(Next()).texts.size(), 500U);
   EXPECT_EQ(ParseEvent(Next()).texts.size(), 200U);
+}
+
+TEST_F(LoggingHandlersTail, FollowsAJobByItsNumberInVertexAi) {
+  Store({.texts = {"a", "b"}});
+  ASSERT_TRUE(Get({{"resourceNames", "projects/p"},
+                   {"filter",
+                    "resource.labels.job_id=\"9000000000000000012\" AND "
+                    "resource.labels.task_name=\"workerpool0-0\" AND timestamp>=\"1970-01-01\""}}));
+  const std::string text = Next();
+  const Event event = ParseEvent(text);
+  EXPECT_THAT(event.texts, ElementsAre("a", "b"));
+  EXPECT_THAT(text, HasSubstr(R"("job_id":"9000000000000000012")"));
+  EXPECT_THAT(text, HasSubstr(R"("task_name":"workerpool0-0")"));
+  Store({.first_line = 2, .texts = {"c"}});
+  EXPECT_THAT(ParseEvent(Next()).texts, ElementsAre("c"));
 }
 
 struct Refused {

@@ -58,6 +58,12 @@ logs::LogSource Source(const std::string& task_name) {
           .host_name = ""};
 }
 
+/// The number of a job that was created by ml v1, in Vertex AI.
+asio::awaitable<Result<std::string>> CensusIs12(std::string project, std::int64_t number) {
+  if (project == "p" && number == 9'000'000'000'000'000'012) co_return "census_1";
+  co_return std::unexpected(NotFound("none"));
+}
+
 class LoggingHandlers : public testing::Test {
  protected:
   void SetUp() override {
@@ -66,9 +72,9 @@ class LoggingHandlers : public testing::Test {
     store_ = logs::LogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     tails_ = logs::LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
     audit_ = audit::AuditSearch::Open(folder_ + "/audit").value();
-    AddRoutes(
-        router_, LoggingRoutes(), kOutside,
-        {Give(std::make_shared<EntryLists>(*store_, audit_.get())), Give(TailSource{.tails = *tails_})});
+    AddRoutes(router_, LoggingRoutes(), kOutside,
+              {Give(std::make_shared<EntryLists>(*store_, audit_.get(), CensusIs12)),
+               Give(TailSource{.tails = *tails_})});
   }
   void TearDown() override {
     tails_.reset();
@@ -308,6 +314,31 @@ class OnePermission final : public access::Caller {
   iam::Login login_{.principal = "user:ann@example.com", .credential = "", .expires = {}};
   std::string permission_;
 };
+
+TEST_F(LoggingHandlers, AJobOfMlV1IsFoundByItsNumberInVertexAi) {
+  Append("master-replica-0", {.texts = {"of the master"}, .first_stamp = kStart});
+  Append("worker-replica-1", {.texts = {"job_id=9000000000000000012"}, .first_stamp = kStart});
+  const auto ask = [this](const std::string& filter) {
+    const json::object query{{"resourceNames", json::array{"projects/p"}}, {"filter", filter}};
+    const Result<std::string> answer = Post(json::serialize(query));
+    EXPECT_TRUE(answer) << answer.error().message;
+    std::vector<std::string> tasks;
+    const json::value page = json::parse(answer.value_or("{}"));
+    if (const json::value* entries = page.as_object().if_contains("entries"))
+      for (const json::value& entry : entries->as_array())
+        tasks.push_back(json::serialize(entry.at("resource").at("labels").at("job_id")) + " " +
+                        json::serialize(entry.at("resource").at("labels").at("task_name")));
+    return tasks;
+  };
+  const std::string number = "resource.labels.job_id=\"9000000000000000012\"";
+  EXPECT_THAT(ask(number + " AND resource.labels.task_name=\"workerpool1-1\""),
+              ElementsAre(R"("9000000000000000012" "workerpool1-1")"));
+  EXPECT_EQ(ask(number).size(), 2U);
+  EXPECT_THAT(ask("resource.labels.job_id=\"9000000000000000013\""), ElementsAre());
+  EXPECT_THAT(ask("jsonPayload.message:\"job_id=9000000000000000012\""),
+              ElementsAre(R"("census_1" "worker-replica-1")"));
+  EXPECT_THAT(ask("resource.labels.task_name=\"workerpool1-1\""), ElementsAre()) << "of another kind of job";
+}
 
 class LoggingHandlersAudit : public LoggingHandlers {
  protected:

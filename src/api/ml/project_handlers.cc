@@ -14,6 +14,7 @@
 #include "api/system_parameters.h"
 #include "base/wire/json.h"
 #include "base/wire/utf8.h"
+#include "rules/cluster/machine_type.h"
 #include "rules/cluster/project_number.h"
 #include "rules/cluster/region.h"
 #include "trainyard/longrunning/operations.pb.h"
@@ -30,8 +31,8 @@ using control::Instance;
 constexpr int kPageSizeDefault = 20;
 constexpr int kLocationsPageMax = 100;
 
-/// The only capability is training; the accelerators are those that a job in the region may request and can
-/// get.
+/// The only capability is training; the accelerators are those of the original that a job in the region may
+/// request and can get. Clients of ml v1 do not know the names of those that only Vertex AI has.
 ml::v1::Location LocationOf(std::string_view project, const cluster::Region& region,
                             const RegionOffers& offers) {
   ml::v1::Location location;
@@ -41,6 +42,7 @@ ml::v1::Location LocationOf(std::string_view project, const cluster::Region& reg
   for (int number = AcceleratorConfig::Type_MIN + 1; number <= AcceleratorConfig::Type_MAX; ++number) {
     if (!AcceleratorConfig::Type_IsValid(number)) continue;
     const auto type = static_cast<AcceleratorConfig::Type>(number);
+    if (cluster::IsOfVertex(type)) continue;
     if (region.Has(type) && offers(std::string(region.name), type))
       training.add_available_accelerators(static_cast<ml::v1::Capability::AvailableAccelerators>(number));
   }

@@ -8,7 +8,7 @@
 #include "api/ml/job_request.h"
 #include "api/system_parameters.h"
 #include "api/vertex/job_collections.h"
-#include "base/async/random_bytes.h"
+#include "api/vertex/request_path.h"
 #include "base/wire/json.h"
 #include "control/job_service.h"
 #include "control/views/job_listing.h"
@@ -30,49 +30,15 @@ using google::protobuf::Message;
 using google::protobuf::util::FieldMaskUtil;
 using MessagePtr = std::unique_ptr<Message>;
 
-constexpr std::int64_t kNumberMin = 1'000'000'000'000'000'000;  // 19 digits
-
-std::int64_t NewNumber() {
-  return kNumberMin + static_cast<std::int64_t>(RandomBytes<std::uint64_t>() %
-                                                static_cast<std::uint64_t>(kMlNumbers - kNumberMin));
-}
-
-/// "projects/P/locations/L", as the request names it.
-std::string LocationName(const Request& request) {
-  return "projects/" + request.Parameter("project") + "/locations/" + request.Parameter("location");
-}
-
-Status CheckVersion(const Request& request) {
-  const std::string& version = request.Parameter("version");
-  if (version == "v1" || version == "v1beta1") return {};
-  return std::unexpected(NotFound("This server has v1 and v1beta1 of Vertex AI, not " + version));
-}
-
 /// Jobs that came by ml v1 are in the region that they name.
 const std::string& LocationOf(const JobRecord& record) {
   return record.has_submitted_as() ? record.submitted_as().location()
                                    : record.job().training_input().region();
 }
 
-/// The record of the job that the request names. kNotFound.
+/// The one that the request names.
 awaitable<Result<JobRecord>> Find(const JobCollection& in, JobService& jobs, const Request& request) {
-  TY_CO_RETURN_IF_ERROR(CheckVersion(request));
-  const std::string& text = request.Parameter("number");
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const Error absent = NotFound(std::string(in.type) + " does not exist: " + LocationName(request) + "/" +
-                                std::string(in.name) + "/" + text);
-  if (error != std::errc() || end != text.data() + text.size()) co_return std::unexpected(absent);
-  const std::string& project = request.Parameter("project");
-  Result<JobRecord> record = number >= kMlNumbers ? co_await jobs.listing().Find(project, number - kMlNumbers)
-                                                  : co_await jobs.Record({project, vertex::JobIdOf(number)});
-  if (!record && record.error().code != Code::kNotFound) co_return record;
-  // No other number leads to it.
-  const bool is_here = record && std::to_string(NumberOf(*record)) == text &&
-                       LocationOf(*record) == request.Parameter("location") &&
-                       in.show(*record, record->job(), "") != nullptr;
-  if (!is_here) co_return std::unexpected(absent);
-  co_return record;
+  return FindIn(in, jobs, request, request.Parameter("number"));
 }
 
 wire::JobName NameOf(const JobRecord& record) { return {record.project(), record.job().job_id()}; }
@@ -102,8 +68,28 @@ std::string ListKey(const JobCollection& in, const Request& request) {
 
 }  // namespace
 
+awaitable<Result<JobRecord>> FindIn(const JobCollection& in, JobService& jobs, const Request& request,
+                                    std::string_view text) {
+  TY_CO_RETURN_IF_ERROR(CheckPath(request));
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const Error absent = NotFound(std::string(in.type) + " does not exist: " + LocationName(request) + "/" +
+                                std::string(in.name) + "/" + std::string(text));
+  if (error != std::errc() || end != text.data() + text.size()) co_return std::unexpected(absent);
+  const std::string& project = request.Parameter("project");
+  Result<JobRecord> record = number >= kMlNumbers ? co_await jobs.listing().Find(project, number - kMlNumbers)
+                                                  : co_await jobs.Record({project, vertex::JobIdOf(number)});
+  if (!record && record.error().code != Code::kNotFound) co_return record;
+  // No other number leads to it.
+  const bool is_here = record && std::to_string(NumberOf(*record)) == text &&
+                       LocationOf(*record) == request.Parameter("location") &&
+                       in.show(*record, record->job(), "") != nullptr;
+  if (!is_here) co_return std::unexpected(absent);
+  co_return record;
+}
+
 awaitable<Result<Response>> CreateIn(const JobCollection& in, JobService& jobs, Request& request) {
-  TY_CO_RETURN_IF_ERROR(CheckVersion(request));
+  TY_CO_RETURN_IF_ERROR(CheckPath(request));
   TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kJobBytesMax));
   const MessagePtr asked(in.resource.New());
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, *asked));
@@ -133,7 +119,7 @@ awaitable<Result<Response>> GetIn(const JobCollection& in, JobService& jobs, Req
 }
 
 awaitable<Result<Response>> ListIn(const JobCollection& in, JobService& jobs, Request& request) {
-  TY_CO_RETURN_IF_ERROR(CheckVersion(request));
+  TY_CO_RETURN_IF_ERROR(CheckPath(request));
   TY_CO_TRY(const vertex::ResourceFilter filter,
             vertex::ResourceFilter::Parse(request.Query("filter"), *in.resource.GetDescriptor()));
   TY_CO_TRY(control::JobListQuery query, ListQueryOf(request));
@@ -184,13 +170,6 @@ awaitable<Result<Response>> DeleteIn(const JobCollection& in, JobService& jobs, 
   operation.mutable_metadata()->PackFrom(aip::DeleteOperationMetadata());
   operation.mutable_response()->PackFrom(google::protobuf::Empty());
   co_return Response::Json(wire::PrintJson(operation));
-}
-
-Result<Response> GetVertexOperation(Request& request) {
-  TY_RETURN_IF_ERROR(CheckVersion(request));
-  return std::unexpected(
-      NotFound("No operation is kept: each one was done when the server answered it (operation " +
-               request.Parameter("operation") + ")"));
 }
 
 }  // namespace trainyard::api

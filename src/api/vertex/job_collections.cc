@@ -5,6 +5,7 @@
 
 #include "google/cloud/aiplatform/v1/aiplatform.pb.h"
 #include "rules/vertex/error_fields.h"
+#include "rules/vertex/model.h"
 #include "rules/vertex/training_pipeline.h"
 #include "rules/vertex/tuning_job.h"
 
@@ -67,8 +68,18 @@ Shown ShowPipeline(const JobRecord& record, const ml::v1::Job& now, const std::s
   if (!asked) return nullptr;
   const JobCollection& behind = vertex::IsTuning(*asked) ? kTuningJobs : kCustomJobs;
   return std::make_unique<aip::TrainingPipeline>(
-      vertex::PipelineOf(*asked, now, NameIn(kTrainingPipelines.name, record, location_name),
-                         NameIn(behind.name, record, location_name)));
+      vertex::PipelineOf(*asked, now,
+                         {.pipeline = NameIn(kTrainingPipelines.name, record, location_name),
+                          .backing_job = NameIn(behind.name, record, location_name),
+                          .model = NameIn(kModels.name, record, location_name)}));
+}
+
+Shown ShowModel(const JobRecord& record, const ml::v1::Job& now, const std::string& location_name) {
+  const auto asked = AskedOf<aip::TrainingPipeline>(record, kTrainingPipelines);
+  if (!asked || !vertex::HasModel(*asked, now)) return nullptr;
+  return std::make_unique<aip::Model>(vertex::ModelOf(*asked, now,
+                                                      NameIn(kTrainingPipelines.name, record, location_name),
+                                                      NameIn(kModels.name, record, location_name)));
 }
 
 template <class Resource>
@@ -115,5 +126,14 @@ const JobCollection kTrainingPipelines = {.name = "trainingPipelines",
                                                     std::move(error));
                                               },
                                           .show = ShowPipeline};
+
+const JobCollection kModels = {.name = "models",
+                               .type = "Model",
+                               .permissions = "aiplatform.models.",
+                               .resource = aip::Model::default_instance(),
+                               .page = aip::ListModelsResponse::default_instance(),
+                               .translate = nullptr,
+                               .in_its_fields = nullptr,
+                               .show = ShowModel};
 
 }  // namespace trainyard::api

@@ -35,10 +35,10 @@ struct JobCollection {
   std::string_view permissions;               ///< "aiplatform.customJobs."
   const google::protobuf::Message& resource;  ///< an empty one
   const google::protobuf::Message& page;      ///< an empty answer of the list: resources 1, next_page_token 2
-  /// The job for a resource of this kind. Errors as vertex::JobOf.
+  /// The job for a resource of this kind. Errors as vertex::JobOf. Null: none is created.
   Result<vertex::Translated> (*translate)(const google::protobuf::Message& asked, const std::string& location,
                                           std::int64_t number);
-  /// An error about the job with the fields of the resource.
+  /// An error about the job with the fields of the resource. Null: none is created.
   Error (*in_its_fields)(const google::protobuf::Message& asked, Error error);
   /// The job as this kind shows it; null: it is of another kind. `now`: the job as ml v1 shows it.
   std::unique_ptr<google::protobuf::Message> (*show)(const control::v1::JobRecord& record,
@@ -46,6 +46,14 @@ struct JobCollection {
                                                      const std::string& location_name);
 };
 extern const JobCollection kCustomJobs, kTuningJobs, kTrainingPipelines;
+/// The models of pipelines: each is shown from its pipeline's record, with the same number.
+extern const JobCollection kModels;
+
+/// The record of the job that the request's project and location have under that number. kNotFound.
+///
+/// @param number  as the path has it; outlives the call
+awaitable<Result<control::v1::JobRecord>> FindIn(const JobCollection& in, control::JobService& jobs,
+                                                 const Request& request, std::string_view number);
 
 // The methods of each kind.
 awaitable<Result<Response>> CreateIn(const JobCollection& in, control::JobService& jobs, Request& request);
@@ -78,7 +86,9 @@ awaitable<Result<Response>> DeleteJobIn(control::JobService& jobs, Request& requ
   return DeleteIn(kIn, jobs, request);
 }
 
-/// No operation is kept: each one was done when the server answered it. kNotFound.
-Answers<> GetVertexOperation;
+/// The path's id may name a version, too: "123@1".
+Waits<control::JobService> GetModel;
+/// Newest first, which is the only order.
+Waits<control::JobService> ListModels;
 
 }  // namespace trainyard::api

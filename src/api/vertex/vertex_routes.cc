@@ -1,7 +1,7 @@
 #include <google/protobuf/empty.pb.h>
 
-#include "api/route.h"
 #include "api/vertex/job_collections.h"
+#include "api/vertex/vertex_tables.h"
 #include "google/cloud/aiplatform/v1/aiplatform.pb.h"
 #include "google/longrunning/operations.pb.h"
 
@@ -17,7 +17,7 @@ using enum iam::Scope;
 namespace aip = google::cloud::aiplatform::v1;
 
 // {version} is v1 or v1beta1: both have the same field numbers.
-constexpr Route kVertexRoutes[] = {
+constexpr Route kJobRoutes[] = {
     // A create also checks the rights on what the job names: its service account, its image. A cancel needs
     // the permission, or ml.jobs.cancel on the job, which its creator has.
     {Ask(kProject, "POST /aiplatform/{version}/projects/{project}/locations/{location}/customJobs",
@@ -97,13 +97,10 @@ constexpr Route kVertexRoutes[] = {
          "aiplatform.trainingPipelines.cancel",
          "google.cloud.aiplatform.v1.PipelineService.CancelTrainingPipeline", kAdminActivity, kProject),
      kOutsideOnly, Ml<Empty>(), kCall<CancelJobIn<kTrainingPipelines>>},
-    {Ask(kProject, "GET /aiplatform/{version}/projects/{project}/locations/{location}/operations/{operation}",
-         "aiplatform.operations.get", "google.longrunning.Operations.GetOperation", kDataRead),
-     kOutsideOnly, Ml<Operation>(), kCall<GetVertexOperation>},
 };
 
 }  // namespace
 
-std::span<const Route> VertexRoutes() { return kVertexRoutes; }
+std::span<const Route> VertexJobRoutes() { return kJobRoutes; }
 
 }  // namespace trainyard::api

@@ -15,10 +15,26 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kScaleTiers{"basic",  "basic-gpu", "basic-tpu",
                                                       "custom", "premium-1", "standard-1"};
-constexpr std::array<std::string_view, 11> kAccelerators{
-    "nvidia-tesla-a100", "nvidia-tesla-k80", "nvidia-tesla-p100", "nvidia-tesla-p4", "nvidia-tesla-t4",
-    "nvidia-tesla-v100", "tpu-v2",           "tpu-v2-pod",        "tpu-v3",          "tpu-v3-pod",
-    "tpu-v4-pod"};
+constexpr auto kAccelerators = std::to_array<std::string_view>({"nvidia-a100-80gb",
+                                                                "nvidia-b200",
+                                                                "nvidia-gb200",
+                                                                "nvidia-h100-80gb",
+                                                                "nvidia-h100-mega-80gb",
+                                                                "nvidia-h200-141gb",
+                                                                "nvidia-l4",
+                                                                "nvidia-rtx-pro-6000",
+                                                                "nvidia-tesla-a100",
+                                                                "nvidia-tesla-k80",
+                                                                "nvidia-tesla-p100",
+                                                                "nvidia-tesla-p4",
+                                                                "nvidia-tesla-t4",
+                                                                "nvidia-tesla-v100",
+                                                                "tpu-v2",
+                                                                "tpu-v2-pod",
+                                                                "tpu-v3",
+                                                                "tpu-v3-pod",
+                                                                "tpu-v4-pod",
+                                                                "tpu-v5-litepod"});
 constexpr std::size_t kLabelMax = 63;
 
 std::unexpected<Error> Wrong(std::string message) {

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/wire/utf8.h"
@@ -40,15 +42,23 @@ bool HasImage(const Json& answer) {
   return false;
 }
 
-/// Why the job waits, its images and its trials. Prints nothing if the server does not know.
+/// What the job was submitted as, why it waits, its images and its trials. Prints nothing if the server does
+/// not know.
 void PrintStatus(const CommandSession& session, const JobReference& job, const Json& answer) {
   const std::string state = TextAt(answer, "state");
   const bool waits = state == "QUEUED" || state == "PREPARING";
   const bool runs = state == "RUNNING";
   const bool tunes = FindMember(answer, "trainingInput.hyperparameters") != nullptr;
-  if (!waits && !runs && !tunes && !HasImage(answer)) return;
+  // Jobs of other APIs have one.
+  const bool has_display_name = !TextAt(answer, "displayName").empty();
+  if (!waits && !runs && !tunes && !has_display_name && !HasImage(answer)) return;
   const Result<Json> status = GetStatus(session, job);
   if (!status) return;
+  const std::string submitted = SubmittedAsText(*status);
+  if (!submitted.empty()) {
+    session.console.Status("\nSubmitted as: " + submitted + ", number " +
+                           TextAt(*status, "submittedAs.number") + "\n");
+  }
   for (const std::string& text :
        {waits ? PrintWaiting(*status) : "", PrintRemarks(*status), PrintImages(*status)})
     if (!text.empty()) session.console.Status("\n" + text);
@@ -114,15 +124,46 @@ Result<std::vector<Json>> FetchJobs(const CommandSession& session, const JobQuer
   return jobs;
 }
 
-void PrintJobs(const Console& console, const std::vector<Json>& jobs, std::size_t page_size) {
+/// What each job that has a display name was submitted as, by job id; empty texts: by ml v1, or the server
+/// does not say.
+std::map<std::string, std::string> SubmittedAs(const CommandSession& session, const std::vector<Json>& jobs) {
+  std::map<std::string, std::string> submitted;
+  for (const Json& job : jobs)
+    if (!TextAt(job, "displayName").empty()) submitted.emplace(TextAt(job, "jobId"), "");
+  if (submitted.empty()) return submitted;
+  const ApiRequest request{.path = "/trainyard" + JobsPath(session.project.value),
+                           .query = {{"pageSize", "100"}, {"filter", "displayName:*"}}};
+  std::size_t left = submitted.size();
+  std::ignore = ForEachPage(session.client, request, [&](const Json& page) {
+    for (const Json& row : ListAt(page, "jobs")) {
+      const auto job = submitted.find(TextAt(row, "jobId"));
+      if (job == submitted.end()) continue;
+      job->second = SubmittedAsText(row);
+      --left;
+    }
+    return left > 0;
+  });
+  return submitted;
+}
+
+void PrintJobs(const CommandSession& session, const std::vector<Json>& jobs, std::size_t page_size) {
+  const std::map<std::string, std::string> submitted = SubmittedAs(session, jobs);
   for (std::size_t start = 0; start < jobs.size();) {
-    if (start > 0) console.Out("\n");
+    if (start > 0) session.console.Out("\n");
     Rows rows{{"JOB_ID", "STATUS", "CREATED"}};
+    // gcloud's table has three columns: scripts that only know jobs of ml v1 see the same.
+    if (!submitted.empty()) rows.front().insert(rows.front().end(), {"DISPLAY_NAME", "SUBMITTED_AS"});
     std::size_t end = page_size < jobs.size() - start ? start + page_size : jobs.size();
-    for (; start < end; ++start)
-      rows.push_back({TextAt(jobs[start], "jobId"), TextAt(jobs[start], "state"),
-                      LocalTime(TextAt(jobs[start], "createTime"), kDateFormat)});
-    console.Table(rows);
+    for (; start < end; ++start) {
+      const std::string job_id = TextAt(jobs[start], "jobId");
+      rows.push_back(
+          {job_id, TextAt(jobs[start], "state"), LocalTime(TextAt(jobs[start], "createTime"), kDateFormat)});
+      if (submitted.empty()) continue;
+      const auto job = submitted.find(job_id);
+      rows.back().push_back(TextAt(jobs[start], "displayName"));
+      rows.back().push_back(job == submitted.end() ? "" : job->second);
+    }
+    session.console.Table(rows);
   }
 }
 
@@ -243,7 +284,7 @@ ExitStatus ListJobs(const CommandSession& session) {
       session.console.Out(UrlOf(session, reference.Path()) + "\n");
     }
   } else if (session.format.kind == OutputFormat::Kind::kDefault) {
-    PrintJobs(session.console, jobs, Count(session.arguments.Value("--page-size")));
+    PrintJobs(session, jobs, Count(session.arguments.Value("--page-size")));
   } else {
     session.console.Out(PrintResources(jobs, session.format));
   }

@@ -32,6 +32,19 @@ TEST(PrintRemarks, AreALineForEachReplicaThatHasOne) {
   EXPECT_EQ(PrintRemarks(JsonObject()), "");
 }
 
+TEST(SubmittedAsText, SaysTheKindAndTheRegion) {
+  const auto text = [](const std::string& collection) {
+    const auto status = wire::ParseJsonTree(R"({"submittedAs": {"api": "aiplatform", "collection": ")" +
+                                            collection + R"(", "location": "us-central1"}})");
+    return SubmittedAsText(*status);
+  };
+  EXPECT_EQ(text("customJobs"), "Vertex AI custom job, us-central1");
+  EXPECT_EQ(text("hyperparameterTuningJobs"), "Vertex AI tuning job, us-central1");
+  EXPECT_EQ(text("trainingPipelines"), "Vertex AI training pipeline, us-central1");
+  EXPECT_EQ(text("ofANewerServer"), "ofANewerServer, us-central1");
+  EXPECT_EQ(SubmittedAsText(JsonObject()), "");
+}
+
 TEST(PrintImages, SaysWhatRuns) {
   const Result<Json> status = wire::ParseJsonTree(
       R"({"images": [{"image": "t:1", "reference": "docker.io/library/t@sha256:0", "digest": "sha256:0"},

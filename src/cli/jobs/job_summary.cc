@@ -166,6 +166,17 @@ std::string PrintRemarks(const Json& status) {
   return text.empty() ? text : "Remarks:\n" + text;
 }
 
+std::string SubmittedAsText(const Json& shown) {
+  static const std::map<std::string, std::string, std::less<>> kKinds{
+      {"customJobs", "Vertex AI custom job"},
+      {"hyperparameterTuningJobs", "Vertex AI tuning job"},
+      {"trainingPipelines", "Vertex AI training pipeline"}};
+  const std::string collection = TextAt(shown, "submittedAs.collection");
+  if (collection.empty()) return "";
+  const auto kind = kKinds.find(collection);
+  return (kind == kKinds.end() ? collection : kind->second) + ", " + TextAt(shown, "submittedAs.location");
+}
+
 std::string PrintImages(const Json& status) {
   const std::vector<Json>& images = ListAt(status, "images");
   if (images.empty()) return "";
@@ -179,11 +190,10 @@ std::string PrintImages(const Json& status) {
 }
 
 std::string PrintJobSummary(const Json& job) {
-  static const std::vector<SummaryColumn> overview{{"jobId", "JOB_ID"},
-                                                   {"createTime", "CREATE_TIME"},
-                                                   {"startTime", "START_TIME"},
-                                                   {"endTime", "END_TIME"},
-                                                   {"state", "STATE"}};
+  static const std::vector<SummaryColumn> overview{
+      {"jobId", "JOB_ID"},           {"displayName", "DISPLAY_NAME", true},
+      {"createTime", "CREATE_TIME"}, {"startTime", "START_TIME"},
+      {"endTime", "END_TIME"},       {"state", "STATE"}};
   static const std::vector<SummaryColumn> inputs{{"runtimeVersion", "RUNTIME_VERSION", true},
                                                  {"region", "REGION"},
                                                  {"scaleTier", "SCALE_TIER", true},

@@ -22,6 +22,10 @@ namespace trainyard::cli {
 ///       It moves up when job_1 starts or is cancelled.
 [[nodiscard]] std::string PrintWaiting(const Json& status);
 
+/// What a job was submitted as, from the submittedAs of its JobStatus or JobRow: "Vertex AI custom job,
+/// us-central1". Empty: by ml v1, or the server does not say. Pure.
+[[nodiscard]] std::string SubmittedAsText(const Json& shown);
+
 /// The digests of the job's images when it was created; empty for a job without containers. Pure.
 ///
 ///     Images:

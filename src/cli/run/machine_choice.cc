@@ -55,7 +55,9 @@ Result<std::string> ChooseMachine(const MachineNeeds& needs) {
   if (needs.cpus == 0 && needs.memory_bytes == 0)
     return std::string(needs.gpus > 0 ? kUsualWithGpus : kUsual);
   const MachineType* chosen = nullptr;
-  const auto size = [](const MachineType& machine) { return std::tuple(machine.vcpus, machine.memory_gb); };
+  const auto size = [](const MachineType& machine) {
+    return std::tuple(machine.is_of_vertex, machine.vcpus, machine.memory_gb);
+  };
   for (const MachineType& machine : cluster::MachineTypes())
     if (Has(machine, needs) && (chosen == nullptr || size(machine) < size(*chosen))) chosen = &machine;
   if (chosen != nullptr) return std::string(chosen->name);

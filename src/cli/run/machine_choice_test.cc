@@ -29,6 +29,8 @@ TEST(ChooseMachine, IsTheSmallestThatHasSoMuch) {
                       {{.memory_bytes = 16 * kGiB}, "n1-highmem-4"},
                       {{.cpus = 8, .memory_bytes = 30 * kGiB}, "n1-standard-8"},
                       {{.cpus = 8, .memory_bytes = 30 * kGiB, .gpus = 1}, "n1-standard-8"},
+                      {{.cpus = 120}, "n2d-highcpu-128"},  // Vertex AI has larger ones than the original
+                      {{.memory_bytes = 900 * kGiB}, "m3-ultramem-32"},
                       {{.cpus = 1'000}, ""},
                       {{.cpus = 96, .gpus = 1}, ""}};
   for (const Row& row : rows) {

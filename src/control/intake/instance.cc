@@ -11,9 +11,12 @@ namespace trainyard::control {
 namespace {
 
 constexpr std::string_view kTpuPrefix = "TPU_V";
+constexpr std::string_view kTpuV5 = "TPU_V5_LITEPOD";
 
-/// "v2-8" of "TPU_V2": all of a machine's chips are one board of 8 cores.
-std::string TpuType(std::string_view accelerator_type) {
+/// "v2-8" of "TPU_V2": all of a machine's chips are one board of 8 cores. "v5litepod-4" of "TPU_V5_LITEPOD":
+/// its machines differ in their number of chips.
+std::string TpuType(std::string_view accelerator_type, std::int64_t chips) {
+  if (accelerator_type == kTpuV5) return "v5litepod-" + std::to_string(chips);
   if (!accelerator_type.starts_with(kTpuPrefix)) return {};
   accelerator_type.remove_prefix(kTpuPrefix.size());
   return "v" + std::string(accelerator_type.substr(0, accelerator_type.find('_'))) + "-" +
@@ -42,7 +45,7 @@ Instance InstanceOf(const v1::JobRecord& job, int replica, const cluster::Number
   instance.id = Fnv1a(job.project() + "/" + instance.name) >> 1;
   if (!devices.tpu_node_name().empty())
     instance.tpu = {.node_name = devices.tpu_node_name(),
-                    .accelerator_type = TpuType(devices.accelerator_type())};
+                    .accelerator_type = TpuType(devices.accelerator_type(), record.accelerators().count())};
   return instance;
 }
 

@@ -37,6 +37,15 @@ TEST(InstanceOf, SaysWhatTheReplicaHas) {
   EXPECT_NE(instance.id, 0U);
 }
 
+TEST(InstanceOf, ATpuV5HasTheChipsOfItsMachine) {
+  v1::JobRecord job = RunningJob();
+  job.mutable_replicas(0)->mutable_accelerators()->set_count(4);
+  job.mutable_replicas(0)->mutable_slot()->mutable_devices()->set_accelerator_type("TPU_V5_LITEPOD");
+  EXPECT_EQ(InstanceOf(job, 0, Number).tpu->accelerator_type, "v5litepod-4");
+  job.mutable_replicas(0)->mutable_slot()->mutable_devices()->set_accelerator_type("TPU_V4_POD");
+  EXPECT_EQ(InstanceOf(job, 0, Number).tpu->accelerator_type, "v4-8");
+}
+
 TEST(InstanceOf, IsTheSameForTheNextAttempt) {
   v1::JobRecord job = RunningJob();
   job.mutable_replicas(0)->set_attempt(2);

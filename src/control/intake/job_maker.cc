@@ -170,10 +170,10 @@ Status JobMaker::CheckFits(const v1::JobRecord& record, const placement::Gang& g
   if (policy_.capacity.mode != placement::Capacity::Mode::kStrict) return {};
   const std::optional<placement::DevicePool::Lack> lack = policy_.devices.LackOf(gang);
   if (!lack) return {};
-  const bool is_tpu = cluster::IsTpu(gang.replicas[lack->replica].accelerator);
-  const auto type = is_tpu ? replica::v1::WORKER : gang.replicas[lack->replica].type;
-  return std::unexpected(FailedPrecondition("The job can never run on this machine. " + lack->reason,
-                                            cluster::AcceleratorField(input, type)));
+  const auto& lacking = gang.replicas[lack->replica];
+  const bool is_worker = cluster::IsTpu(lacking.accelerator) && input.worker_type() == "cloud_tpu";
+  const auto field = cluster::AcceleratorField(input, is_worker ? replica::v1::WORKER : lacking.type);
+  return std::unexpected(FailedPrecondition("The job can never run on this machine. " + lack->reason, field));
 }
 
 std::string JobMaker::RuntimeFor(const v1::JobRecord& job, const engine::Grant& grant) const {

@@ -4,6 +4,7 @@
 #include "control/run/service_log.h"
 #include "engine/engine.h"
 #include "rules/cluster/task_name.h"
+#include "rules/jobs/job_row.h"
 #include "rules/jobs/silence.h"
 #include "stores/metrics/series.h"
 #include "stores/metrics/usage_history.h"
@@ -109,6 +110,7 @@ v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
     shown.set_size_bytes(image.size_bytes());
   }
   *status.mutable_warnings() = job.warnings();
+  if (job.has_submitted_as()) *status.mutable_submitted_as() = jobs::WithoutResource(job.submitted_as());
   if (job.has_running_time()) *status.mutable_running_time() = job.running_time();
   return status;
 }

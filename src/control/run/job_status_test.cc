@@ -29,6 +29,15 @@ TEST(MakeStatus, ShowsTheWarningsAboutTheRequest) {
   EXPECT_EQ(MakeStatus(job, {}).warnings(0), "did you mean gs://a?");
 }
 
+TEST(MakeStatus, SaysHowTheJobWasSubmitted) {
+  v1::JobRecord job;
+  EXPECT_FALSE(MakeStatus(job, {}).has_submitted_as());
+  job.mutable_submitted_as()->set_collection("customJobs");
+  job.mutable_submitted_as()->set_resource("long");
+  EXPECT_EQ(MakeStatus(job, {}).submitted_as().collection(), "customJobs");
+  EXPECT_EQ(MakeStatus(job, {}).submitted_as().resource(), "");
+}
+
 TEST(MakeStatus, ShowsHowFarAPreparationHasComeWhileItLasts) {
   v1::JobRecord job;
   job.add_replicas()->mutable_id()->set_type(replica::v1::MASTER);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -25,6 +26,19 @@ namespace {
 
 constexpr std::string_view kVendor = "nvidia";
 constexpr std::string_view kOriginals[] = {"k80", "p4", "p100", "v100", "t4", "a100"};
+
+/// A type of Vertex AI that the driver's name does not spell, and the words of that name.
+struct NamedType {
+  std::string_view type;
+  std::array<std::string_view, 3> words;  ///< all of them; the rest are empty
+};
+constexpr NamedType kNamedTypes[] = {
+    {"nvidia-a100-80gb", {"a100", "80gb"}},           // "NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe"
+    {"nvidia-h100-80gb", {"h100", "80gb"}},           // "NVIDIA H100 80GB HBM3"
+    {"nvidia-h100-80gb", {"h100", "pcie"}},           // "NVIDIA H100 PCIe"
+    {"nvidia-h200-141gb", {"h200"}},                  // "NVIDIA H200", "NVIDIA H200 NVL"
+    {"nvidia-rtx-pro-6000", {"rtx", "pro", "6000"}},  // "NVIDIA RTX PRO 6000 Blackwell Server Edition"
+};
 
 /// Lower-case runs of letters and digits.
 std::vector<std::string> Words(std::string_view name) {
@@ -227,11 +241,13 @@ std::vector<std::string> TpuFiles(const Places& places) {
 
 std::string GpuType(std::string_view name) {
   const std::vector<std::string> words = Words(name);
-  const bool is_part = std::ranges::find(words, "mig") != words.end();
-  for (const std::string_view original : kOriginals) {
-    for (const std::string& word : words) {
-      if (word == original && !is_part) return std::string("nvidia-tesla-").append(original);
-    }
+  const auto has = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
+  if (!has("mig")) {
+    for (const NamedType& named : kNamedTypes)
+      if (std::ranges::all_of(named.words, [&](std::string_view word) { return word.empty() || has(word); }))
+        return std::string(named.type);
+    for (const std::string_view original : kOriginals)
+      if (has(original)) return std::string("nvidia-tesla-").append(original);
   }
   std::string type(kVendor);
   for (const std::string& word : words) {

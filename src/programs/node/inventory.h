@@ -11,8 +11,9 @@
 namespace trainyard::node {
 
 /// The type of a GPU, spelled as in flags, from its driver's name for it: "nvidia-tesla-t4" for "Tesla T4",
-/// "nvidia-tesla-a100" for "NVIDIA A100-SXM4-40GB" (the six types of the original), else the name itself:
-/// "nvidia-h200" for "NVIDIA H200", "nvidia-a100-sxm4-40gb-mig-1g-5gb" for a part of an A100. Pure.
+/// "nvidia-tesla-a100" for "NVIDIA A100-SXM4-40GB" (the six types of the original), "nvidia-h200-141gb" for
+/// "NVIDIA H200" (those of Vertex AI), else the name itself: "nvidia-l40s" for "NVIDIA L40S",
+/// "nvidia-a100-sxm4-40gb-mig-1g-5gb" for a part of an A100. Pure.
 [[nodiscard]] std::string GpuType(std::string_view name);
 
 /// The paths to search; the defaults are the machine's own.

@@ -205,7 +205,7 @@ TEST_F(InventoryTest, AMachineWithoutAny) {
   EXPECT_THAT(AcceleratorFiles(Here()), IsEmpty());
 }
 
-TEST(GpuType, KnowsTheOriginalsTypesAndSpellsTheOthers) {
+TEST(GpuType, KnowsTheTypesOfTheApisAndSpellsTheOthers) {
   struct Row {
     const char* name;
     const char* type;
@@ -217,11 +217,25 @@ TEST(GpuType, KnowsTheOriginalsTypesAndSpellsTheOthers) {
                       {"Tesla T4", "nvidia-tesla-t4"},
                       {"NVIDIA A100-SXM4-40GB", "nvidia-tesla-a100"},
                       {"A100-PCIE-40GB", "nvidia-tesla-a100"},
-                      {"NVIDIA H200", "nvidia-h200"},
+                      {"NVIDIA A100-SXM4-80GB", "nvidia-a100-80gb"},
+                      {"NVIDIA A100 80GB PCIe", "nvidia-a100-80gb"},
+                      {"NVIDIA A100-SXM-64GB", "nvidia-tesla-a100"},
+                      {"NVIDIA H100 80GB HBM3", "nvidia-h100-80gb"},
+                      {"NVIDIA H100 PCIe", "nvidia-h100-80gb"},
+                      {"NVIDIA H100 NVL", "nvidia-h100-nvl"},
+                      {"NVIDIA H200", "nvidia-h200-141gb"},
+                      {"NVIDIA H200 NVL", "nvidia-h200-141gb"},
+                      {"NVIDIA GH200 480GB", "nvidia-gh200-480gb"},
+                      {"NVIDIA B200", "nvidia-b200"},
+                      {"NVIDIA GB200", "nvidia-gb200"},
+                      {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "nvidia-rtx-pro-6000"},
+                      {"NVIDIA RTX 6000 Ada Generation", "nvidia-rtx-6000-ada-generation"},
                       {"NVIDIA L4", "nvidia-l4"},
+                      {"NVIDIA L40S", "nvidia-l40s"},
                       {"NVIDIA GeForce RTX 3090", "nvidia-geforce-rtx-3090"},
                       {"Quadro P4000", "nvidia-quadro-p4000"},
                       {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "nvidia-a100-sxm4-40gb-mig-1g-5gb"},
+                      {"NVIDIA H100 80GB HBM3 MIG 1g.10gb", "nvidia-h100-80gb-hbm3-mig-1g-10gb"},
                       {"", "nvidia-gpu"}};
   for (const Row& row : rows) EXPECT_EQ(GpuType(row.name), row.type) << row.name;
 }

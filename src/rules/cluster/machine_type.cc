@@ -12,6 +12,7 @@ namespace {
 
 constexpr MachineType kMachineTypes[] = {
 #include "rules/cluster/machine_types.inc"
+#include "rules/cluster/vertex_machine_types.inc"
 };
 
 struct GpuCell {
@@ -20,6 +21,7 @@ struct GpuCell {
 };
 constexpr GpuCell kGpuMatrix[] = {
 #include "rules/cluster/gpu_matrix.inc"
+#include "rules/cluster/vertex_gpu_matrix.inc"
 };
 
 struct AcceleratorUnits {
@@ -28,6 +30,7 @@ struct AcceleratorUnits {
 };
 constexpr AcceleratorUnits kAcceleratorUnits[] = {
 #include "rules/cluster/accelerator_units.inc"
+#include "rules/cluster/vertex_accelerator_units.inc"
 };
 
 constexpr double kBytesPerGb = 1024.0 * 1024.0 * 1024.0;
@@ -56,6 +59,8 @@ bool GpusAllowed(std::string_view machine_type, const Accelerators& gpus) {
 bool IsGpu(AcceleratorConfig::Type type) { return AcceleratorConfig::Type_Name(type).starts_with("NVIDIA_"); }
 
 bool IsTpu(AcceleratorConfig::Type type) { return AcceleratorConfig::Type_Name(type).starts_with("TPU_"); }
+
+bool IsOfVertex(AcceleratorConfig::Type type) { return type > AcceleratorConfig::TPU_V4_POD; }
 
 double UnitsPerHour(const MachineType& machine, const Accelerators& accelerators) {
   if (machine.category != MachineType::Category::kComputeEngine) return machine.units_per_hour;

@@ -8,7 +8,7 @@ namespace trainyard::cluster {
 namespace {
 
 TEST(MachineType, TheTableIsComplete) {
-  EXPECT_EQ(MachineTypes().size(), 22U + 15U);
+  EXPECT_EQ(MachineTypes().size(), 22U + 15U + 141U);
   for (const MachineType& type : MachineTypes()) {
     EXPECT_EQ(FindMachineType(type.name), &type);
     EXPECT_GT(type.units_per_hour, 0) << type.name;
@@ -37,6 +37,43 @@ TEST(AcceleratorType, EveryOneIsAGpuOrATpu) {
   }
   EXPECT_TRUE(IsGpu(AcceleratorConfig::NVIDIA_TESLA_A100));
   EXPECT_TRUE(IsTpu(AcceleratorConfig::TPU_V4_POD));
+  EXPECT_LT(AcceleratorConfig::Type_MAX, 32) << "regions keep types as bits";
+}
+
+TEST(AcceleratorType, ThoseThatOnlyVertexHasAreKnown) {
+  for (const auto type : {AcceleratorConfig::NVIDIA_TESLA_A100, AcceleratorConfig::TPU_V4_POD})
+    EXPECT_FALSE(IsOfVertex(type)) << AcceleratorConfig::Type_Name(type);
+  for (const auto type : {AcceleratorConfig::NVIDIA_A100_80GB, AcceleratorConfig::NVIDIA_RTX_PRO_6000,
+                          AcceleratorConfig::TPU_V5_LITEPOD})
+    EXPECT_TRUE(IsOfVertex(type)) << AcceleratorConfig::Type_Name(type);
+}
+
+TEST(MachineType, ThoseOfVertexBringTheirAccelerators) {
+  struct Row {
+    const char* name;
+    double vcpus;
+    double memory_gb;
+    Accelerators accelerators;
+  };
+  const Row rows[] = {{"e2-standard-4", 4, 16, {}},
+                      {"m1-megamem-96", 96, 1433.6, {}},
+                      {"g2-standard-24", 24, 96, {AcceleratorConfig::NVIDIA_L4, 2}},
+                      {"a2-ultragpu-1g", 12, 170, {AcceleratorConfig::NVIDIA_A100_80GB, 1}},
+                      {"a3-highgpu-8g", 208, 1872, {AcceleratorConfig::NVIDIA_H100_80GB, 8}},
+                      {"a3-megagpu-8g", 208, 1872, {AcceleratorConfig::NVIDIA_H100_MEGA_80GB, 8}},
+                      {"a3-ultragpu-8g", 224, 2952, {AcceleratorConfig::NVIDIA_H200_141GB, 8}},
+                      {"a4-highgpu-8g", 224, 3968, {AcceleratorConfig::NVIDIA_B200, 8}},
+                      {"cloud-tpu", 96, 334, {AcceleratorConfig::TPU_V2, 8}},
+                      {"ct5lp-hightpu-4t", 112, 192, {AcceleratorConfig::TPU_V5_LITEPOD, 4}}};
+  for (const Row& row : rows) {
+    const MachineType* type = FindMachineType(row.name);
+    ASSERT_NE(type, nullptr) << row.name;
+    EXPECT_TRUE(type->is_of_vertex) << row.name;
+    EXPECT_EQ(type->vcpus, row.vcpus) << row.name;
+    EXPECT_EQ(type->memory_gb, row.memory_gb) << row.name;
+    EXPECT_EQ(type->accelerators, row.accelerators) << row.name;
+  }
+  EXPECT_FALSE(FindMachineType("a2-highgpu-1g")->is_of_vertex);
 }
 
 struct Limit {
@@ -71,7 +108,11 @@ TEST(GpusAllowed, EveryCellOfTheMatrixFollowsFromTheLimitsOfTheGpus) {
     for (int type = 0; type < AcceleratorConfig::Type_ARRAYSIZE; ++type) {
       for (std::int64_t count = 0; count <= 17; ++count) {
         const Accelerators gpus{static_cast<AcceleratorConfig::Type>(type), count};
-        bool expected = machine.accelerators == gpus && machine.name.starts_with("a2-");
+        const bool brings = count > 0 && machine.category == MachineType::Category::kComputeEngine;
+        bool expected = brings && machine.accelerators == gpus;
+        if (machine.name == "cloud-tpu")
+          expected = count == 8 && (type == AcceleratorConfig::TPU_V2 || type == AcceleratorConfig::TPU_V3 ||
+                                    type == AcceleratorConfig::TPU_V4_POD);
         for (const Limit& limit : kLimits) {
           if (limit.type == type && machine.name.starts_with("n1-"))
             expected = RuleAllows(machine, limit, count);

@@ -1,5 +1,6 @@
 #include "rules/cluster/region.h"
 
+#include <algorithm>
 #include <initializer_list>
 
 namespace trainyard::cluster {
@@ -37,6 +38,10 @@ std::string RegionsWith(std::uint32_t types) {
     if (has_all) names += (names.empty() ? "" : ", ") + std::string(region.name);
   }
   return names;
+}
+
+bool IsRegion(std::string_view name) {
+  return FindRegion(name) != nullptr || std::ranges::binary_search(VertexRegions(), name);
 }
 
 std::string_view RegionOf(std::string_view zone) {

@@ -33,6 +33,10 @@ struct Region {
 /// newest SDK's SUPPORTED_REGIONS without "global", "us" and "eu".
 [[nodiscard]] std::span<const std::string_view> VertexRegions();
 
+/// Whether a job may name the region: the original or Vertex AI has it, so it is a name for this
+/// installation.
+[[nodiscard]] bool IsRegion(std::string_view name);
+
 /// The zone that programs of a job in the region see. The zones of Google's TPUs are not documented; the only
 /// example is us-central1-b. Source: spec environment.md section 4.
 [[nodiscard]] std::string ZoneOf(std::string_view region);

@@ -14,6 +14,12 @@ TEST(Region, UnknownNamesAreNotFound) {
   EXPECT_EQ(FindRegion("us-central"), nullptr);
 }
 
+TEST(Region, ThoseOfBothApisAreRegions) {
+  for (const char* name : {"us-central1", "africa-south1"}) EXPECT_TRUE(IsRegion(name)) << name;
+  for (const char* name : {"", "global", "-", "us-central2", "us-central1-a"})
+    EXPECT_FALSE(IsRegion(name)) << name;
+}
+
 TEST(Region, AZoneIsARegionAndALetter) {
   EXPECT_EQ(RegionOf(ZoneOf("us-west1")), "us-west1");
   for (const char* other : {"", "-b", "us-west1", "us-west1-", "us-west1-1", "us-west1-bb"})

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/text/suggestion.h"
+#include "rules/cluster/machine_fit.h"
 #include "rules/cluster/role.h"
 
 namespace trainyard::cluster {
@@ -40,21 +40,6 @@ Status CheckNoCounts(const TrainingInput& input) {
   return {};
 }
 
-/// For a machine type that does not exist: those of its series, or the one with the nearest name.
-std::string MachineTypeHint(const std::string& unknown) {
-  const std::string series = unknown.substr(0, unknown.rfind('-') + 1);
-  std::vector<std::string_view> names;
-  std::string same;
-  for (const MachineType& machine : MachineTypes()) {
-    names.push_back(machine.name);
-    if (!series.empty() && machine.name.starts_with(series))
-      same += (same.empty() ? "" : ", ") + std::string(machine.name);
-  }
-  if (!same.empty()) return ". There are: " + same + ".";
-  const std::string hint = text::DidYouMean(unknown, names);
-  return hint.empty() ? "" : ". " + hint;
-}
-
 Status CheckRole(const Role& role) {
   const std::string prefix(role.field);
   if (role.count < 0) {
@@ -72,9 +57,10 @@ Status CheckRole(const Role& role) {
         prefix + "_count", "This value must be greater than zero when " + prefix + "_type is set."));
   }
   if (role.count > 0 && FindMachineType(role.machine_type) == nullptr) {
+    const std::string hint = MachineTypeHint(role.machine_type);
     return std::unexpected(InvalidArgument(prefix + "_type", "The specified machine type for " + prefix +
                                                                  " is not supported: " + role.machine_type +
-                                                                 MachineTypeHint(role.machine_type)));
+                                                                 (hint.empty() ? "" : ". " + hint)));
   }
   return {};
 }

@@ -12,8 +12,11 @@ namespace {
 constexpr std::string_view kPermissionTable = R"(
 aiplatform.customJobs: cancel create delete get list
 aiplatform.hyperparameterTuningJobs: cancel create delete get list
+aiplatform.models: get list
 aiplatform.operations: get
+aiplatform.studies: create delete get list
 aiplatform.trainingPipelines: cancel create delete get list
+aiplatform.trials: create delete get list update
 iam.serviceAccountKeys: create delete disable enable get list
 iam.serviceAccounts: actAs create delete disable enable get getAccessToken getIamPolicy getOpenIdToken list setIamPolicy signBlob signJwt update
 logging.logEntries: create list
@@ -48,20 +51,25 @@ trainyard.jobs: *
 trainyard.usage: get)";
 
 constexpr std::array kRoleTable{
-    RoleRow{"roles/aiplatform.admin", "Vertex AI Administrator", "Full access to Vertex AI's jobs.",
+    RoleRow{"roles/aiplatform.admin", "Vertex AI Administrator",
+            "Full access to Vertex AI's jobs and studies.",
             R"(aiplatform: *
                resourcemanager.projects: get
                trainyard.images: *)"},
     RoleRow{"roles/aiplatform.user", "Vertex AI User",
-            "Create jobs of Vertex AI; see, cancel and delete those of the project.",
+            "Create jobs and studies of Vertex AI; see, cancel and delete those of the project.",
             R"(aiplatform: *
                resourcemanager.projects: get
                trainyard.images: useCredentials)"},
-    RoleRow{"roles/aiplatform.viewer", "Vertex AI Viewer", "Read-only access to Vertex AI's jobs.",
+    RoleRow{"roles/aiplatform.viewer", "Vertex AI Viewer",
+            "Read-only access to Vertex AI's jobs and studies.",
             R"(aiplatform.customJobs: get list
                aiplatform.hyperparameterTuningJobs: get list
+               aiplatform.models: get list
                aiplatform.operations: get
+               aiplatform.studies: get list
                aiplatform.trainingPipelines: get list
+               aiplatform.trials: get list
                resourcemanager.projects: get)"},
     RoleRow{"roles/browser", "Browser", "Sees that a project is there, and its policy.",
             "resourcemanager.projects: get getIamPolicy"},
@@ -128,7 +136,10 @@ constexpr std::array kRoleTable{
     // project. Every job has this role, so everyone who may submit a job would have both permissions.
     RoleRow{"roles/ml.serviceAgent", "AI Platform Service Agent",
             "What the jobs of a project do: its objects and buckets, its studies, logs.",
-            R"(logging.logEntries: create
+            R"(aiplatform.operations: get
+               aiplatform.studies: *
+               aiplatform.trials: *
+               logging.logEntries: create
                ml.jobs: get list
                ml.locations: *
                ml.operations: get list
@@ -199,8 +210,11 @@ constexpr std::array kRoleTable{
             "What a colleague needs who submits jobs with packages and reads their logs and results.",
             R"(aiplatform.customJobs: create get list
                aiplatform.hyperparameterTuningJobs: create get list
+               aiplatform.models: get list
                aiplatform.operations: get
+               aiplatform.studies: *
                aiplatform.trainingPipelines: create get list
+               aiplatform.trials: *
                logging.logEntries: list
                ml.jobs: create get getIamPolicy list
                ml.locations: *
@@ -221,8 +235,11 @@ constexpr std::array kRoleTable{
     RoleRow{"roles/viewer", "Viewer", "View most resources of a project.",
             R"(aiplatform.customJobs: get list
                aiplatform.hyperparameterTuningJobs: get list
+               aiplatform.models: get list
                aiplatform.operations: get
+               aiplatform.studies: get list
                aiplatform.trainingPipelines: get list
+               aiplatform.trials: get list
                iam.serviceAccountKeys: get list
                iam.serviceAccounts: get getIamPolicy list
                logging.logEntries: list

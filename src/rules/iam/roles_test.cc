@@ -102,8 +102,11 @@ TEST(Roles, AMemberIsADeveloperWithObjectsBucketsAndLogs) {
   for (const char* part : {"roles/ml.developer", "roles/storage.objectAdmin", "roles/logging.viewer"})
     parts.insert(FindRole(part)->permissions.begin(), FindRole(part)->permissions.end());
   for (const std::string_view permission : FindRole("roles/aiplatform.user")->permissions) {
-    // It cancels and deletes everybody's jobs.
-    if (!permission.ends_with(".cancel") && !permission.ends_with(".delete")) parts.insert(permission);
+    // It cancels and deletes everybody's jobs. Studies belong to everyone of the project, as in ml v1.
+    const bool is_of_studies =
+        permission.starts_with("aiplatform.studies.") || permission.starts_with("aiplatform.trials.");
+    if (is_of_studies || (!permission.ends_with(".cancel") && !permission.ends_with(".delete")))
+      parts.insert(permission);
   }
   const auto member = FindRole("roles/trainyard.member")->permissions;
   EXPECT_EQ(Names(member.begin(), member.end()), Names(parts.begin(), parts.end()));

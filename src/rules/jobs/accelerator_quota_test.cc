@@ -80,7 +80,13 @@ INSTANTIATE_TEST_SUITE_P(
             {},
             {{kK80, 2}, {kTpu, 8}},
             "The request for 2 K80 accelerators exceeds the allowed maximum of 1 K80, 8 TPU_V2 "
-            "accelerators."}),
+            "accelerators."},
+        Row{"a_type_of_vertex",
+            "NVIDIA_A100_80GB=1,NVIDIA_TESLA_A100=8",
+            {},
+            {{AcceleratorConfig::NVIDIA_A100_80GB, 2}},
+            "The request for 2 NVIDIA_A100_80GB accelerators exceeds the allowed maximum of 8 A100, 1 "
+            "NVIDIA_A100_80GB accelerators."}),
     [](const auto& row) { return row.param.name; });
 
 TEST(AcceleratorQuotaTest, ReadsItsText) {

@@ -103,6 +103,15 @@ void AddLastValue(const JobRecord& record, JobRow& row) {
 
 }  // namespace
 
+control::v1::SubmittedAs WithoutResource(const control::v1::SubmittedAs& submitted) {
+  control::v1::SubmittedAs shown;  // not a copy of it all: the resource may be long
+  shown.set_api(submitted.api());
+  shown.set_collection(submitted.collection());
+  shown.set_location(submitted.location());
+  shown.set_number(submitted.number());
+  return shown;
+}
+
 JobRow RowOf(const JobRecord& record, std::string_view waits_for) {
   const ml::v1::Job& job = record.job();
   JobRow row;
@@ -113,6 +122,8 @@ JobRow RowOf(const JobRecord& record, std::string_view waits_for) {
   if (job.has_end_time()) *row.mutable_end_time() = job.end_time();
   *row.mutable_labels() = job.labels();
   row.set_creator(record.creator());
+  row.set_display_name(job.display_name());
+  if (record.has_submitted_as()) *row.mutable_submitted_as() = WithoutResource(record.submitted_as());
   row.set_summary(Short(SummaryOf(record), kRowWordsBytesMax));
   row.set_machines(Short(MachinesOf(job.training_input()), kRowWordsBytesMax));
   row.set_reason(Short(job.has_end_time() ? CauseOf(job.error_message()) : waits_for, kReasonBytesMax));

@@ -19,6 +19,9 @@ namespace trainyard::jobs {
 inline constexpr std::size_t kReasonBytesMax = 400;
 inline constexpr std::size_t kRowWordsBytesMax = 200;
 
+/// How a job came here, as views show it: without the resource.
+[[nodiscard]] control::v1::SubmittedAs WithoutResource(const control::v1::SubmittedAs& submitted);
+
 /// The row of a job or a tuning job; some hundred bytes without its labels.
 ///
 /// @param waits_for  one sentence: what it waits for; empty: it does not wait. Not used once the job has

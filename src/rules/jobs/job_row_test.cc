@@ -43,6 +43,15 @@ INSTANTIATE_TEST_SUITE_P(
             "job_id: 'a' state: QUEUED create_time { seconds: 5 } labels { key: 'team' value: 'x' } "
             "creator: 'user:ann@example.com' summary: 'trainer.task' machines: 'BASIC' "
             "reason: 'All CPUs are in use.'"},
+        Row{"of_vertex_ai",
+            "job { job_id: 'vertex_7110512376444053982' display_name: 'census' state: RUNNING "
+            "training_input { python_module: 'm' } } submitted_as { api: 'aiplatform' collection: "
+            "'customJobs' "
+            "location: 'us-central1' number: 7110512376444053982 resource: 'long' }",
+            "",
+            "job_id: 'vertex_7110512376444053982' display_name: 'census' state: RUNNING summary: 'm' "
+            "machines: 'BASIC' submitted_as { api: 'aiplatform' collection: 'customJobs' "
+            "location: 'us-central1' number: 7110512376444053982 }"},
         Row{"failed",
             "job { job_id: 'a' state: FAILED start_time { seconds: 6 } end_time { seconds: 7 } "
             "error_message: 'The replica master 0 exited with a non-zero status of 1.\\nTraceback' "

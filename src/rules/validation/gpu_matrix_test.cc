@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <vector>
 
 #include "rules/cluster/machine_type.h"
@@ -11,7 +12,7 @@
 #include "rules/validation/validate.h"
 
 /// Every cell of the GPU table: 22 machine types, 6 GPU types, 1 to 16 of them, through the rules that
-/// jobs.create asks, against the data file as it is read here.
+/// jobs.create asks, against the data file as it is read here; and the table of the types of Vertex AI.
 namespace trainyard::jobs {
 namespace {
 
@@ -24,11 +25,13 @@ constexpr AcceleratorConfig::Type kGpus[] = {
     AcceleratorConfig::NVIDIA_TESLA_T4,   AcceleratorConfig::NVIDIA_TESLA_V100};
 constexpr std::int64_t kCountMax = 16;
 
+json::value ReadData(const char* path) {
+  std::ifstream file(path);
+  return json::parse(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
 const json::object& Matrix() {
-  static const json::value kData = [] {
-    std::ifstream file(TRAINYARD_ACCELERATORS);
-    return json::parse(std::string(std::istreambuf_iterator<char>(file), {}));
-  }();
+  static const json::value kData = ReadData(TRAINYARD_ACCELERATORS);
   return kData.at("matrix").as_object();
 }
 
@@ -92,9 +95,42 @@ INSTANTIATE_TEST_SUITE_P(Roles, GpuMatrix, testing::Values("master", "worker"),
 TEST(GpuMatrix, HasExactlyTheComputeEngineTypes) {
   for (const cluster::MachineType& machine : cluster::MachineTypes()) {
     const bool compute_engine = machine.category == cluster::MachineType::Category::kComputeEngine;
-    EXPECT_EQ(Matrix().contains(machine.name), compute_engine) << machine.name;
+    EXPECT_EQ(Matrix().contains(machine.name), compute_engine && !machine.is_of_vertex) << machine.name;
   }
   EXPECT_EQ(Matrix().size(), 22U);
+}
+
+/// "TYPE COUNT" of all that a row of the table of Vertex AI allows.
+std::set<std::string> Brought(const json::value& row) {
+  std::set<std::string> brought;
+  if (const json::value* list = row.as_object().if_contains("accelerators"))
+    for (const json::value& one : list->as_array())
+      brought.insert(std::string(one.at("type").as_string()) + " " +
+                     std::to_string(one.at("count").as_int64()));
+  return brought;
+}
+
+/// Also where the original had no GPUs (us-west3): its table of regions says nothing about these machines.
+TEST(GpuMatrix, MachinesOfVertexHaveWhatTheyBringAndNothingElse) {
+  const ValidationContext context{.gpus = true, .tpus = true, .runtimes = {}};
+  const json::value data = ReadData(TRAINYARD_VERTEX_MACHINES);
+  int allowed = 0;
+  for (const json::value& row : data.at("machine_types").as_array()) {
+    const std::string machine(row.at("name").as_string());
+    const std::set<std::string> brought = Brought(row);
+    for (int type = 1; type < AcceleratorConfig::Type_ARRAYSIZE; ++type) {
+      for (const std::int64_t count : {1, 2, 3, 4, 8, 16}) {
+        const auto accelerator = static_cast<AcceleratorConfig::Type>(type);
+        ml::v1::Job job = MakeJob("master", machine, accelerator, count);
+        job.mutable_training_input()->set_region("us-west3");
+        const std::string name = AcceleratorConfig::Type_Name(accelerator) + " " + std::to_string(count);
+        const bool is_valid = Validate(job, context).has_value();
+        EXPECT_EQ(is_valid, brought.contains(name)) << machine << " " << name;
+        allowed += is_valid;
+      }
+    }
+  }
+  EXPECT_EQ(allowed, 30);
 }
 
 }  // namespace

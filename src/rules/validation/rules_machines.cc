@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text/suggestion.h"
+#include "rules/cluster/machine_fit.h"
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/region.h"
 #include "rules/cluster/role.h"
@@ -24,46 +25,27 @@ bool IsCustom(const TrainingInput& input) { return input.scale_tier() == Trainin
 
 std::string Field(const Role& role, std::string_view rest) { return std::string(role.field).append(rest); }
 
-/// "1, 2, 4"; empty if the machine type does not allow accelerators of the type.
-std::string AllowedCounts(const std::string& machine_type, AcceleratorConfig::Type type) {
-  constexpr std::int64_t kCountMax = 16;
-  std::string counts;
-  for (std::int64_t count = 1; count <= kCountMax; ++count) {
-    if (!cluster::GpusAllowed(machine_type, {type, count})) continue;
-    if (!counts.empty()) counts += ", ";
-    counts += std::to_string(count);
-  }
-  return counts;
-}
-
-/// "none" if there is no such machine type.
-std::string MachineTypesWith(const cluster::Accelerators& accelerators) {
-  std::string names;
-  for (const MachineType& machine : cluster::MachineTypes())
-    if (machine.category == MachineType::Category::kComputeEngine &&
-        cluster::GpusAllowed(std::string(machine.name), accelerators))
-      names += (names.empty() ? "" : ", ") + std::string(machine.name);
-  return names.empty() ? "none" : names;
-}
-
-Status CheckGpus(const Role& role, const AcceleratorConfig& config) {
+Status CheckFit(const Role& role, const AcceleratorConfig& config) {
   const std::string type_name = AcceleratorConfig::Type_Name(config.type());
   const std::string type_field = Field(role, "_config.accelerator_config.type");
-  if (!cluster::IsGpu(config.type())) {
+  const MachineType& machine = *FindMachineType(role.machine_type);
+  // A TPU is a machine's own on Vertex AI; in the original it is a worker.
+  const bool is_of_vertex = machine.is_of_vertex || cluster::IsOfVertex(config.type());
+  if (!cluster::IsGpu(config.type()) && !is_of_vertex) {
     return Invalid(type_field, "TPU accelerators can only be used with the worker type cloud_tpu.");
   }
-  if (FindMachineType(role.machine_type)->category != MachineType::Category::kComputeEngine) {
+  if (machine.category != MachineType::Category::kComputeEngine) {
     return Invalid(Field(role, "_config.accelerator_config"),
                    "Accelerators can only be attached to Compute Engine machine types, not to " +
                        role.machine_type + ".");
   }
   if (cluster::GpusAllowed(role.machine_type, {config.type(), config.count()})) return {};
-  const std::string allowed = AllowedCounts(role.machine_type, config.type());
+  const std::string allowed = cluster::AllowedCounts(role.machine_type, config.type());
   if (allowed.empty()) {
-    return Invalid(type_field, type_name + " accelerators cannot be attached to the machine type " +
-                                   role.machine_type + ". Machine types with " +
-                                   std::to_string(config.count()) +
-                                   " of them: " + MachineTypesWith({config.type(), config.count()}) + ".");
+    return Invalid(type_field,
+                   type_name + " accelerators cannot be attached to the machine type " + role.machine_type +
+                       ". Machine types with " + std::to_string(config.count()) +
+                       " of them: " + cluster::MachineTypesWith({config.type(), config.count()}) + ".");
   }
   return Invalid(Field(role, "_config.accelerator_config.count"),
                  "The machine type " + role.machine_type + " cannot have " + std::to_string(config.count()) +
@@ -87,7 +69,7 @@ Status CheckAccelerators(const Role& role, bool custom) {
   }
   if (FindMachineType(role.machine_type)->category == MachineType::Category::kCloudTpu)
     return {};  // rules::TpuAccelerator
-  return CheckGpus(role, config);
+  return CheckFit(role, config);
 }
 
 Status CheckDisk(const Role& role) {
@@ -108,11 +90,17 @@ Status CheckDisk(const Role& role) {
   return {};
 }
 
-/// Bit number = AcceleratorConfig::Type.
+/// Whether the table of regions says where the group's accelerators are: it is the original's, and does not
+/// know the machine types that only Vertex AI has.
+bool IsOfRegions(const cluster::ReplicaGroup& group) {
+  return group.accelerators.count > 0 && !group.machine->is_of_vertex;
+}
+
+/// Leaves out what the table of regions does not know. Bit number = AcceleratorConfig::Type.
 std::uint32_t AcceleratorTypes(const std::vector<cluster::ReplicaGroup>& groups) {
   std::uint32_t types = 0;
   for (const cluster::ReplicaGroup& group : groups)
-    if (group.accelerators.count > 0) types |= 1U << static_cast<unsigned>(group.accelerators.type);
+    if (IsOfRegions(group)) types |= 1U << static_cast<unsigned>(group.accelerators.type);
   return types;
 }
 
@@ -173,9 +161,7 @@ Violations Accelerators(const Job& job, const ValidationContext&) {
 Status RegionKnown(const Job& job, const ValidationContext&) {
   const std::string& region = job.training_input().region();
   if (region.empty()) return Invalid("region", "This field is required.");
-  // A region that only Vertex AI has is no less a name for this installation.
-  const bool is_of_vertex = std::ranges::binary_search(cluster::VertexRegions(), region);
-  if (cluster::FindRegion(region) == nullptr && !is_of_vertex) {
+  if (!cluster::IsRegion(region)) {
     return Invalid("region", "The specified region '" + region + "' is not supported. " + RegionHint(region));
   }
   return {};
@@ -186,7 +172,7 @@ Status RegionAccelerators(const Job& job, const ValidationContext&) {
   const auto groups = cluster::Groups(job.training_input());
   if (region == nullptr || !groups) return {};
   for (const cluster::ReplicaGroup& group : *groups) {
-    if (group.accelerators.count == 0 || region->Has(group.accelerators.type)) continue;
+    if (!IsOfRegions(group) || region->Has(group.accelerators.type)) continue;
     return Invalid("region", AcceleratorConfig::Type_Name(group.accelerators.type) +
                                  " accelerators are not available in region " + std::string(region->name) +
                                  "." + RegionsFor(AcceleratorTypes(*groups)));

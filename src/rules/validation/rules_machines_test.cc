@@ -46,6 +46,31 @@ INSTANTIATE_TEST_SUITE_P(
             "Allowed numbers: 1, 2, 4, 8."},
         Row{"gpu_a100", kCustom, "master_config { accelerator_config { type: NVIDIA_TESLA_A100 count: 1 } }",
             "master_config.accelerator_config.type: "},
+        Row{"gpu_of_vertex", kPackage,
+            "scale_tier: CUSTOM master_type: 'a3-highgpu-8g' master_config { accelerator_config { type: "
+            "NVIDIA_H100_80GB count: 8 } }",
+            ""},
+        Row{"gpu_that_the_machine_brings", kPackage, "scale_tier: CUSTOM master_type: 'g2-standard-4'", ""},
+        Row{"gpu_of_vertex_on_n1", kCustom,
+            "master_config { accelerator_config { type: NVIDIA_L4 count: 4 } }",
+            "master_config.accelerator_config.type: NVIDIA_L4 accelerators cannot be attached to the machine "
+            "type n1-standard-4. Machine types with 4 of them: g2-standard-48."},
+        Row{"gpu_of_vertex_too_many", kPackage,
+            "scale_tier: CUSTOM master_type: 'g2-standard-4' master_config { accelerator_config { type: "
+            "NVIDIA_L4 count: 2 } }",
+            "master_config.accelerator_config.count: The machine type g2-standard-4 cannot have 2 NVIDIA_L4 "
+            "accelerators. Allowed numbers: 1."},
+        Row{"gpu_of_the_original_on_g2", kPackage,
+            "scale_tier: CUSTOM master_type: 'g2-standard-4' master_config { accelerator_config { type: "
+            "NVIDIA_TESLA_T4 count: 1 } }",
+            "master_config.accelerator_config.type: NVIDIA_TESLA_T4 accelerators cannot be attached to the "
+            "machine type g2-standard-4. Machine types with 1 of them: n1-standard-4, "},
+        Row{"families_of_vertex", kPackage,
+            "scale_tier: CUSTOM master_type: 'm3-ultramem-32' worker_type: 'e2-standard-4' worker_count: 2",
+            ""},
+        Row{"vertex_and_legacy", kPackage,
+            "scale_tier: CUSTOM master_type: 'e2-standard-4' worker_type: 'standard' worker_count: 1",
+            "worker_type: The machine types must be of one category"},
         Row{"gpu_no_type", kCustom, "master_config { accelerator_config { count: 1 } }",
             "master_config.accelerator_config.type: "},
         Row{"gpu_no_count", kCustom, "master_config { accelerator_config { type: NVIDIA_TESLA_K80 } }",

@@ -31,6 +31,21 @@ INSTANTIATE_TEST_SUITE_P(
             "worker_type: 'cloud_tpu' worker_count: 1 worker_config { accelerator_config { type: TPU_V2_POD "
             "count: 32 } }",
             "worker_config.accelerator_config.type: "},
+        Row{"tpu_of_vertex", kPackage,
+            "scale_tier: CUSTOM master_type: 'cloud-tpu' master_config { accelerator_config { type: "
+            "TPU_V4_POD "
+            "count: 8 } }",
+            ""},
+        Row{"tpu_that_the_machine_brings", kPackage, "scale_tier: CUSTOM master_type: 'ct5lp-hightpu-4t'",
+            ""},
+        Row{"tpu_of_vertex_on_n1", kCustom,
+            "master_config { accelerator_config { type: TPU_V5_LITEPOD count: 4 } }",
+            "master_config.accelerator_config.type: TPU_V5_LITEPOD accelerators cannot be attached to the "
+            "machine type n1-standard-4. Machine types with 4 of them: ct5lp-hightpu-4t."},
+        Row{"tpu_of_vertex_as_a_worker", kCustom,
+            "worker_type: 'cloud_tpu' worker_count: 1 worker_config { accelerator_config { type: "
+            "TPU_V5_LITEPOD count: 8 } }",
+            "worker_config.accelerator_config.type: A cloud_tpu worker can have TPU_V2 or TPU_V3"},
         Row{"gpu_on_tpu", kCustom,
             "worker_type: 'cloud_tpu' worker_count: 1 worker_config { accelerator_config { type: "
             "NVIDIA_TESLA_K80 count: 8 } }",

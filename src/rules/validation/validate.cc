@@ -57,7 +57,7 @@ constexpr ValidationRule kRules[] = {
     {"accelerators",
      "accelerators without type or count, of a type or number that the GPU table does not list for the "
      "machine type, on legacy machine types, with another tier than CUSTOM, for replicas that the job does "
-     "not have; TPUs except on `cloud_tpu` workers",
+     "not have; TPUs except on `cloud_tpu` workers and the TPU machines of Vertex AI",
      kGpus, rules::Accelerators, "tpu_accelerator"},
     {"region", "no region, or one that the original did not train in", kApi, One<rules::RegionKnown>},
     {"region_accelerators", "a region that is known not to have the accelerators", kGpus,

@@ -68,6 +68,14 @@ void AddRemarks(const aip::CustomJob& asked, std::vector<std::string>& remarks) 
   unused(asked.has_encryption_spec(), "encryption_spec");
 }
 
+void CheckScheduling(const aip::Scheduling& asked, Findings& findings) {
+  const std::string field = "job_spec.scheduling.";
+  if (wire::FromProto(asked.timeout()) < std::chrono::nanoseconds{0})
+    findings.Add(field + "timeout", "The duration must not be negative.");
+  if (wire::FromProto(asked.max_wait_duration()) < std::chrono::nanoseconds{0})
+    findings.Add(field + "max_wait_duration", "The duration must not be negative. 0 waits for ever.");
+}
+
 void AddScheduling(const aip::Scheduling& asked, ml::v1::Scheduling& scheduling,
                    std::vector<std::string>& remarks) {
   *scheduling.mutable_max_running_time() =
@@ -106,6 +114,7 @@ Result<Translated> JobOf(const aip::CustomJob& asked, const std::string& locatio
   const aip::CustomJobSpec& spec = asked.job_spec();
   CheckNames(asked, findings);
   CheckServices(spec, findings);
+  CheckScheduling(spec.scheduling(), findings);
   ml::v1::Job& job = translated.job;
   TrainingInput& input = *job.mutable_training_input();
   AddPools(spec, input, findings, translated.remarks);

@@ -4,7 +4,7 @@
 #include "rules/vertex/custom_job.h"
 #include "rules/vertex/testing/parse.h"
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::custom_job_answer_test {
 namespace {
 
 using ml::v1::Job;
@@ -136,4 +136,4 @@ TEST(CustomJobOfMlJob, DescribesScaleTiers) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::custom_job_answer_test

@@ -6,7 +6,7 @@
 #include "rules/validation/validate.h"
 #include "rules/vertex/testing/parse.h"
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::custom_job_test {
 namespace {
 
 using ml::v1::TrainingInput;
@@ -155,6 +155,17 @@ INSTANTIATE_TEST_SUITE_P(
             "job_spec.persistent_resource_id", "Leave out"}),
     [](const auto& test) { return std::string(test.param.name); });
 
+TEST(JobOf, RefusesNegativeDurations) {
+  aip::CustomJob asked = ParseCustomJob(kGcloudPackage);
+  aip::Scheduling& scheduling = *asked.mutable_job_spec()->mutable_scheduling();
+  scheduling.mutable_timeout()->set_seconds(-1);
+  scheduling.mutable_max_wait_duration()->set_nanos(-1);
+  const Result<Translated> translated = JobOf(asked, kRegion, kNumber);
+  ASSERT_FALSE(translated);
+  EXPECT_THAT(translated.error().message, HasSubstr("Field: job_spec.scheduling.timeout"));
+  EXPECT_THAT(translated.error().message, HasSubstr("Field: job_spec.scheduling.max_wait_duration"));
+}
+
 TEST(JobOf, CountsCharactersOfNames) {
   aip::CustomJob asked = ParseCustomJob(kSdk);
   std::string name;
@@ -171,4 +182,4 @@ TEST(NumberOf, ReadsTheJobIdsOfCustomJobs) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::custom_job_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::error_fields_test {
 namespace {
 
 struct Row {
@@ -10,13 +10,13 @@ struct Row {
   const char* vertex;
 };
 
-class Fields : public testing::TestWithParam<Row> {};
+class Fields : public ::testing::TestWithParam<Row> {};
 
 TEST_P(Fields, AreThoseOfTheCustomJob) { EXPECT_EQ(CustomJobField(GetParam().ml), GetParam().vertex); }
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, Fields,
-    testing::Values(
+    ::testing::Values(
         Row{"master_type", "job_spec.worker_pool_specs[0].machine_spec.machine_type"},
         Row{"parameter_server_count", "job_spec.worker_pool_specs[2].replica_count"},
         Row{"worker_config.accelerator_config.type",
@@ -53,4 +53,4 @@ TEST(InCustomJob, KeepsWhatIsNotAboutAField) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::error_fields_test

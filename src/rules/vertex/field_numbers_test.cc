@@ -10,7 +10,7 @@
 #include "google/cloud/aiplatform/v1/aiplatform.pb.h"
 #include "google/longrunning/operations.pb.h"
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::field_numbers_test {
 namespace {
 
 namespace aip = google::cloud::aiplatform::v1;
@@ -97,4 +97,4 @@ TEST(VertexProtos, HaveTheEnumsOfGooglesClients) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::field_numbers_test

@@ -5,7 +5,7 @@
 #include "base/wire/json.h"
 #include "google/cloud/aiplatform/v1/aiplatform.pb.h"
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::list_filter_test {
 namespace {
 
 namespace aip = google::cloud::aiplatform::v1;
@@ -25,7 +25,7 @@ struct Row {
   bool matches;
 };
 
-class Filtered : public testing::TestWithParam<Row> {};
+class Filtered : public ::testing::TestWithParam<Row> {};
 
 TEST_P(Filtered, List) {
   const auto filter = ResourceFilter::Parse(GetParam().filter, *aip::CustomJob::descriptor());
@@ -35,16 +35,16 @@ TEST_P(Filtered, List) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, Filtered,
-    testing::Values(Row{"", true}, Row{R"(display_name="cj-run")", true},
-                    Row{R"(displayName="cj-run")", true}, Row{R"(display_name="cj")", false},
-                    Row{R"(display_name!="cj")", true}, Row{R"(state="JOB_STATE_RUNNING")", true},
-                    Row{"state=JOB_STATE_RUNNING", true}, Row{R"(state!="JOB_STATE_RUNNING")", false},
-                    Row{"labels.team=vision", true}, Row{"labels.team:*", true}, Row{"labels.other:*", false},
-                    Row{R"(create_time>"2026-11-28T00:00:00Z")", true},
-                    Row{R"(createTime<"2026-11-28T00:00:00Z")", false},
-                    Row{R"(display_name="x" OR labels.stage="dev")", true},
-                    Row{R"(state="JOB_STATE_RUNNING" AND labels.stage="prod")", false},
-                    Row{R"(NOT display_name="x" AND (labels.stage="dev" OR labels.stage="prod"))", true}));
+    ::testing::Values(Row{"", true}, Row{R"(display_name="cj-run")", true},
+                      Row{R"(displayName="cj-run")", true}, Row{R"(display_name="cj")", false},
+                      Row{R"(display_name!="cj")", true}, Row{R"(state="JOB_STATE_RUNNING")", true},
+                      Row{"state=JOB_STATE_RUNNING", true}, Row{R"(state!="JOB_STATE_RUNNING")", false},
+                      Row{"labels.team=vision", true}, Row{"labels.team:*", true},
+                      Row{"labels.other:*", false}, Row{R"(create_time>"2026-11-28T00:00:00Z")", true},
+                      Row{R"(createTime<"2026-11-28T00:00:00Z")", false},
+                      Row{R"(display_name="x" OR labels.stage="dev")", true},
+                      Row{R"(state="JOB_STATE_RUNNING" AND labels.stage="prod")", false},
+                      Row{R"(NOT display_name="x" AND (labels.stage="dev" OR labels.stage="prod"))", true}));
 
 TEST(ListFilterErrors, NameTheFilter) {
   for (const char* text : {"(", "nothing=1", R"(state="NO_STATE")", R"(create_time>"yesterday")"}) {
@@ -65,4 +65,4 @@ TEST(ListFilterTypes, AreAnyMessages) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::list_filter_test

@@ -4,6 +4,7 @@
 #include <ranges>
 #include <string_view>
 
+#include "rules/vertex/machine_spec.h"
 #include "rules/vertex/runtime_images.h"
 
 namespace trainyard::vertex {
@@ -54,53 +55,6 @@ void CheckReplicas(const Pool& pool, Findings& findings) {
     findings.Add(pool.Path(".replica_count"),
                  "The replica count must be at least 1. To leave out a worker pool, make it empty: {}.");
   }
-}
-
-/// Zero: ml v1 has no such type.
-AcceleratorConfig::Type AcceleratorOf(aip::AcceleratorType type) {
-  AcceleratorConfig::Type found = AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED;
-  AcceleratorConfig::Type_Parse(aip::AcceleratorType_Name(type), &found);
-  return found;
-}
-
-void CheckAccelerators(const Pool& pool, Findings& findings) {
-  const aip::MachineSpec& machine = pool.spec->machine_spec();
-  const std::string field = pool.Path(".machine_spec.accelerator_type");
-  const bool has_type = machine.accelerator_type() != aip::ACCELERATOR_TYPE_UNSPECIFIED;
-  if (has_type != (machine.accelerator_count() != 0)) {
-    findings.Add(field, "Both `accelerator_type` and `accelerator_count` should be specified or none.");
-    return;
-  }
-  if (!has_type) return;
-  if (machine.accelerator_count() < 0)
-    findings.Add(pool.Path(".machine_spec.accelerator_count"), "The count must not be negative.");
-  const std::string name = aip::AcceleratorType_Name(machine.accelerator_type());
-  if (name.empty()) {
-    findings.Add(field, "There is no accelerator type with the number " +
-                            std::to_string(static_cast<int>(machine.accelerator_type())) + ".");
-  } else if (name.starts_with("NVIDIA_")) {
-    if (AcceleratorOf(machine.accelerator_type()) != AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED) return;
-    findings.Add(field, "This server does not know the accelerator type " + name +
-                            ". Choose one of NVIDIA_TESLA_K80, NVIDIA_TESLA_P100, NVIDIA_TESLA_V100, "
-                            "NVIDIA_TESLA_P4, NVIDIA_TESLA_T4 and NVIDIA_TESLA_A100.");
-  } else {
-    findings.Add(field, "Custom jobs cannot use TPUs on this server, such as " + name +
-                            ". Jobs of the ml v1 API can: their worker type is cloud_tpu.");
-  }
-}
-
-void CheckMachine(const Pool& pool, Findings& findings) {
-  const aip::MachineSpec& machine = pool.spec->machine_spec();
-  const std::string field = pool.Path(".machine_spec.machine_type");
-  if (machine.machine_type().empty()) {
-    findings.Add(field, "This field is required, for example n1-standard-4.");
-  } else if (machine.machine_type() == "cloud-tpu" || machine.machine_type().starts_with("ct5")) {
-    findings.Add(field, "Custom jobs cannot use TPU machines on this server, such as " +
-                            machine.machine_type() +
-                            ". Jobs of the ml v1 API can: their worker type is cloud_tpu.");
-    return;  // the accelerator type would say it again
-  }
-  CheckAccelerators(pool, findings);
 }
 
 void CheckMounts(const Pool& pool, Findings& findings) {
@@ -228,7 +182,7 @@ void SetDevices(const Pool& pool, TrainingInput& input, std::vector<std::string>
   };
   if (machine.has_reservation_affinity()) unused(".machine_spec.reservation_affinity");
   if (!machine.gpu_partition_size().empty()) unused(".machine_spec.gpu_partition_size");
-  if (!machine.tpu_topology().empty()) unused(".machine_spec.tpu_topology");
+  if (!machine.tpu_topology().empty() && !HasTopology(machine)) unused(".machine_spec.tpu_topology");
   if (!pool.spec->has_disk_spec()) return;
   const aip::DiskSpec& disk = pool.spec->disk_spec();
   ml::v1::DiskConfig& config = *ConfigOf(pool.index, input).mutable_disk_config();
@@ -310,7 +264,7 @@ void AddPools(const aip::CustomJobSpec& spec, TrainingInput& input, Findings& fi
   const Pools pools = PoolsOf(spec, findings, remarks);
   for (const Pool& pool : pools) {
     CheckReplicas(pool, findings);
-    CheckMachine(pool, findings);
+    CheckMachine(pool.spec->machine_spec(), pool.Path(".machine_spec"), findings);
     CheckMounts(pool, findings);
     CheckProgram(pool, findings);
   }

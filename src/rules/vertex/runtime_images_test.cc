@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::runtime_images_test {
 namespace {
 
 constexpr const char* kUs = "us-docker.pkg.dev/vertex-ai/training/";
@@ -15,7 +15,7 @@ struct Row {
   const char* python;
 };
 
-class PreBuiltImage : public testing::TestWithParam<Row> {};
+class PreBuiltImage : public ::testing::TestWithParam<Row> {};
 
 TEST_P(PreBuiltImage, IsARuntimeVersion) {
   const std::string name = GetParam().image;
@@ -28,17 +28,17 @@ TEST_P(PreBuiltImage, IsARuntimeVersion) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, PreBuiltImage,
-    testing::Values(Row{"tf-cpu.2-1", "2.1", "3.7"}, Row{"tf-gpu.2-8", "2.8", "3.7"},
-                    Row{"tf-cpu.2-11", "2.11", "3.7"}, Row{"tf-cpu.2-8.py310", "2.15-py310", "3.10"},
-                    Row{"tf-gpu.2-12.py310", "2.15-py310", "3.10"},
-                    Row{"tf-cpu.2-15.py310", "2.15-py310", "3.10"},
-                    Row{"tf-tpu.2-15.cp310", "2.15-py310", "3.10"}, Row{"tf-cpu.2-16.py310", "2.21", ""},
-                    Row{"tf-gpu.2-17.py310", "2.21", ""}, Row{"pytorch-gpu.1-4", "pytorch", ""},
-                    Row{"pytorch-cpu.1-13.py310", "pytorch", ""}, Row{"pytorch-xla.1-11", "pytorch", ""},
-                    Row{"pytorch-gpu.2-0.py310", "pytorch-2.15", ""},
-                    Row{"pytorch-xla.2-4.py310", "pytorch-2.15", ""},
-                    Row{"scikit-learn-cpu.0-23", "2.15", ""}, Row{"sklearn-cpu.1-6", "2.15", ""},
-                    Row{"xgboost-cpu.1-1", "2.15", ""}, Row{"xgboost-gpu.2-1", "2.15", ""}));
+    ::testing::Values(Row{"tf-cpu.2-1", "2.1", "3.7"}, Row{"tf-gpu.2-8", "2.8", "3.7"},
+                      Row{"tf-cpu.2-11", "2.11", "3.7"}, Row{"tf-cpu.2-8.py310", "2.15-py310", "3.10"},
+                      Row{"tf-gpu.2-12.py310", "2.15-py310", "3.10"},
+                      Row{"tf-cpu.2-15.py310", "2.15-py310", "3.10"},
+                      Row{"tf-tpu.2-15.cp310", "2.15-py310", "3.10"}, Row{"tf-cpu.2-16.py310", "2.21", ""},
+                      Row{"tf-gpu.2-17.py310", "2.21", ""}, Row{"pytorch-gpu.1-4", "pytorch", ""},
+                      Row{"pytorch-cpu.1-13.py310", "pytorch", ""}, Row{"pytorch-xla.1-11", "pytorch", ""},
+                      Row{"pytorch-gpu.2-0.py310", "pytorch-2.15", ""},
+                      Row{"pytorch-xla.2-4.py310", "pytorch-2.15", ""},
+                      Row{"scikit-learn-cpu.0-23", "2.15", ""}, Row{"sklearn-cpu.1-6", "2.15", ""},
+                      Row{"xgboost-cpu.1-1", "2.15", ""}, Row{"xgboost-gpu.2-1", "2.15", ""}));
 
 TEST(OtherImage, IsNone) {
   for (const char* image :
@@ -66,4 +66,4 @@ TEST(ReductionServer, IsKnownByItsName) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::runtime_images_test

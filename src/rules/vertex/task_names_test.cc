@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::task_names_test {
 namespace {
 
 struct Row {
@@ -11,7 +11,7 @@ struct Row {
   const char* pool_task;
 };
 
-class TaskNames : public testing::TestWithParam<Row> {};
+class TaskNames : public ::testing::TestWithParam<Row> {};
 
 TEST_P(TaskNames, FollowThePositionOfThePool) {
   EXPECT_EQ(PoolTaskName(GetParam().task), GetParam().pool_task);
@@ -19,13 +19,13 @@ TEST_P(TaskNames, FollowThePositionOfThePool) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, TaskNames,
-                         testing::Values(Row{"master", "master-replica-0", "workerpool0-0"},
-                                         Row{"worker", "worker-replica-12", "workerpool1-12"},
-                                         Row{"server", "ps-replica-3", "workerpool2-3"},
-                                         Row{"evaluator", "evaluator-replica-0", "workerpool3-0"},
-                                         Row{"service", "service", "service"}, Row{"empty", "", ""},
-                                         Row{"no_number", "worker-replica-", "worker-replica-"},
-                                         Row{"more", "worker-replica-1x", "worker-replica-1x"}),
+                         ::testing::Values(Row{"master", "master-replica-0", "workerpool0-0"},
+                                           Row{"worker", "worker-replica-12", "workerpool1-12"},
+                                           Row{"server", "ps-replica-3", "workerpool2-3"},
+                                           Row{"evaluator", "evaluator-replica-0", "workerpool3-0"},
+                                           Row{"service", "service", "service"}, Row{"empty", "", ""},
+                                           Row{"no_number", "worker-replica-", "worker-replica-"},
+                                           Row{"more", "worker-replica-1x", "worker-replica-1x"}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(TaskNames, HaveAPoolForEveryType) {
@@ -37,4 +37,4 @@ TEST(TaskNames, HaveAPoolForEveryType) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::task_names_test

@@ -15,6 +15,7 @@
 #include "rules/jobs/trial.h"
 #include "rules/vertex/error_fields.h"
 #include "rules/vertex/findings.h"
+#include "rules/vertex/model.h"
 #include "rules/vertex/renamed_fields.h"
 #include "rules/vertex/tuning_job.h"
 
@@ -113,10 +114,7 @@ void CheckExtras(const aip::TrainingPipeline& asked, Findings& findings) {
     findings.Add("input_data_config",
                  "Managed datasets are not supported by this server. Leave out this field, and pass the "
                  "location of the data to the program as an argument.");
-  if (asked.has_model_to_upload())
-    findings.Add("model_to_upload",
-                 "This server does not upload models after training. Leave out this field (in the Python SDK "
-                 "model_serving_container_image_uri): the program's model stays in its output directory.");
+  if (asked.has_model_to_upload()) CheckModel(asked.model_to_upload(), findings);
 }
 
 /// Copies what a pipeline and the job behind it have in common.
@@ -205,9 +203,8 @@ Result<Translated> JobOf(const aip::TrainingPipeline& asked, const std::string& 
   return translated;
 }
 
-aip::TrainingPipeline PipelineOf(const aip::TrainingPipeline& asked, const Job& now, std::string name,
-                                 std::string backing_job_name) {
-  const aip::CustomJob shown = CustomJobOf(aip::CustomJob(), now, std::move(name));
+aip::TrainingPipeline PipelineOf(const aip::TrainingPipeline& asked, const Job& now, PipelineNames names) {
+  const aip::CustomJob shown = CustomJobOf(aip::CustomJob(), now, std::move(names.pipeline));
   aip::TrainingPipeline answer = asked;
   answer.set_name(shown.name());
   answer.set_state(PipelineStateOf(now.state()));
@@ -223,7 +220,12 @@ aip::TrainingPipeline PipelineOf(const aip::TrainingPipeline& asked, const Job& 
   answer.clear_training_task_metadata();
   auto& metadata = *answer.mutable_training_task_metadata()->mutable_struct_value()->mutable_fields();
   metadata[IsTuning(asked) ? "backingHyperparameterTuningJob" : "backingCustomJob"].set_string_value(
-      std::move(backing_job_name));
+      std::move(names.backing_job));
+  if (answer.has_model_to_upload()) {
+    const bool is_there = HasModel(asked, now);
+    answer.mutable_model_to_upload()->set_name(is_there ? std::move(names.model) : "");
+    answer.mutable_model_to_upload()->set_version_id(is_there ? std::string(kModelVersion) : "");
+  }
   return answer;
 }
 

@@ -23,18 +23,24 @@ namespace trainyard::vertex {
 /// @param number  the id of the job behind the pipeline; the job's own is JobIdOf(number)
 /// @return kInvalidArgument with everything that is wrong, in the form that custom_job.h describes, with
 ///     fields such as "training_task_inputs.worker_pool_specs[0].replica_count"; a pipeline with another
-///     task, a managed dataset or a model to upload is rejected.
+///     task or a managed dataset is rejected.
 [[nodiscard]] Result<Translated> JobOf(const aip::TrainingPipeline& asked, const std::string& location,
                                        std::int64_t number);
 
+/// The names of what one pipeline consists of.
+struct PipelineNames {
+  std::string pipeline;     ///< "projects/P/locations/L/trainingPipelines/N"
+  std::string backing_job;  ///< "projects/P/locations/L/customJobs/N", or one of hyperparameterTuningJobs
+  std::string model;        ///< "projects/P/locations/L/models/N"
+};
+
 /// The pipeline as methods answer it: as it was requested, with the state, times and error of `now`, and the
-/// name of the job behind it as "backingCustomJob" or "backingHyperparameterTuningJob".
+/// name of the job behind it as "backingCustomJob" or "backingHyperparameterTuningJob"; that of the model, if
+/// there is one (HasModel, model.h).
 ///
 /// @param now  the job as ml v1 shows it
-/// @param name  "projects/P/locations/L/trainingPipelines/N"
-/// @param backing_job_name  "projects/P/locations/L/customJobs/N", or one of hyperparameterTuningJobs
 [[nodiscard]] aip::TrainingPipeline PipelineOf(const aip::TrainingPipeline& asked, const ml::v1::Job& now,
-                                               std::string name, std::string backing_job_name);
+                                               PipelineNames names);
 
 /// The custom job behind a pipeline of the custom task: "X-custom-job" for the pipeline "X", with its labels.
 ///

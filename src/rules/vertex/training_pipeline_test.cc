@@ -9,7 +9,7 @@
 #include "rules/validation/validate.h"
 #include "rules/vertex/testing/parse_jobs.h"
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::training_pipeline_test {
 namespace {
 
 using ml::v1::Job;
@@ -62,14 +62,15 @@ constexpr const char* kContainer = R"({"displayName": "cctj", "trainingTaskDefin
       "machine_spec": {"machine_type": "n1-highcpu-16"},
       "container_spec": {"image_uri": "us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest"}}],
   "base_output_directory": {"output_uri_prefix": "gs://my-bucket/aiplatform-custom-training-2026-11-28-06:26:17.548"}}})";
-// Also recorded: a model to upload (without the fields of its container), and a strategy by its number.
+// Also recorded: a model to upload, and a strategy by its number.
 constexpr const char* kModel = R"({"displayName": "ctjm", "trainingTaskDefinition":
   "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml", "trainingTaskInputs": {
   "worker_pool_specs": [{"python_package_spec": {"executor_image_uri":
     "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-8:latest", "python_module": "aiplatform_custom_trainer_script.task",
     "package_uris": ["gs://my-bucket/aiplatform_custom_trainer_script-0.1.tar.gz"]},
     "machine_spec": {"machine_type": "n1-standard-4"}, "replica_count": 1.0}]},
-  "modelToUpload": {"displayName": "mm", "containerSpec": {}, "versionAliases": ["default"]}})";
+  "modelToUpload": {"displayName": "mm", "versionAliases": ["default"],
+    "containerSpec": {"imageUri": "us-docker.pkg.dev/vertex-ai/prediction/tf2-cpu.2-8:latest"}}})";
 constexpr const char* kStrategy = R"({"displayName": "strat", "trainingTaskDefinition":
   "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml", "trainingTaskInputs": {
   "worker_pool_specs": [{"disk_spec": {"boot_disk_size_gb": 100.0, "boot_disk_type": "pd-ssd"}, "replica_count": 1.0,
@@ -110,7 +111,7 @@ TEST_P(RecordedPipeline, BecomesAValidJob) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Requests, RecordedPipeline,
-                         ::testing::Values(kScript, kPackage, kContainer, kTuning));
+                         ::testing::Values(kScript, kPackage, kContainer, kModel, kTuning));
 
 TEST(PipelineJob, ReadsNumbersOfFreeJson) {
   const Translated translated = Translate(kScript);
@@ -195,7 +196,8 @@ TEST_P(BadPipeline, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, BadPipeline,
     ::testing::Values(
-        Row{"model", kModel, [](auto&) {}, "model_to_upload", "model_serving_container_image_uri"},
+        Row{"model", kModel, [](auto& asked) { asked.mutable_model_to_upload()->clear_container_spec(); },
+            "model_to_upload.container_spec.image_uri", "required"},
         Row{"tensorboard", kStrategy, [](auto&) {}, "training_task_inputs.tensorboard", "TensorBoard"},
         Row{"dataset", kPackage, [](auto& asked) { asked.mutable_input_data_config()->set_dataset_id("1"); },
             "input_data_config", "Managed datasets"},
@@ -267,6 +269,8 @@ TEST(BackingJobOf, IsTheCustomJob) {
   EXPECT_EQ(tuning.max_trial_count(), 4);
 }
 
+const PipelineNames kNames{.pipeline = "pipelines/1", .backing_job = "customJobs/2", .model = "models/3"};
+
 struct StateRow {
   Job::State ml;
   aip::PipelineState vertex;
@@ -277,7 +281,7 @@ class PipelineStates : public ::testing::TestWithParam<StateRow> {};
 TEST_P(PipelineStates, HaveCounterparts) {
   Job now;
   now.set_state(GetParam().ml);
-  EXPECT_EQ(PipelineOf(ParsePipeline(kScript), now, "n", "j").state(), GetParam().vertex);
+  EXPECT_EQ(PipelineOf(ParsePipeline(kScript), now, kNames).state(), GetParam().vertex);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, PipelineStates,
@@ -298,7 +302,7 @@ TEST(PipelineOf, IsTheRequestWithTheJobsState) {
   now.mutable_create_time()->set_seconds(100);
   now.mutable_end_time()->set_seconds(120);
   now.set_error_message("It failed.");
-  const aip::TrainingPipeline answer = PipelineOf(asked, now, "pipelines/1", "customJobs/2");
+  const aip::TrainingPipeline answer = PipelineOf(asked, now, kNames);
   EXPECT_EQ(answer.name(), "pipelines/1");
   EXPECT_EQ(answer.display_name(), "ctj");
   EXPECT_EQ(wire::PrintJsonCompact(answer.training_task_inputs()),
@@ -310,9 +314,22 @@ TEST(PipelineOf, IsTheRequestWithTheJobsState) {
   EXPECT_FALSE(answer.has_start_time());
   EXPECT_EQ(answer.error().code(), 3);
   EXPECT_EQ(answer.error().message(), "It failed.");
-  EXPECT_EQ(wire::PrintJsonCompact(
-                PipelineOf(ParsePipeline(kTuning), now, "n", "tuning/2").training_task_metadata()),
-            R"({"backingHyperparameterTuningJob":"tuning/2"})");
+  EXPECT_EQ(wire::PrintJsonCompact(PipelineOf(ParsePipeline(kTuning), now, kNames).training_task_metadata()),
+            R"({"backingHyperparameterTuningJob":"customJobs/2"})");
+}
+
+TEST(PipelineOf, NamesTheModelThatIsThere) {
+  aip::TrainingPipeline asked = ParsePipeline(kModel);
+  asked.mutable_model_to_upload()->set_name("forged");
+  Job now;
+  now.set_state(Job::RUNNING);
+  EXPECT_EQ(PipelineOf(asked, now, kNames).model_to_upload().name(), "");
+  now.set_state(Job::SUCCEEDED);
+  const aip::TrainingPipeline answer = PipelineOf(asked, now, kNames);
+  EXPECT_EQ(answer.model_to_upload().name(), "models/3");
+  EXPECT_EQ(answer.model_to_upload().version_id(), "1");
+  EXPECT_EQ(answer.model_to_upload().display_name(), "mm");
+  EXPECT_FALSE(PipelineOf(ParsePipeline(kScript), now, kNames).has_model_to_upload());
 }
 
 TEST(InTrainingPipeline, NamesFieldsOfTheInputs) {
@@ -330,4 +347,4 @@ TEST(InTrainingPipeline, NamesFieldsOfTheInputs) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::training_pipeline_test

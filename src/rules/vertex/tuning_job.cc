@@ -184,12 +184,12 @@ HyperparameterSpec HyperparametersOf(const aip::HyperparameterTuningJob& asked, 
   return spec;
 }
 
-struct Name {
+struct StudyFieldName {
   std::string_view ml;
   std::string_view vertex;
 };
 
-constexpr std::array<Name, 7> kOfStudy = {
+constexpr std::array<StudyFieldName, 7> kOfStudy = {
     {{"hyperparameters", "study_spec"},
      {"hyperparameters.max_trials", "max_trial_count"},
      {"hyperparameters.max_parallel_trials", "parallel_trial_count"},
@@ -219,7 +219,7 @@ std::string TuningJobField(std::string_view ml_field) {
   std::string_view bare = ml_field;
   for (const std::string_view prefix : {"job.", "training_input."})
     if (bare.starts_with(prefix)) bare.remove_prefix(prefix.size());
-  for (const Name& name : kOfStudy)
+  for (const StudyFieldName& name : kOfStudy)
     if (bare == name.ml) return std::string(name.vertex);
   if (!bare.starts_with(kParams)) return TrialField(CustomJobField(ml_field));
 

@@ -5,7 +5,7 @@
 #include "rules/vertex/testing/parse_jobs.h"
 #include "rules/vertex/tuning_job.h"
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::tuning_job_answer_test {
 namespace {
 
 using ml::v1::HyperparameterOutput;
@@ -147,4 +147,4 @@ TEST(TuningJobOfMlJob, HasTheDefaultsOfMlJobs) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::tuning_job_answer_test

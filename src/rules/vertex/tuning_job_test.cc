@@ -6,7 +6,7 @@
 #include "rules/validation/validate.h"
 #include "rules/vertex/testing/parse_jobs.h"
 
-namespace trainyard::vertex {
+namespace trainyard::vertex::tuning_job_test {
 namespace {
 
 using aip::StudySpec;
@@ -229,4 +229,4 @@ TEST(InTuningJob, ListsWhatValidationFound) {
 }
 
 }  // namespace
-}  // namespace trainyard::vertex
+}  // namespace trainyard::vertex::tuning_job_test

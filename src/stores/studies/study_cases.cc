@@ -27,8 +27,16 @@ Result<ml::v1::Trial> Change(StudyStore& store, const TrialName& name, const Rul
 
 }  // namespace
 
+bool IsStudyId(std::string_view id) { return ValidateStudyId(id).has_value(); }
+
 Result<ml::v1::Study> CreateStudy(StudyStore& store, const StudyName& name, const ml::v1::Study& asked,
                                   SysTime now) {
+  TY_TRY(StoredStudy made, CreateForeignStudy(store, name, asked, {}, now));
+  return std::move(made.study);
+}
+
+Result<StoredStudy> CreateForeignStudy(StudyStore& store, const StudyName& name, const ml::v1::Study& asked,
+                                       std::string foreign, SysTime now) {
   TY_RETURN_IF_ERROR(ValidateStudyId(name.study_id));
   if (!asked.has_study_config())
     return std::unexpected(InvalidArgument("study_config", "This field is required."));
@@ -39,11 +47,12 @@ Result<ml::v1::Study> CreateStudy(StudyStore& store, const StudyName& name, cons
   made.study.set_state(ml::v1::Study::ACTIVE);
   *made.study.mutable_create_time() = wire::ToProto(now);
   *made.study.mutable_study_config() = asked.study_config();
+  made.asked = std::move(foreign);
   Status added = store.AddStudy(name, made);
   if (!added && added.error().code == Code::kAlreadyExists)
     return std::unexpected(AlreadyExists("A study with this id already exists.", "study_id"));
   TY_RETURN_IF_ERROR(std::move(added));
-  return std::move(made.study);
+  return made;
 }
 
 Result<ml::v1::Study> GetStudy(StudyStore& store, const StudyName& name) {

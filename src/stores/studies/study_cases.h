@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -19,9 +20,15 @@ namespace trainyard::studies {
 inline constexpr int kSuggestionsMax = 1000;                ///< per request
 inline constexpr std::chrono::days kOperationsKeptFor{30};  ///< once they are done
 
+/// Whether a study may have this id: see ValidateStudyId.
+[[nodiscard]] bool IsStudyId(std::string_view id);
 /// kAlreadyExists; as ValidateStudyId and ValidateConfig.
 [[nodiscard]] Result<ml::v1::Study> CreateStudy(StudyStore& store, const StudyName& name,
                                                 const ml::v1::Study& asked, SysTime now);
+/// The same for a request of another API, which is kept in that API's form. Returns what the store has.
+[[nodiscard]] Result<StoredStudy> CreateForeignStudy(StudyStore& store, const StudyName& name,
+                                                     const ml::v1::Study& asked, std::string foreign,
+                                                     SysTime now);
 [[nodiscard]] Result<ml::v1::Study> GetStudy(StudyStore& store, const StudyName& name);
 [[nodiscard]] Result<ml::v1::ListStudiesResponse> ListStudies(StudyStore& store, const std::string& project,
                                                               const std::string& location);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t kApplicationId = 0x54595354;  // "TYST"
 
-constexpr std::array<std::string_view, 1> kMigrations{R"sql(
+constexpr std::array<std::string_view, 2> kMigrations{R"sql(
 CREATE TABLE studies (
   uid INTEGER PRIMARY KEY AUTOINCREMENT,
   project TEXT NOT NULL,
@@ -48,6 +48,9 @@ CREATE TABLE operations (
   resource BLOB NOT NULL
 ) STRICT;
 CREATE INDEX operations_by_age ON operations (done, created_ns);
+)sql",
+                                                      R"sql(
+ALTER TABLE studies ADD COLUMN asked BLOB NOT NULL DEFAULT x'';
 )sql"};
 
 enum Query : std::size_t {
@@ -73,13 +76,15 @@ enum Query : std::size_t {
 };
 
 constexpr std::array<std::string_view, kQueries> kSql{
-    "INSERT INTO studies (project, location, study_id, seed, deletions, next_trial, resource) "
-    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    "INSERT INTO studies (project, location, study_id, seed, deletions, next_trial, resource, asked) "
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     "UPDATE studies SET deletions = ?2, next_trial = ?3, resource = ?4 WHERE uid = ?1",
-    "SELECT uid, seed, deletions, next_trial, resource FROM studies WHERE project = ?1 AND location = ?2 AND "
+    "SELECT uid, seed, deletions, next_trial, resource, asked FROM studies WHERE project = ?1 AND location = "
+    "?2 AND "
     "study_id = ?3",
-    "SELECT uid, seed, deletions, next_trial, resource FROM studies WHERE uid = ?1",
-    "SELECT uid, seed, deletions, next_trial, resource FROM studies WHERE project = ?1 AND location = ?2 "
+    "SELECT uid, seed, deletions, next_trial, resource, asked FROM studies WHERE uid = ?1",
+    "SELECT uid, seed, deletions, next_trial, resource, asked FROM studies WHERE project = ?1 AND location = "
+    "?2 "
     "ORDER BY uid",
     "DELETE FROM studies WHERE uid = ?1",
     "INSERT INTO trials (study, id, revision, state, stopped, resource) VALUES (?1, ?2, "
@@ -117,6 +122,7 @@ Result<StoredStudy> ReadStudy(const sqlite::Cursor& row) {
   study.deletions = row.Int(2);
   study.next_trial = static_cast<int>(row.Int(3));
   TY_RETURN_IF_ERROR(ReadResource(row.Bytes(4), study.study));
+  study.asked = row.Bytes(5);
   return study;
 }
 
@@ -163,7 +169,7 @@ Result<StudyStore> StudyStore::OpenReader(const std::string& path) {
 Status StudyStore::AddStudy(const StudyName& name, StoredStudy& study) {
   TY_RETURN_IF_ERROR(statements_[kAddStudy].Run(
       name.project, name.location, name.study_id, static_cast<std::int64_t>(study.seed), study.deletions,
-      study.next_trial, sqlite::Blob{study.study.SerializeAsString()}));
+      study.next_trial, sqlite::Blob{study.study.SerializeAsString()}, sqlite::Blob{study.asked}));
   study.uid = database_.LastInsertRowId();
   return {};
 }

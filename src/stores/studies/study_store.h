@@ -58,6 +58,7 @@ struct StoredStudy {
   std::int64_t deletions = 0;  ///< deletions of trials so far
   int next_trial = 1;          ///< ids of trials are never reused
   ml::v1::Study study;
+  std::string asked;  ///< the request of another API that made it, in a form of that API; empty: ml v1
 };
 
 struct StoredTrial {

@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
             "parameter_server_count"},
         Row{"negative_count", kCluster, R"({"workerCount": "-1"})", "worker_count"},
         Row{"unknown_machine", kCluster, R"({"workerType": "n1-standard-2"})", "worker_type"},
-        Row{"machine_of_another_family", kCluster, R"({"masterType": "e2-standard-4"})", "master_type"},
+        Row{"machine_of_another_family", kCluster, R"({"masterType": "t2d-standard-4"})", "master_type"},
         Row{"mixed_worker", kCluster, R"({"workerType": "standard"})", "worker_type"},
         Row{"mixed_parameter_server", kCluster, R"({"parameterServerType": "large_model"})",
             "parameter_server_type"},

@@ -144,7 +144,43 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{number}\n"
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{number}\n"
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{number}\n"
-     "GET /aiplatform/{version}/projects/{project}/locations/{location}/operations/{operation}\n"},
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/models\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/models/{number}\n"},
+    // Programs in replicas use studies, too.
+    {Where::kProject, "aiplatform.admin aiplatform.user ml.serviceAgent owner editor trainyard.member",
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/studies\n"
+     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}\n"
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials\n"
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials:suggest\n"
+     "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials/{trial}\n"
+     "POST "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials/"
+     "{trial}:addTrialMeasurement\n"
+     "POST "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials/"
+     "{trial}:complete\n"
+     "POST "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials/{trial}:stop\n"
+     "POST "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials/"
+     "{trial}:checkTrialEarlyStoppingState\n"},
+    {Where::kProject,
+     "aiplatform.admin aiplatform.user aiplatform.viewer ml.serviceAgent owner editor viewer "
+     "trainyard.member",
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/studies\n"
+     "POST /aiplatform/{version}/projects/{project}/locations/{location}/studies:lookup\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials/{trial}\n"
+     "POST "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/"
+     "trials:listOptimalTrials\n"
+     "GET /aiplatform/{version}/projects/{project}/locations/{location}/operations/{operation}\n"
+     "GET "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/operations/{operation}\n"
+     "GET "
+     "/aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials/{trial}/"
+     "operations/{operation}\n"},
     {Where::kInHandler, "logging.viewer logging.privateLogViewer owner editor viewer trainyard.member",
      "POST /v2/entries:list\n"
      "GET /v2/entries:tail\n"

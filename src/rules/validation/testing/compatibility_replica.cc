@@ -57,11 +57,14 @@ constexpr FieldRow kRows[] = {
 
     {"AcceleratorConfig.type", kMapped,
      "The operator decides which of this machine's accelerators are used for the type. TPU_V2 and TPU_V3 are "
-     "for `cloud_tpu` workers only; pods are refused. ACCELERATOR_TYPE_UNSPECIFIED with count 0 means none.",
+     "for `cloud_tpu` workers and `cloud-tpu` machines only; pods are refused. ACCELERATOR_TYPE_UNSPECIFIED "
+     "with count 0 means none. "
+     "The types that only Vertex AI has (NVIDIA_L4 and so on) go with its machine types (accelerators.md).",
      "accelerators tpu_accelerator", kGpus},
     {"AcceleratorConfig.count", kHonoured,
      "The number of devices of each replica, numbered from 0. The counts that a machine type allows are the "
-     "original's (data/cluster/accelerators.json); TPUs: 8 cores.",
+     "original's (data/cluster/accelerators.json), or what a machine type of Vertex AI brings; TPUs: 8 "
+     "cores.",
      "accelerators tpu_accelerator", kGpus},
 
     {"DiskConfig.bootDiskSizeGb", kMapped,

@@ -11,7 +11,7 @@ namespace trainyard::api {
 namespace {
 
 http::ServerOptions WithGrpc(http::ServerOptions options, const http::Router& router) {
-  options.http2 = GrpcFront(router, options.admit);
+  options.http2 = GrpcFront(router, options);
   return options;
 }
 

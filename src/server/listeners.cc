@@ -91,7 +91,7 @@ http::ServerOptions ForUsers(Installation& installation, const access::Gate& gat
 /// The port with TLS also takes gRPC.
 http::ServerOptions ForAdministration(Installation& installation, const http::Router& router) {
   http::ServerOptions options = ForUsers(installation, installation.callers->gates.administration());
-  options.http2 = api::GrpcFront(router, options.admit);
+  options.http2 = api::GrpcFront(router, options);
   return options;
 }
 

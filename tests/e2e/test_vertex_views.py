@@ -102,7 +102,7 @@ def test_a_browser_shows_a_custom_job_and_copies_it(server, upload, open_console
     page.get_by_role("link", name="a census").click()
     page.get_by_role("heading", name=f"a census vertex_{number}").wait_for()
     page.get_by_text("Submitted as").wait_for()
-    page.get_by_role("link", name="Config").click()
+    page.get_by_role("link", name="Config", exact=True).click()
     page.get_by_text("gcloud ai custom-jobs create").wait_for()
     page.get_by_role("button", name="Vertex SDK").click()
     page.get_by_text("job = aiplatform.CustomJob(").wait_for()

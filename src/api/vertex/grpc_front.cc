@@ -60,7 +60,9 @@ grpc::Reply ReplyOf(const Result<Response>& response, const Descriptor& type) {
 /// What answers calls.
 struct Front {
   const http::Router& router;
-  http::Admit admit;
+  http::Admit admit{};
+  std::function<void(http::Request& request)> look_behind_proxy{};
+  http::RequestCounts* counts = nullptr;
   grpc::GrpcOptions options{};
 };
 
@@ -75,6 +77,7 @@ awaitable<Result<Response>> Ask(const Front& front, http::RequestHead head, http
   if (!request) co_return std::unexpected(InvalidArgument("", request.error().reason));
   request->peer = call.peer;
   request->body = &body;
+  if (front.look_behind_proxy) front.look_behind_proxy(*request);
   if (front.admit) TY_CO_RETURN_IF_ERROR(co_await front.admit(*request));
   const Error no_name =
       InvalidArgument("name", "The name in the message is not that of the method's resource");
@@ -115,7 +118,7 @@ awaitable<grpc::Reply> GetProject(const Front& front, const grpc::UnaryCall& cal
   co_return reply;
 }
 
-awaitable<grpc::Reply> Answer(const Front& front, const grpc::UnaryCall& call) {
+awaitable<grpc::Reply> ReplyTo(const Front& front, const grpc::UnaryCall& call) {
   if (call.path == kGetProject) co_return co_await GetProject(front, call);
   const std::optional<GrpcCall> means = FindGrpcCall(call.path);
   // That name leads to another service's router, whose paths mean something else.
@@ -129,11 +132,21 @@ awaitable<grpc::Reply> Answer(const Front& front, const grpc::UnaryCall& call) {
   co_return ReplyOf(co_await Ask(front, std::move(head), body, call, means->method), *means->method->answer);
 }
 
+awaitable<grpc::Reply> Answer(const Front& front, const grpc::UnaryCall& call) {
+  grpc::Reply reply = co_await ReplyTo(front, call);
+  if (front.counts != nullptr)
+    front.counts->Add(reply.status == 0 ? 200 : wire::HttpStatus(static_cast<Code>(reply.status)));
+  co_return reply;
+}
+
 }  // namespace
 
 std::function<awaitable<void>(std::shared_ptr<http::Channel>)> GrpcFront(const http::Router& router,
-                                                                         http::Admit admit) {
-  const auto front = std::make_shared<Front>(Front{.router = router, .admit = std::move(admit)});
+                                                                         const http::ServerOptions& options) {
+  const auto front = std::make_shared<Front>(Front{.router = router,
+                                                   .admit = options.admit,
+                                                   .look_behind_proxy = options.look_behind_proxy,
+                                                   .counts = options.counts});
   front->options.message_bytes_max = kGrpcMessageBytesMax;
   front->options.held_bytes_max = 4 * kGrpcMessageBytesMax;
   front->options.handler = [raw = front.get()](const grpc::UnaryCall& call) { return Answer(*raw, call); };

@@ -15,8 +15,8 @@ namespace trainyard::api {
 /// and the body, as google.api.http would map them. For ServerOptions::http2; `router` outlives it. Loop
 /// thread. docs/adr/0100-grpc-framing.md.
 ///
-/// @param admit  the server's own check of each request (ServerOptions::admit); may be null
+/// @param options  of the server: a call is a request for its admit, look_behind_proxy and counts
 [[nodiscard]] std::function<boost::asio::awaitable<void>(std::shared_ptr<http::Channel> channel)> GrpcFront(
-    const http::Router& router, http::Admit admit);
+    const http::Router& router, const http::ServerOptions& options);
 
 }  // namespace trainyard::api

@@ -32,7 +32,7 @@ print(json.dumps({
 """.replace("SERVING", SERVING)
 
 
-@pytest.mark.parametrize("transport", ["rest", "grpc"])
+@pytest.mark.parametrize("transport", [pytest.param("rest", marks=pytest.mark.long), "grpc"])
 def test_a_training_job_returns_its_model(server, sdk, transport):  # noqa: F811
     model = json.loads(sdk(TRAINED, transport))
     number = model["name"].rsplit("/", 1)[1]

@@ -209,12 +209,12 @@ def sdk(server, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("transport", ["rest", "grpc"])
+@pytest.mark.parametrize("transport", ["rest", pytest.param("grpc", marks=pytest.mark.long)])
 def test_the_client_of_the_service(sdk, transport):
     assert sdk(GAPIC, transport) == "['SUCCEEDED', 'SUCCEEDED', 'INFEASIBLE'] 2 2.0"
 
 
-@pytest.mark.parametrize("transport", ["rest", "grpc"])
+@pytest.mark.parametrize("transport", [pytest.param("rest", marks=pytest.mark.long), "grpc"])
 def test_the_studies_of_the_sdk(sdk, transport):
     assert sdk(VIZIER, transport) == "2 2 2.0"
 

@@ -19,7 +19,7 @@ using vertex::NumberedJob;
 
 awaitable<Result<std::string>> MlJobIdOf(JobService& jobs, std::string project, std::int64_t number) {
   TY_CO_TRY(const control::v1::JobRecord record,
-            co_await jobs.listing().Find(std::move(project), number - kMlNumbers));
+            co_await jobs.listing().Find(std::move(project), number - vertex::kMlNumbers));
   // A job that was created by Vertex AI has another number.
   if (NumberOf(record) != number) co_return std::unexpected(NotFound("No job has this number"));
   co_return record.job().job_id();
@@ -48,7 +48,7 @@ awaitable<Result<VertexLogNames>> FindVertexNames(MlJobOfNumber ml_job_of, std::
                                                   std::vector<std::string> projects) {
   VertexLogNames names;
   for (const std::int64_t number : vertex::NumbersIn(filter)) {
-    if (number < kMlNumbers) {
+    if (number < vertex::kMlNumbers) {
       names.jobs.push_back({.number = number, .job_id = vertex::JobIdOf(number)});
     } else if (ml_job_of) {
       TY_CO_TRY(std::optional<NumberedJob> job, co_await FindMlJob(ml_job_of, number, projects));

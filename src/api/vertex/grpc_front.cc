@@ -3,6 +3,7 @@
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <boost/asio/thread_pool.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "api/route.h"
 #include "api/vertex/grpc_methods.h"
+#include "base/async/on_pool.h"
 #include "base/wire/error_body.h"
 #include "google/cloud/resourcemanager/v3/projects.pb.h"
 #include "google/rpc/status.pb.h"
@@ -57,6 +59,9 @@ grpc::Reply ReplyOf(const Result<Response>& response, const Descriptor& type) {
   return {.status = 0, .text = {}, .details = {}, .message = message->SerializeAsString()};
 }
 
+/// A longer answer becomes a message on a thread of its own.
+constexpr std::size_t kPrintedOnLoopMax = std::size_t{64} << 10;
+
 /// What answers calls.
 struct Front {
   const http::Router& router;
@@ -64,6 +69,7 @@ struct Front {
   std::function<void(http::Request& request)> look_behind_proxy{};
   http::RequestCounts* counts = nullptr;
   grpc::GrpcOptions options{};
+  boost::asio::thread_pool printer{1};
 };
 
 /// @param method  the only one whose routes may answer; null: any
@@ -118,7 +124,7 @@ awaitable<grpc::Reply> GetProject(const Front& front, const grpc::UnaryCall& cal
   co_return reply;
 }
 
-awaitable<grpc::Reply> ReplyTo(const Front& front, const grpc::UnaryCall& call) {
+awaitable<grpc::Reply> ReplyTo(Front& front, const grpc::UnaryCall& call) {
   if (call.path == kGetProject) co_return co_await GetProject(front, call);
   const std::optional<GrpcCall> means = FindGrpcCall(call.path);
   // That name leads to another service's router, whose paths mean something else.
@@ -129,10 +135,14 @@ awaitable<grpc::Reply> ReplyTo(const Front& front, const grpc::UnaryCall& call) 
   if (!parts) co_return Failed(parts.error());
   MessageBody body(parts->body, parts->serialized);
   http::RequestHead head = HeadOf(*means, *parts, call);
-  co_return ReplyOf(co_await Ask(front, std::move(head), body, call, means->method), *means->method->answer);
+  const Result<Response> response = co_await Ask(front, std::move(head), body, call, means->method);
+  const auto* const text = response ? std::get_if<std::string>(&response->body) : nullptr;
+  const Descriptor& type = *means->method->answer;
+  if (text == nullptr || text->size() <= kPrintedOnLoopMax) co_return ReplyOf(response, type);
+  co_return co_await OnPool(front.printer, [&response, &type] { return ReplyOf(response, type); });
 }
 
-awaitable<grpc::Reply> Answer(const Front& front, const grpc::UnaryCall& call) {
+awaitable<grpc::Reply> Answer(Front& front, const grpc::UnaryCall& call) {
   grpc::Reply reply = co_await ReplyTo(front, call);
   if (front.counts != nullptr)
     front.counts->Add(reply.status == 0 ? 200 : wire::HttpStatus(static_cast<Code>(reply.status)));
@@ -143,10 +153,8 @@ awaitable<grpc::Reply> Answer(const Front& front, const grpc::UnaryCall& call) {
 
 std::function<awaitable<void>(std::shared_ptr<http::Channel>)> GrpcFront(const http::Router& router,
                                                                          const http::ServerOptions& options) {
-  const auto front = std::make_shared<Front>(Front{.router = router,
-                                                   .admit = options.admit,
-                                                   .look_behind_proxy = options.look_behind_proxy,
-                                                   .counts = options.counts});
+  const auto front =
+      std::make_shared<Front>(router, options.admit, options.look_behind_proxy, options.counts);
   front->options.message_bytes_max = kGrpcMessageBytesMax;
   front->options.held_bytes_max = 4 * kGrpcMessageBytesMax;
   front->options.handler = [raw = front.get()](const grpc::UnaryCall& call) { return Answer(*raw, call); };

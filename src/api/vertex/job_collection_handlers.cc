@@ -77,8 +77,9 @@ awaitable<Result<JobRecord>> FindIn(const JobCollection& in, JobService& jobs, c
                                 std::string(in.name) + "/" + std::string(text));
   if (error != std::errc() || end != text.data() + text.size()) co_return std::unexpected(absent);
   const std::string& project = request.Parameter("project");
-  Result<JobRecord> record = number >= kMlNumbers ? co_await jobs.listing().Find(project, number - kMlNumbers)
-                                                  : co_await jobs.Record({project, vertex::JobIdOf(number)});
+  Result<JobRecord> record = number >= vertex::kMlNumbers
+                                 ? co_await jobs.listing().Find(project, number - vertex::kMlNumbers)
+                                 : co_await jobs.Record({project, vertex::JobIdOf(number)});
   if (!record && record.error().code != Code::kNotFound) co_return record;
   // No other number leads to it.
   const bool is_here = record && std::to_string(NumberOf(*record)) == text &&

@@ -90,7 +90,7 @@ Result<vertex::Translated> Translate(const Message& asked, const std::string& lo
 }  // namespace
 
 std::int64_t NumberOf(const JobRecord& record) {
-  return record.has_submitted_as() ? record.submitted_as().number() : kMlNumbers + record.uid();
+  return record.has_submitted_as() ? record.submitted_as().number() : vertex::kMlNumbers + record.uid();
 }
 
 const JobCollection kCustomJobs = {
@@ -100,18 +100,25 @@ const JobCollection kCustomJobs = {
     .resource = aip::CustomJob::default_instance(),
     .page = aip::ListCustomJobsResponse::default_instance(),
     .translate = Translate<aip::CustomJob>,
-    .in_its_fields = [](const Message&, Error error) { return vertex::InCustomJob(std::move(error)); },
+    .in_its_fields =
+        [](const Message& asked, Error error) {
+          return vertex::InCustomJob(static_cast<const aip::CustomJob&>(asked).job_spec(), std::move(error));
+        },
     .show = ShowCustomJob};
 
-const JobCollection kTuningJobs = {
-    .name = "hyperparameterTuningJobs",
-    .type = "HyperparameterTuningJob",
-    .permissions = "aiplatform.hyperparameterTuningJobs.",
-    .resource = aip::HyperparameterTuningJob::default_instance(),
-    .page = aip::ListHyperparameterTuningJobsResponse::default_instance(),
-    .translate = Translate<aip::HyperparameterTuningJob>,
-    .in_its_fields = [](const Message&, Error error) { return vertex::InTuningJob(std::move(error)); },
-    .show = ShowTuningJob};
+const JobCollection kTuningJobs = {.name = "hyperparameterTuningJobs",
+                                   .type = "HyperparameterTuningJob",
+                                   .permissions = "aiplatform.hyperparameterTuningJobs.",
+                                   .resource = aip::HyperparameterTuningJob::default_instance(),
+                                   .page = aip::ListHyperparameterTuningJobsResponse::default_instance(),
+                                   .translate = Translate<aip::HyperparameterTuningJob>,
+                                   .in_its_fields =
+                                       [](const Message& asked, Error error) {
+                                         return vertex::InTuningJob(
+                                             static_cast<const aip::HyperparameterTuningJob&>(asked),
+                                             std::move(error));
+                                       },
+                                   .show = ShowTuningJob};
 
 const JobCollection kTrainingPipelines = {.name = "trainingPipelines",
                                           .type = "TrainingPipeline",

@@ -22,9 +22,6 @@ class JobService;
 /// use cases as ml v1. Loop thread only. Source: spec vertex.md.
 namespace trainyard::api {
 
-/// Numbers have 19 digits. That of a job that came by ml v1 is this one and its uid.
-inline constexpr std::int64_t kMlNumbers = 9'000'000'000'000'000'000;
-
 /// The job's id in Vertex AI.
 [[nodiscard]] std::int64_t NumberOf(const control::v1::JobRecord& record);
 

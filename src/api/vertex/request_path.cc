@@ -1,18 +1,12 @@
 #include "api/vertex/request_path.h"
 
-#include "api/vertex/job_collections.h"
 #include "base/async/random_bytes.h"
 #include "base/text/suggestion.h"
 #include "base/wire/utf8.h"
 #include "rules/cluster/region.h"
+#include "rules/vertex/custom_job.h"
 
 namespace trainyard::api {
-
-namespace {
-
-constexpr std::int64_t kNumberMin = 1'000'000'000'000'000'000;  // 19 digits
-
-}  // namespace
 
 Status CheckPath(const http::Request& request) {
   const std::string& version = request.Parameter("version");
@@ -30,8 +24,8 @@ std::string LocationName(const http::Request& request) {
 }
 
 std::int64_t NewNumber() {
-  return kNumberMin + static_cast<std::int64_t>(RandomBytes<std::uint64_t>() %
-                                                static_cast<std::uint64_t>(kMlNumbers - kNumberMin));
+  constexpr auto kCount = static_cast<std::uint64_t>(vertex::kMlNumbers - vertex::kNumberMin);
+  return vertex::kNumberMin + static_cast<std::int64_t>(RandomBytes<std::uint64_t>() % kCount);
 }
 
 }  // namespace trainyard::api

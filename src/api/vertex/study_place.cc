@@ -30,7 +30,7 @@ std::string StoredIdOf(const StoredStudy& stored) {
 
 Result<Place> PlaceOf(StudyStore& store, const http::Request& request) {
   const std::string& number = request.Parameter("number");
-  const std::int64_t uid = studies::ParseId(number) - kNumbers;
+  const std::int64_t uid = studies::ParseId(number) - vertex::kMlNumbers;
   std::optional<StoredStudy> stored;
   if (uid > 0) {
     TY_TRY(stored, store.FindStudy(uid));
@@ -53,7 +53,7 @@ boost::asio::awaitable<Result<Place>> FindPlace(studies::StudyService& service,
 }
 
 Result<aip::Study> Show(const StoredStudy& stored, const http::Request& request) {
-  std::string name = LocationName(request) + "/studies/" + std::to_string(kNumbers + stored.uid);
+  std::string name = LocationName(request) + "/studies/" + std::to_string(vertex::kMlNumbers + stored.uid);
   if (stored.asked.empty()) return vertex::StudyOf(stored.study, std::move(name));
   aip::Study asked;
   if (!asked.ParseFromString(stored.asked))

@@ -17,8 +17,6 @@ namespace trainyard::api::vertex_studies {
 namespace aip = google::cloud::aiplatform::v1;
 
 inline constexpr std::size_t kResourceBytesMax = 1 << 20;
-/// Numbers have 19 digits: a study's is this one and its uid, which is never used again.
-inline constexpr std::int64_t kNumbers = 9'000'000'000'000'000'000;
 
 /// A study in both APIs.
 struct Place {

@@ -51,8 +51,12 @@ awaitable<Result<Response>> OperationAnswer(StudyService& service, studies::Oper
   Result<longrunning::Operation> now = co_await service.GetOperation(name);
   for (int i = 1; i < kWaits && now && !now->done(); ++i) now = co_await service.GetOperation(name);
   if (!now) co_return std::unexpected(std::move(now).error());
-  TY_CO_TRY(const google::longrunning::Operation shown, vertex::OperationOf(*now, study_name, name.id));
-  co_return Shown(shown);
+  // On the store's thread: a thousand trials take long to print.
+  auto print = [&](StudyStore&) -> Result<Response> {
+    TY_TRY(const google::longrunning::Operation shown, vertex::OperationOf(*now, study_name, name.id));
+    return Shown(shown);
+  };
+  co_return co_await service.Read(std::move(print));
 }
 
 /// The operation that has begun.
@@ -161,13 +165,14 @@ awaitable<Result<Response>> GetOperation(StudyService& service, Request& request
   auto find = [&](StudyStore& store) { return store.FindOperation(name.id); };
   TY_CO_TRY(const std::optional<studies::StoredOperation> found, co_await service.Read(std::move(find)));
   const bool is_here = found && found->project == name.project && found->location == name.location &&
-                       !NamesAnother(request, "number", kNumbers + found->study_uid) &&
+                       !NamesAnother(request, "number", vertex::kMlNumbers + found->study_uid) &&
                        !NamesAnother(request, "trial", found->trial);
   if (!is_here)
     co_return std::unexpected(
         NotFound("Operation does not exist: " + id +
                  ". Only operations of studies are kept: any other was done when the server answered it"));
-  std::string study_name = LocationName(request) + "/studies/" + std::to_string(kNumbers + found->study_uid);
+  std::string study_name =
+      LocationName(request) + "/studies/" + std::to_string(vertex::kMlNumbers + found->study_uid);
   co_return co_await OperationAnswer(service, std::move(name), std::move(study_name));
 }
 

@@ -146,6 +146,13 @@ std::map<std::string, std::string> SubmittedAs(const CommandSession& session, co
   return submitted;
 }
 
+/// Anybody's text as one cell of a table, also where the table goes into a pipe.
+std::string OnOneLine(std::string text) {
+  for (char& c : text)
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  return wire::VisibleText(text);
+}
+
 void PrintJobs(const CommandSession& session, const std::vector<Json>& jobs, std::size_t page_size) {
   const std::map<std::string, std::string> submitted = SubmittedAs(session, jobs);
   for (std::size_t start = 0; start < jobs.size();) {
@@ -160,7 +167,7 @@ void PrintJobs(const CommandSession& session, const std::vector<Json>& jobs, std
           {job_id, TextAt(jobs[start], "state"), LocalTime(TextAt(jobs[start], "createTime"), kDateFormat)});
       if (submitted.empty()) continue;
       const auto job = submitted.find(job_id);
-      rows.back().push_back(TextAt(jobs[start], "displayName"));
+      rows.back().push_back(OnOneLine(TextAt(jobs[start], "displayName")));
       rows.back().push_back(job == submitted.end() ? "" : job->second);
     }
     session.console.Table(rows);

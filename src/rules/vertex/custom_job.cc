@@ -25,12 +25,8 @@ std::ptrdiff_t Characters(const std::string& text) {
 }
 
 void CheckNames(const aip::CustomJob& asked, Findings& findings) {
-  if (asked.display_name().empty()) {
-    findings.Add("display_name", "This field is required.");
-  } else if (Characters(asked.display_name()) > kDisplayNameMax) {
-    findings.Add("display_name", "The display name has " + std::to_string(Characters(asked.display_name())) +
-                                     " characters, at most " + std::to_string(kDisplayNameMax) + ".");
-  }
+  if (const std::string wrong = WrongDisplayName(asked.display_name()); !wrong.empty())
+    findings.Add("display_name", wrong);
   ml::v1::Job job;
   *job.mutable_labels() = asked.labels();
   if (const Status good = jobs::ValidateLabels(job); !good) findings.Add("labels", good.error().message);
@@ -134,6 +130,14 @@ Result<Translated> JobOf(const aip::CustomJob& asked, const std::string& locatio
   return translated;
 }
 
+std::string WrongDisplayName(const std::string& name) {
+  if (name.empty()) return "This field is required.";
+  const std::ptrdiff_t characters = Characters(name);
+  if (characters <= kDisplayNameMax) return {};
+  return "The display name has " + std::to_string(characters) + " characters, at most " +
+         std::to_string(kDisplayNameMax) + ".";
+}
+
 std::string JobIdOf(std::int64_t number) { return std::string(kJobIdPrefix) + std::to_string(number); }
 
 std::optional<std::int64_t> NumberOf(std::string_view job_id) {
@@ -142,6 +146,7 @@ std::optional<std::int64_t> NumberOf(std::string_view job_id) {
   std::int64_t number = 0;
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (read.ec != std::errc{} || JobIdOf(number) != job_id) return std::nullopt;
+  if (number < kNumberMin || number >= kMlNumbers) return std::nullopt;
   return number;
 }
 

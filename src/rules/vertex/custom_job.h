@@ -16,6 +16,10 @@ namespace trainyard::vertex {
 
 namespace aip = google::cloud::aiplatform::v1;
 
+/// Numbers have 19 digits. Those from kMlNumbers on are of what came by ml v1: it and the uid there.
+inline constexpr std::int64_t kNumberMin = 1'000'000'000'000'000'000;
+inline constexpr std::int64_t kMlNumbers = 9'000'000'000'000'000'000;
+
 /// A custom job as the job that this server runs.
 struct Translated {
   ml::v1::Job job;
@@ -34,9 +38,12 @@ struct Translated {
 [[nodiscard]] Result<Translated> JobOf(const aip::CustomJob& asked, const std::string& location,
                                        std::int64_t number);
 
+/// What is wrong with the name of a job, a pipeline or a model; empty: nothing.
+[[nodiscard]] std::string WrongDisplayName(const std::string& name);
+
 /// "vertex_7110512376444053982": the ml v1 job id of the custom job with that number.
 [[nodiscard]] std::string JobIdOf(std::int64_t number);
-/// Inverse of JobIdOf; nullopt for any other id.
+/// Inverse of JobIdOf; nullopt for any other id, and for numbers that no custom job has.
 [[nodiscard]] std::optional<std::int64_t> NumberOf(std::string_view job_id);
 
 /// The custom job as methods answer it: as it was requested, with the state, times, error and shells of

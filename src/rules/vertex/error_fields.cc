@@ -17,7 +17,7 @@ constexpr std::array<Name, 4> kRoles = {
     {{"master", "[0]"}, {"worker", "[1]"}, {"parameter_server", "[2]"}, {"evaluator", "[3]"}}};
 
 /// What follows the role's name.
-constexpr std::array<Name, 11> kOfRole = {
+constexpr std::array<Name, 13> kOfRole = {
     {{"_type", ".machine_spec.machine_type"},
      {"_count", ".replica_count"},
      {"_config.accelerator_config", ".machine_spec.accelerator_type"},
@@ -28,10 +28,14 @@ constexpr std::array<Name, 11> kOfRole = {
      {"_config.image_uri", ".container_spec.image_uri"},
      {"_config.container_command", ".container_spec.command"},
      {"_config.container_args", ".container_spec.args"},
+     {"_config.args", ".python_package_spec.args"},
+     {"_config.env", ".TASK.env"},
      {"_config.python_module", ".python_package_spec.python_module"}}};
 
-constexpr std::array<Name, 12> kOfJob = {
-    {{"package_uris", "job_spec.worker_pool_specs[0].python_package_spec.package_uris"},
+constexpr std::array<Name, 14> kOfJob = {
+    {{"training_input", "job_spec"},
+     {"env", "job_spec.worker_pool_specs[0].TASK.env"},
+     {"package_uris", "job_spec.worker_pool_specs[0].python_package_spec.package_uris"},
      {"python_module", "job_spec.worker_pool_specs[0].python_package_spec.python_module"},
      {"args", "job_spec.worker_pool_specs[0].python_package_spec.args"},
      {"runtime_version", "job_spec.worker_pool_specs[0].python_package_spec.executor_image_uri"},
@@ -44,39 +48,56 @@ constexpr std::array<Name, 12> kOfJob = {
      {"encryption_config.kms_key_name", "encryption_spec.kms_key_name"},
      {"labels", "labels"}}};
 
+/// The name in Vertex AI, with the indexes and members behind the name in ml v1; empty: there is none.
 template <std::size_t kSize>
-std::string_view Find(const std::array<Name, kSize>& names, std::string_view ml) {
+std::string Find(const std::array<Name, kSize>& names, std::string_view ml) {
   for (const Name& name : names)
-    if (name.ml == ml) return name.vertex;
+    if (name.ml == ml) return std::string(name.vertex);
+  for (const Name& name : names)
+    if (ml.starts_with(name.ml) && ml.substr(name.ml.size()).starts_with('['))
+      return std::string(name.vertex).append(ml.substr(name.ml.size()));
   return {};
+}
+
+/// "python_package_spec" or "container_spec" for "TASK", as the pool has it.
+std::string WithTask(const aip::CustomJobSpec& spec, std::string field) {
+  constexpr std::string_view kTask = "TASK";
+  constexpr std::string_view kPools = "job_spec.worker_pool_specs[";
+  const std::size_t at = field.find(kTask);
+  if (at == std::string::npos) return field;
+  const int pool = field[kPools.size()] - '0';
+  const bool is_package =
+      pool < spec.worker_pool_specs_size() && spec.worker_pool_specs(pool).has_python_package_spec();
+  return field.replace(at, kTask.size(), is_package ? "python_package_spec" : "container_spec");
 }
 
 }  // namespace
 
-std::string CustomJobField(std::string_view ml_field) {
+std::string CustomJobField(const aip::CustomJobSpec& spec, std::string_view ml_field) {
   std::string_view bare = ml_field;
   for (const std::string_view prefix : {"job.", "training_input."})
     if (bare.starts_with(prefix)) bare.remove_prefix(prefix.size());
-  if (const std::string_view found = Find(kOfJob, bare); !found.empty()) return std::string(found);
+  if (std::string found = Find(kOfJob, bare); !found.empty()) return WithTask(spec, std::move(found));
   for (const Name& role : kRoles) {
     if (!bare.starts_with(role.ml)) continue;
-    const std::string_view found = Find(kOfRole, bare.substr(role.ml.size()));
-    if (!found.empty()) return std::string("job_spec.worker_pool_specs").append(role.vertex).append(found);
+    const std::string found = Find(kOfRole, bare.substr(role.ml.size()));
+    if (!found.empty())
+      return WithTask(spec, std::string("job_spec.worker_pool_specs").append(role.vertex).append(found));
   }
   return std::string(ml_field);
 }
 
-Error InCustomJob(Error error) {
+Error InCustomJob(const aip::CustomJobSpec& spec, Error error) {
+  const auto renamed = [&spec](std::string_view field) { return CustomJobField(spec, field); };
   if (error.code != Code::kInvalidArgument) {
-    error.field = CustomJobField(error.field);
-    for (FieldViolation& violation : error.violations) violation.field = CustomJobField(violation.field);
+    error.field = renamed(error.field);
+    for (FieldViolation& violation : error.violations) violation.field = renamed(violation.field);
     return error;
   }
   Findings findings;
   for (FieldViolation& violation : error.violations)
-    findings.Add(CustomJobField(violation.field), std::move(violation.description));
-  if (findings.empty() && !error.field.empty())
-    findings.Add(CustomJobField(error.field), std::move(error.message));
+    findings.Add(renamed(violation.field), std::move(violation.description));
+  if (findings.empty() && !error.field.empty()) findings.Add(renamed(error.field), std::move(error.message));
   if (findings.empty()) return error;
   return std::move(findings).ToError();
 }

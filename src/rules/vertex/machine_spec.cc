@@ -14,6 +14,8 @@ namespace aip = google::cloud::aiplatform::v1;
 using cluster::MachineType;
 using ml::v1::AcceleratorConfig;
 
+constexpr std::int64_t kChipsOfCloudTpu = 4;  // with two cores each
+constexpr std::size_t kTopologyShown = 32;    // of a text in an error
 constexpr std::string_view kNoPods = " A pod is many machines; on this server a job gets the TPU of one.";
 
 std::string Quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
@@ -76,29 +78,33 @@ void CheckAccelerators(const aip::MachineSpec& machine, const std::string& path,
   }
 }
 
-/// The chips of a topology such as "2x4"; 0: it is none, or too large for any machine.
+/// The chips of a topology such as "2x4" or "2x2x1"; 0: it is none.
 std::int64_t ChipsOf(std::string_view topology) {
-  constexpr std::int64_t kChipsMax = 1024;
+  constexpr int kSidesMax = 3;
+  constexpr int kSideMax = 1024;
   std::int64_t chips = 1;
-  while (true) {
+  for (int sides = 1; sides <= kSidesMax; ++sides) {
     const std::size_t end = topology.find('x');
     const int side = WholeNumber<int>(topology.substr(0, end)).value_or(0);
-    if (side < 1 || side > kChipsMax || chips > kChipsMax) return 0;
+    if (side < 1 || side > kSideMax) return 0;
     chips *= side;
     if (end == std::string_view::npos) return chips;
     topology.remove_prefix(end + 1);
   }
+  return 0;
 }
 
 void CheckTopology(const aip::MachineSpec& machine, const std::string& path, Findings& findings) {
   const MachineType* type = TypeOf(machine);
-  if (type == nullptr || machine.tpu_topology().empty() || !HasTopology(machine)) return;
-  const std::int64_t chips = type->accelerators.count;
-  if (ChipsOf(machine.tpu_topology()) == chips) return;
+  const std::string& topology = machine.tpu_topology();
+  if (type == nullptr || topology.empty() || !cluster::IsTpu(type->accelerators.type)) return;
+  const std::int64_t chips = HasTopology(machine) ? type->accelerators.count : kChipsOfCloudTpu;
   const std::string_view own = chips == 1 ? "1x1" : chips == 4 ? "2x2" : "2x4";
-  findings.Add(path + ".tpu_topology", "The topology of machine type " + Quoted(type->name) + " is " +
-                                           std::string(own) + ", not " + Quoted(machine.tpu_topology()) +
-                                           "." + std::string(kNoPods));
+  const bool fits = HasTopology(machine) ? topology == own : ChipsOf(topology) == chips;
+  if (fits) return;
+  findings.Add(path + ".tpu_topology",
+               "The topology of machine type " + Quoted(type->name) + " is " + std::string(own) + ", not " +
+                   Quoted(std::string_view(topology).substr(0, kTopologyShown)) + "." + std::string(kNoPods));
 }
 
 }  // namespace

@@ -157,6 +157,10 @@ INSTANTIATE_TEST_SUITE_P(
             "accelerator_count",
             "Machine type \"cloud-tpu\" cannot have 32 accelerators \"TPU_V2\". Allowed numbers: 8. A pod is "
             "many machines; on this server a job gets the TPU of one."},
+        Row{R"({"machineType": "cloud-tpu", "tpuTopology": "16x16"})", "tpu_topology",
+            "The topology of machine type \"cloud-tpu\" is 2x2, not \"16x16\". A pod is many machines; on "
+            "this "
+            "server a job gets the TPU of one."},
         Row{R"({"machineType": "ct5lp-hightpu-4t", "tpuTopology": "4x4"})", "tpu_topology",
             "The topology of machine type \"ct5lp-hightpu-4t\" is 2x2, not \"4x4\". A pod is many machines; "
             "on this server a job gets the TPU of one."},

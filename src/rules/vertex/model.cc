@@ -24,12 +24,29 @@ std::string ArtifactUri(const Job& now) {
   return folder + "/model";
 }
 
+/// Source: the description of Model.version_aliases in aiplatform v1; a number would be a version's id.
+bool IsAlias(std::string_view alias) {
+  constexpr std::size_t kMin = 2;
+  constexpr std::size_t kMax = 128;
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
+  constexpr std::string_view kAll = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+  return alias.size() >= kMin && alias.size() <= kMax && kLetters.contains(alias.front()) &&
+         !std::string_view("-ABCDEFGHIJKLMNOPQRSTUVWXYZ").contains(alias.back()) &&
+         alias.find_first_not_of(kAll) == std::string_view::npos;
+}
+
 }  // namespace
 
 void CheckModel(const aip::Model& asked, Findings& findings) {
-  if (asked.display_name().empty()) findings.Add("model_to_upload.display_name", "This field is required.");
+  if (const std::string wrong = WrongDisplayName(asked.display_name()); !wrong.empty())
+    findings.Add("model_to_upload.display_name", wrong);
   if (asked.container_spec().image_uri().empty())
     findings.Add("model_to_upload.container_spec.image_uri", "This field is required.");
+  if (!std::ranges::all_of(asked.version_aliases(), IsAlias))
+    findings.Add(
+        "model_to_upload.version_aliases",
+        "An alias has 2 to 128 letters, digits and hyphens; it begins with a lower-case letter and does "
+        "not end with a hyphen or a capital letter.");
   if (asked.has_explanation_spec())
     findings.Add("model_to_upload.explanation_spec",
                  "Explanations are not supported by this server, which does not serve models. Leave out this "

@@ -5,13 +5,13 @@
 
 namespace trainyard::vertex {
 
-void AddRenamed(const Error& error, Rename rename, Findings& findings) {
+void AddRenamed(const Error& error, const Rename& rename, Findings& findings) {
   for (const FieldViolation& violation : error.violations)
     findings.Add(rename(violation.field), violation.description);
   if (error.violations.empty()) findings.Add(rename(error.field), error.message);
 }
 
-Error Renamed(Error error, Rename rename) {
+Error Renamed(Error error, const Rename& rename) {
   if (error.code == Code::kInvalidArgument && !error.violations.empty()) {
     Findings findings;
     AddRenamed(error, rename, findings);
@@ -22,7 +22,7 @@ Error Renamed(Error error, Rename rename) {
   return error;
 }
 
-void RenameRemarks(Rename rename, std::vector<std::string>& remarks) {
+void RenameRemarks(const Rename& rename, std::vector<std::string>& remarks) {
   for (std::string& remark : remarks) {
     const std::size_t end = std::min(remark.find(' '), remark.size());
     remark = rename(std::string_view(remark).substr(0, end)) + remark.substr(end);

@@ -248,7 +248,10 @@ Result<aip::HyperparameterTuningJob> BackingTuningJobOf(const aip::TrainingPipel
 }
 
 Error InTrainingPipeline(const aip::TrainingPipeline& asked, Error error) {
-  Error named = IsTuning(asked) ? InTuningJob(std::move(error)) : InCustomJob(std::move(error));
+  Error named =
+      IsTuning(asked)
+          ? InTuningJob(BackingTuningJobOf(asked).value_or(aip::HyperparameterTuningJob()), std::move(error))
+          : InCustomJob(BackingJobOf(asked).value_or(aip::CustomJob()).job_spec(), std::move(error));
   return Renamed(std::move(named), InputsField);
 }
 

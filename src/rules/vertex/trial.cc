@@ -2,6 +2,7 @@
 
 #include <google/protobuf/struct.pb.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -21,12 +22,37 @@ constexpr double kIntegerMax = 9007199254740992;  // 2^53: beyond it doubles ski
 
 std::string LastPart(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
-/// The first parameter with this name, at any depth; null: there is none.
-const Spec* Find(const Specs& specs, const std::string& name) {
-  for (const Spec& spec : specs) {
-    if (spec.parameter() == name) return &spec;
-    if (const Spec* child = Find(spec.child_parameter_specs(), name)) return child;
+using Given = google::protobuf::RepeatedPtrField<aip::Trial::Parameter>;
+
+/// Whether the child's condition has the value that the trial gives to its parent.
+bool IsActive(const Spec& child, const Value& of_parent) {
+  const auto is_number = [&](double value) {
+    return of_parent.kind_case() == Value::kNumberValue && of_parent.number_value() == value;
+  };
+  if (child.has_parent_categorical_values())
+    return of_parent.kind_case() == Value::kStringValue &&
+           std::ranges::count(child.parent_categorical_values().values(), of_parent.string_value()) > 0;
+  return std::ranges::any_of(child.parent_discrete_values().values(), is_number) ||
+         std::ranges::any_of(child.parent_int_values().values(), is_number);
+}
+
+/// The parameter with this name: `spec`, or one below it.
+const Spec* FindBelow(const Spec& spec, const std::string& name, const Given& given, bool only_active) {
+  if (spec.parameter() == name) return &spec;
+  const auto parent = std::ranges::find(given, spec.parameter(), &aip::Trial::Parameter::parameter_id);
+  for (const Spec& child : spec.child_parameter_specs()) {
+    if (only_active && (parent == given.end() || !IsActive(child, parent->value()))) continue;
+    if (const Spec* found = FindBelow(child, name, given, only_active)) return found;
   }
+  return nullptr;
+}
+
+/// The parameter with this name. Siblings with different conditions may have one name: the one that the
+/// trial's own values make active is meant; without such a one, the first. Null: there is none.
+const Spec* Find(const Specs& specs, const std::string& name, const Given& given) {
+  for (const bool only_active : {true, false})
+    for (const Spec& spec : specs)
+      if (const Spec* found = FindBelow(spec, name, given, only_active)) return found;
   return nullptr;
 }
 
@@ -155,7 +181,8 @@ Result<ml::v1::Trial> MlTrialOf(const aip::Trial& asked, const ml::v1::StudyConf
     const aip::Trial::Parameter& given = asked.parameters(i);
     MlTrial::Parameter& parameter = *trial.add_parameters();
     parameter.set_parameter(given.parameter_id());
-    std::string wrong = SetValue(given.value(), Find(config.parameters(), given.parameter_id()), parameter);
+    std::string wrong = SetValue(
+        given.value(), Find(config.parameters(), given.parameter_id(), asked.parameters()), parameter);
     if (!wrong.empty()) findings.Add("parameters[" + std::to_string(i) + "].value", std::move(wrong));
   }
   if (asked.state() == aip::Trial::INFEASIBLE)

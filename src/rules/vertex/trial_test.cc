@@ -38,6 +38,24 @@ TEST(MlTrialOf, GivesEachParameterTheTypeOfTheStudy) {
       R"({"floatValue":5,"parameter":"unknown"}],"state":"COMPLETED"})");
 }
 
+TEST(MlTrialOf, OfSiblingsWithOneNameTakesTheOneThatIsActive) {
+  const auto config = ParseRequest<ml::v1::StudyConfig>(R"({"parameters": [
+    {"parameter": "c", "type": "CATEGORICAL", "childParameterSpecs": [
+      {"parameter": "k", "type": "INTEGER", "parentCategoricalValues": {"values": ["1"]}},
+      {"parameter": "k", "type": "DOUBLE", "parentCategoricalValues": {"values": ["2"]}},
+      {"parameter": "k", "type": "CATEGORICAL", "parentCategoricalValues": {"values": ["3"]}}]}]})");
+  const auto k_of = [&](const char* c, const char* k) {
+    const auto trial =
+        MlTrialOf(ParseRequest<aip::Trial>(std::string(R"({"parameters": [{"parameterId": "k", "value": )") +
+                                           k + R"(}, {"parameterId": "c", "value": ")" + c + R"("}]})"),
+                  config);
+    return trial ? wire::PrintJsonCompact(trial->parameters(0)) : trial.error().message;
+  };
+  EXPECT_EQ(k_of("1", "1"), R"({"intValue":"1","parameter":"k"})");
+  EXPECT_EQ(k_of("2", "1"), R"({"floatValue":1,"parameter":"k"})");
+  EXPECT_EQ(k_of("3", R"("u")"), R"({"parameter":"k","stringValue":"u"})");
+}
+
 struct Wrong {
   const char* name;
   const char* trial;

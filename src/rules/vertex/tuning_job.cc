@@ -214,14 +214,14 @@ Result<Translated> JobOf(const aip::HyperparameterTuningJob& asked, const std::s
   return translated;
 }
 
-std::string TuningJobField(std::string_view ml_field) {
+std::string TuningJobField(const aip::HyperparameterTuningJob& asked, std::string_view ml_field) {
   constexpr std::string_view kParams = "hyperparameters.params[";
   std::string_view bare = ml_field;
   for (const std::string_view prefix : {"job.", "training_input."})
     if (bare.starts_with(prefix)) bare.remove_prefix(prefix.size());
   for (const StudyFieldName& name : kOfStudy)
     if (bare == name.ml) return std::string(name.vertex);
-  if (!bare.starts_with(kParams)) return TrialField(CustomJobField(ml_field));
+  if (!bare.starts_with(kParams)) return TrialField(CustomJobField(asked.trial_job_spec(), ml_field));
 
   const std::string_view rest = bare.substr(kParams.size());
   const std::size_t end = std::min(rest.find(']'), rest.size());
@@ -231,10 +231,10 @@ std::string TuningJobField(std::string_view ml_field) {
   return field;
 }
 
-Error InTuningJob(Error error) {
+Error InTuningJob(const aip::HyperparameterTuningJob& asked, Error error) {
   if (error.code == Code::kInvalidArgument && error.violations.empty() && !error.field.empty())
     error.violations.push_back({.field = error.field, .description = error.message});
-  return Renamed(std::move(error), TuningJobField);
+  return Renamed(std::move(error), [&asked](std::string_view field) { return TuningJobField(asked, field); });
 }
 
 }  // namespace trainyard::vertex

@@ -39,9 +39,10 @@ namespace trainyard::vertex {
 /// "study_spec.parameters[2].parameter_id" for "hyperparameters.params[2].parameter_name", and a field of
 /// trial_job_spec where CustomJobField returns one of job_spec. The other fields of a parameter become the
 /// parameter's own path: the member that contains them depends on its kind.
-[[nodiscard]] std::string TuningJobField(std::string_view ml_field);
+[[nodiscard]] std::string TuningJobField(const aip::HyperparameterTuningJob& asked,
+                                         std::string_view ml_field);
 
 /// The error about the job of ml v1 with the fields of the tuning job. See InCustomJob (error_fields.h).
-[[nodiscard]] Error InTuningJob(Error error);
+[[nodiscard]] Error InTuningJob(const aip::HyperparameterTuningJob& asked, Error error);
 
 }  // namespace trainyard::vertex

@@ -214,18 +214,18 @@ TEST(TuningJobField, NamesFieldsOfTheRequest) {
       {"worker_count", "trial_job_spec.worker_pool_specs[1].replica_count"},
       {"labels", "labels"},
       {"", ""}};
-  for (const auto& [ml, vertex] : rows) EXPECT_EQ(TuningJobField(ml), vertex) << ml;
+  for (const auto& [ml, vertex] : rows) EXPECT_EQ(TuningJobField({}, ml), vertex) << ml;
 }
 
 TEST(InTuningJob, ListsWhatValidationFound) {
   const Error error =
-      InTuningJob(InvalidArgument("hyperparameters.params[0].type", "GRID_SEARCH requires INTEGER."));
+      InTuningJob({}, InvalidArgument("hyperparameters.params[0].type", "GRID_SEARCH requires INTEGER."));
   EXPECT_EQ(error.message,
             "List of found errors:\t1.Field: study_spec.parameters[0]; Message: GRID_SEARCH requires "
             "INTEGER.\t");
-  EXPECT_THAT(InTuningJob(FailedPrecondition("No machine.", "master_type")).field,
+  EXPECT_THAT(InTuningJob({}, FailedPrecondition("No machine.", "master_type")).field,
               HasSubstr("trial_job_spec.worker_pool_specs[0]"));
-  EXPECT_THAT(InTuningJob(NotFound("x")).violations, IsEmpty());
+  EXPECT_THAT(InTuningJob({}, NotFound("x")).violations, IsEmpty());
 }
 
 }  // namespace

@@ -112,7 +112,14 @@ std::string NoFinalMeasurement(const tuning::StudySpec& spec, const Trial& trial
          *LackedMetric(spec, last) + "' and has " + reported + ".";
 }
 
-void End(Trial& trial, SysTime now) {
+/// A result that is not finite makes the trial infeasible.
+void End(const tuning::StudySpec& spec, Trial& trial, SysTime now) {
+  const std::vector<double> values = ValuesOf(spec, trial.final_measurement());
+  const bool is_finite = std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+  if (!trial.trial_infeasible() && !is_finite) {
+    trial.set_trial_infeasible(true);
+    trial.set_infeasible_reason("The final measurement has a value that is not finite.");
+  }
   trial.set_state(Trial::COMPLETED);
   *trial.mutable_end_time() = wire::ToProto(now);
 }
@@ -144,7 +151,7 @@ Result<Trial> MakeTrial(const tuning::StudySpec& spec, const Trial& asked, SysTi
     return Invalid("trial.state", "A trial cannot be STOPPING from the beginning.");
   trial.set_state(Trial::REQUESTED);
   if (has_result || asked.state() == Trial::ACTIVE || !trial.measurements().empty()) Start(trial, now);
-  if (has_result) End(trial, now);
+  if (has_result) End(spec, trial, now);
   return trial;
 }
 
@@ -175,7 +182,7 @@ Status Complete(const tuning::StudySpec& spec, Trial& trial, const ml::v1::Compl
   if (asked.trial_infeasible()) {
     trial.set_trial_infeasible(true);
     trial.set_infeasible_reason(asked.infeasible_reason());
-    End(trial, now);
+    End(spec, trial, now);
     return {};
   }
   if (asked.has_final_measurement()) {
@@ -185,7 +192,7 @@ Status Complete(const tuning::StudySpec& spec, Trial& trial, const ml::v1::Compl
   } else if (!TakeLastComplete(spec, trial)) {
     return std::unexpected(FailedPrecondition(NoFinalMeasurement(spec, trial), "final_measurement"));
   }
-  End(trial, now);
+  End(spec, trial, now);
   return {};
 }
 

@@ -234,6 +234,17 @@ TEST(Complete, SaysWhichMetricThereIsNone) {
   EXPECT_EQ(trial.state(), Trial::STOPPING);
 }
 
+TEST(Complete, AResultThatIsNotFiniteIsInfeasible) {
+  Trial trial = Made();
+  ASSERT_TRUE(Complete(Spec(), trial,
+                       Read<ml::v1::CompleteTrialRequest>(
+                           R"({"finalMeasurement": {"metrics": [{"metric": "acc", "value": "NaN"}]}})"),
+                       kNow));
+  EXPECT_EQ(trial.state(), Trial::COMPLETED);
+  EXPECT_TRUE(trial.trial_infeasible());
+  EXPECT_EQ(trial.infeasible_reason(), "The final measurement has a value that is not finite.");
+}
+
 TEST(Complete, MarksWhatIsInfeasible) {
   Trial trial = Made();
   const auto wrong = Read<ml::v1::CompleteTrialRequest>(R"({"infeasibleReason": "diverged"})");

@@ -31,8 +31,8 @@ struct Reply {
 
 /// Answers calls; several of one connection run at once. It runs to its end also if the deadline passes, the
 /// client gives up or the connection ends: its reply is dropped then, and nothing that it does is half done.
-/// It is cancelled (operation_aborted at its current wait) only when the server ends. An exception that leaves
-/// it is answered as INTERNAL. Loop thread.
+/// It is cancelled (operation_aborted at its current wait) only when the server ends. An exception that
+/// leaves it is answered as INTERNAL. Loop thread.
 using Handler = std::function<boost::asio::awaitable<Reply>(UnaryCall& call)>;
 
 }  // namespace trainyard::grpc

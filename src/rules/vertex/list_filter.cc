@@ -2,7 +2,8 @@
 
 namespace trainyard::vertex {
 
-Result<ResourceFilter> ResourceFilter::Parse(std::string_view text, const google::protobuf::Descriptor& type) {
+Result<ResourceFilter> ResourceFilter::Parse(std::string_view text,
+                                             const google::protobuf::Descriptor& type) {
   TY_TRY(wire::Filter filter, wire::ParseFilter(text));
   TY_RETURN_IF_ERROR(wire::CheckFilter(filter, type));
   return ResourceFilter(std::move(filter));

@@ -23,7 +23,7 @@ class ResourceFilter {
   /// @param type  the listed messages' type, such as CustomJob's
   /// @return kInvalidArgument with field "filter": malformed, or a name or value that the type does not have.
   [[nodiscard]] static Result<ResourceFilter> Parse(std::string_view text,
-                                                const google::protobuf::Descriptor& type);
+                                                    const google::protobuf::Descriptor& type);
 
   /// Whether a message of that type satisfies the filter.
   [[nodiscard]] bool Matches(const google::protobuf::Message& message) const;

@@ -207,7 +207,7 @@ def test_a_creator_who_has_left_owns_nothing(server, bucket):
     bind(server, "projects/left/jobs/mine", ("roles/ml.jobOwner", "user:bob@example.com"))
     ask(server, "POST", job + ":cancel", {}, token, ok=(403,))
     assert "creator" not in json.dumps(ask(server, "GET", job + ":getIamPolicy"))
-    ask(server, "POST", job + ":cancel", {})
+    ask(server, "POST", job + ":cancel", {}, ok=(200, 400))  # its package is none, so it may have failed before
 
 
 def bind_bucket(server, *members):
@@ -224,7 +224,7 @@ def test_an_account_made_again_is_another(server, bucket):
     bind_bucket(server, member)
     token, _ = make_token(server, member)
     submit(server, "old", token, "remade")
-    ask(server, "POST", "/v1/projects/remade/jobs/old:cancel", {})
+    ask(server, "POST", "/v1/projects/remade/jobs/old:cancel", {}, ok=(200, 400))  # it may have failed before
     submit(server, "shared", server.token, "remade")
     bind(server, "projects/remade/jobs/shared", ("roles/ml.jobOwner", member))
     ask(server, "PATCH", "/v1/projects/remade/jobs/shared?updateMask=labels", {"labels": {}}, token)

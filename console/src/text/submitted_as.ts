@@ -1,4 +1,4 @@
-// What a job was submitted as, if not by ml v1. Pure.
+// Says how a job was submitted, if another API than ml v1 took it. Pure.
 import type { JobRowJson } from "proto/control/v1/job_rows_pb";
 import type { SubmittedAsJson } from "proto/control/v1/record_pb";
 import type { JobJson } from "proto/ml/v1/ml_pb";

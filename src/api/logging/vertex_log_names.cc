@@ -2,6 +2,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "api/vertex/job_collections.h"
@@ -47,7 +48,14 @@ MlJobOfNumber MlJobsOf(JobService& jobs) {
 awaitable<Result<VertexLogNames>> FindVertexNames(MlJobOfNumber ml_job_of, std::string filter,
                                                   std::vector<std::string> projects) {
   VertexLogNames names;
-  for (const std::int64_t number : vertex::NumbersIn(filter)) {
+  const std::vector<std::int64_t> numbers = vertex::NumbersIn(filter);
+  const auto of_ml_v1 = [](std::int64_t number) { return number >= vertex::kMlNumbers; };
+  if (const auto count = std::ranges::count_if(numbers, of_ml_v1); count > kMlNumbersMax)
+    co_return std::unexpected(InvalidArgument("filter", "The filter names " + std::to_string(count) +
+                                                            " jobs of ml v1 by their numbers. It can name " +
+                                                            std::to_string(kMlNumbersMax) +
+                                                            "; name others by their ids."));
+  for (const std::int64_t number : numbers) {
     if (number < vertex::kMlNumbers) {
       names.jobs.push_back({.number = number, .job_id = vertex::JobIdOf(number)});
     } else if (ml_job_of) {

@@ -26,13 +26,17 @@ using MlJobOfNumber =
 /// Looks the numbers up among these jobs, which outlive it.
 [[nodiscard]] MlJobOfNumber MlJobsOf(control::JobService& jobs);
 
-/// What a query says in names of Vertex AI.
+/// A query that has names of Vertex AI.
 struct VertexLogNames {
   std::optional<std::string> filter;      ///< in the names of ml v1; absent: the query's filter is
   std::vector<vertex::NumberedJob> jobs;  ///< that it names by their numbers
 };
 
-/// The names in a filter on the logs of these projects. Errors: of the store. Loop thread.
+/// Numbers of jobs of ml v1 that one filter may have: each is looked up in each project.
+inline constexpr std::ptrdiff_t kMlNumbersMax = 10;
+
+/// The names in a filter on the logs of these projects. kInvalidArgument: more than kMlNumbersMax. Errors of
+/// the store. Loop thread.
 boost::asio::awaitable<Result<VertexLogNames>> FindVertexNames(MlJobOfNumber ml_job_of, std::string filter,
                                                                std::vector<std::string> projects);
 

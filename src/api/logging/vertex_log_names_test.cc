@@ -58,6 +58,25 @@ TEST(VertexLogNamesOfQueries, ANumberThatNoJobHasStays) {
   }
 }
 
+TEST(VertexLogNamesOfQueries, MoreNumbersThanAreLookedUpAreRefused) {
+  const auto with = [](std::ptrdiff_t count, const std::string& begin) {
+    std::string filter;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      filter += filter.empty() ? "resource.labels.job_id=(" : " OR ";
+      filter += begin + std::to_string(10 + i);
+    }
+    return filter + ")";
+  };
+  const auto many = Find(with(kMlNumbersMax + 1, "90000000000000000"), {"p"}, OnlyCensus);
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().code, Code::kInvalidArgument);
+  EXPECT_EQ(many.error().field, "filter");
+  EXPECT_TRUE(Find(with(kMlNumbersMax, "90000000000000000"), {"p"}, OnlyCensus));
+  const auto of_vertex = Find(with(kMlNumbersMax + 1, "71105123764440539"), {"p"}, OnlyCensus);
+  ASSERT_TRUE(of_vertex) << "these are not looked up";
+  EXPECT_EQ(of_vertex->jobs.size(), static_cast<std::size_t>(kMlNumbersMax) + 1);
+}
+
 TEST(VertexLogNamesOfQueries, AnErrorOfTheStoreIsTheAnswer) {
   const std::string filter = "resource.labels.job_id=9000000000000000012";
   EXPECT_EQ(Find(filter, {"broken", "q"}, OnlyCensus).error().message, "The disk is full");

@@ -62,7 +62,7 @@ grpc::Reply ReplyOf(const Result<Response>& response, const Descriptor& type) {
 /// A longer answer becomes a message on a thread of its own.
 constexpr std::size_t kPrintedOnLoopMax = std::size_t{64} << 10;
 
-/// What answers calls.
+/// The things that are needed to answer a call.
 struct Front {
   const http::Router& router;
   http::Admit admit{};

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "net/http/message.h"
 
-/// What the paths of Vertex AI have in common: /v1/projects/P/locations/L/... Loop thread.
+/// All paths of Vertex AI begin with /v1/projects/P/locations/L: this room reads that part. Loop thread.
 namespace trainyard::api {
 
 /// kNotFound unless the path's version is v1 or v1beta1, and its location a region.

@@ -42,8 +42,8 @@ bool HasImage(const Json& answer) {
   return false;
 }
 
-/// What the job was submitted as, why it waits, its images and its trials. Prints nothing if the server does
-/// not know.
+/// Prints how the job was submitted, why it waits, its images and its trials. Prints nothing if the server
+/// does not know.
 void PrintStatus(const CommandSession& session, const JobReference& job, const Json& answer) {
   const std::string state = TextAt(answer, "state");
   const bool waits = state == "QUEUED" || state == "PREPARING";
@@ -124,8 +124,8 @@ Result<std::vector<Json>> FetchJobs(const CommandSession& session, const JobQuer
   return jobs;
 }
 
-/// What each job that has a display name was submitted as, by job id; empty texts: by ml v1, or the server
-/// does not say.
+/// Returns how each job that has a display name was submitted, by job id; empty texts: by ml v1, or the
+/// server does not say.
 std::map<std::string, std::string> SubmittedAs(const CommandSession& session, const std::vector<Json>& jobs) {
   std::map<std::string, std::string> submitted;
   for (const Json& job : jobs)

@@ -22,7 +22,7 @@ namespace trainyard::cli {
 ///       It moves up when job_1 starts or is cancelled.
 [[nodiscard]] std::string PrintWaiting(const Json& status);
 
-/// What a job was submitted as, from the submittedAs of its JobStatus or JobRow: "Vertex AI custom job,
+/// Says how a job was submitted, from the submittedAs of its JobStatus or JobRow: "Vertex AI custom job,
 /// us-central1". Empty: by ml v1, or the server does not say. Pure.
 [[nodiscard]] std::string SubmittedAsText(const Json& shown);
 

@@ -18,7 +18,8 @@ namespace trainyard::grpc {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-/// What is sent on a stream: fields, then a body, then more fields. Without a body the first fields end it.
+/// The server sends this on a stream: fields, then a body, then more fields. Without a body the first fields
+/// end it.
 struct StreamAnswer {
   Fields fields;
   std::string body;

@@ -27,7 +27,7 @@ class GrpcGarbage : public GrpcTest {
     for (const std::int32_t id : ids) AnswerTo(id);
     return client_->sent();
   }
-  /// What is sent to a client that sends `bytes`.
+  /// Returns the bytes that the server sends to a client that sends `bytes`.
   std::string Exchange(std::string bytes, std::size_t step) {
     std::string received;
     const auto channel = std::make_shared<http::Channel>(

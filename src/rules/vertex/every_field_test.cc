@@ -309,9 +309,11 @@ void AddRows(const Kind& kind, const Descriptor& type, Path& path, std::string& 
 TEST(EveryField, MeansSomethingOrIsRefusedOrSaysThatItHasNoEffect) {
   std::string page =
       "# Every field of the jobs of Vertex AI\n\n"
-      "What happens to each field of a request ([vertex.md](vertex.md) says what the jobs become). A test "
-      "writes\n"
-      "this page: it sets each field and looks at the job that results. To write it anew:\n"
+      "This page says what the server does with each field of a request; [vertex.md](vertex.md) says what "
+      "the\n"
+      "jobs become. A test sets each field, looks at the job that results, and writes this page. To write "
+      "it\n"
+      "anew: "
       "`TRAINYARD_UPDATE_DOCS=1 ctest --preset dev -R '^vertex$'`.\n";
   for (const Kind& kind : Kinds()) {
     page += "\n## " + std::string(kind.title) + "\n\n| field | here |\n|---|---|\n";

@@ -10,8 +10,6 @@
 namespace trainyard::vertex {
 namespace {
 
-constexpr std::int64_t kNumberMin = 1'000'000'000'000'000'000;
-
 enum class Label { kOther, kJob, kTask };
 
 /// A value that a label is compared with, by = or !=.
@@ -118,7 +116,7 @@ std::vector<std::int64_t> NumbersIn(std::string_view filter) {
     const std::optional<std::int64_t> number =
         compared.label == Label::kJob ? NumberIn(compared.text) : std::nullopt;
     const bool is_new = number && std::ranges::find(numbers, *number) == numbers.end();
-    if (is_new && numbers.size() < kFilterNumbersMax) numbers.push_back(*number);
+    if (is_new) numbers.push_back(*number);
   }
   return numbers;
 }

@@ -14,11 +14,8 @@
 /// any thread. Source: spec vertex.md section 8.
 namespace trainyard::vertex {
 
-/// Numbers that are looked up for one filter; others name no job.
-inline constexpr std::size_t kFilterNumbersMax = 10;
-
-/// The numbers of 19 digits that the filter compares `resource.labels.job_id` with, each once, at most
-/// kFilterNumbersMax. None if the filter cannot be parsed: wire::ParseLogFilter says what is wrong.
+/// The numbers of 19 digits that the filter compares `resource.labels.job_id` with, each once. None if the
+/// filter cannot be parsed: wire::ParseLogFilter says what is wrong.
 [[nodiscard]] std::vector<std::int64_t> NumbersIn(std::string_view filter);
 
 /// A job and its number in Vertex AI.

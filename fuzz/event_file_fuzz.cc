@@ -38,7 +38,7 @@ Outcome Read(std::string_view bytes, std::size_t piece) {
 }
 
 trainyard::replica::v1::MetricReport ReadFile(std::string_view bytes, std::size_t cut) {
-  Summaries summaries("epoch_loss");
+  Summaries summaries({"epoch_loss", "epoch_accuracy"});
   const auto read_at = [&bytes](std::uint64_t offset, std::span<char> buffer) {
     return bytes.copy(buffer.data(), buffer.size(), offset);
   };

@@ -16,9 +16,10 @@ using namespace trainyard::measurement;
 
 std::string Print(const HypertuneFile& file) {
   trainyard::replica::v1::MetricReport report;
-  file.curve().Print(report);
+  file.Print(report);
   TY_CHECK(report.measurements_size() <= kMeasurementsMax);
-  TY_CHECK(file.curve().empty() == report.measurements().empty());
+  TY_CHECK(file.curves().front().empty() == report.measurements().empty());
+  TY_CHECK(file.curves().back().empty() == report.further().empty());
   for (int i = 1; i < report.measurements_size(); ++i)
     TY_CHECK(report.measurements(i - 1).step() <= report.measurements(i).step());
   return report.SerializeAsString();
@@ -28,7 +29,7 @@ std::string Print(const HypertuneFile& file) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  HypertuneFile whole("accuracy");
+  HypertuneFile whole({"accuracy", "loss"});
   whole.Read(text);
   const std::string once = Print(whole);
   TY_CHECK(whole.seen_tags().size() <= kSeenTagsMax);
@@ -36,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   whole.Read(text);
   TY_CHECK(Print(whole) == once);
 
-  HypertuneFile torn("accuracy");
+  HypertuneFile torn({"accuracy", "loss"});
   torn.Read(text.substr(0, size / 2));
   torn.Read(text);
   const std::string after_a_cut = Print(torn);

@@ -144,7 +144,21 @@ const tuning = {
       { parameterId: "x", scaleType: "UNIT_LOG_SCALE", doubleValueSpec: { minValue: 0.001, maxValue: 1 } },
       { parameterId: "n", scaleType: "UNIT_LINEAR_SCALE", integerValueSpec: { maxValue: "8" } },
       { parameterId: "b", discreteValueSpec: { values: [16, 32] } },
-      { parameterId: "c", categoricalValueSpec: { values: ["a", "b"] }, conditionalParameterSpecs: [{}] },
+      {
+        parameterId: "c",
+        categoricalValueSpec: { values: ["a", "b"] },
+        conditionalParameterSpecs: [{
+          parentCategoricalValues: { values: ["b"] },
+          parameterSpec: {
+            parameterId: "d",
+            integerValueSpec: { minValue: "1", maxValue: "2" },
+            conditionalParameterSpecs: [{
+              parentIntValues: { values: ["2"] },
+              parameterSpec: { parameterId: "e", doubleValueSpec: { maxValue: 1, defaultValue: 0.5 } },
+            }],
+          },
+        }],
+      },
     ],
     medianAutomatedStoppingSpec: {},
   },
@@ -162,7 +176,7 @@ describe("a tuning job", () => {
   });
   it("is a program with the SDK", () => {
     expect(sdk?.text).toContain("from google.cloud.aiplatform import hyperparameter_tuning as hpt\n");
-    expect(sdk?.text).toContain("# The SDK has no argument for these: median_automated_stopping_spec, conditional_parameter_specs\n");
+    expect(sdk?.text).toContain("# The SDK has no argument for these: median_automated_stopping_spec, default_value\n");
     expect(sdk?.text).toContain('trial = aiplatform.CustomJob(\n    display_name="tuned-trial",\n');
     expect(sdk?.text).toContain(`job = aiplatform.HyperparameterTuningJob(
     display_name="tuned",
@@ -174,7 +188,7 @@ describe("a tuning job", () => {
         "x": hpt.DoubleParameterSpec(min=0.001, max=1, scale="log"),
         "n": hpt.IntegerParameterSpec(min=0, max=8, scale="linear"),
         "b": hpt.DiscreteParameterSpec(values=[16, 32], scale="unspecified"),
-        "c": hpt.CategoricalParameterSpec(values=["a", "b"]),
+        "c": hpt.CategoricalParameterSpec(values=["a", "b"], conditional_parameter_spec={"d": hpt.IntegerParameterSpec(min=1, max=2, scale="unspecified", conditional_parameter_spec={"e": hpt.DoubleParameterSpec(min=0, max=1, scale="unspecified", parent_values=[2])}, parent_values=["b"])}),
     },
     max_trial_count=4,
     parallel_trial_count=2,

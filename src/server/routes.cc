@@ -17,6 +17,7 @@
 #include "engine/local/preparation_output.h"
 #include "engine/replica_link.h"
 #include "programs/environment/built_runtime.h"
+#include "rules/cluster/role_packages.h"
 
 namespace trainyard::server {
 
@@ -150,17 +151,29 @@ api::RuntimeSource RuntimesOf(Installation& all) {
   return {.list = std::move(list), .pool = all.base->runtime_lists, .add_warm = std::move(add_warm)};
 }
 
-/// What the tools printed that installed the job's packages, from its runtime version and from its images.
-std::string ReadPreparation(const control::v1::JobRecord& job, const replica::v1::Manifest& places) {
+/// What the tools printed that installed the packages, from the job's runtime version and from its images.
+std::string ReadPackages(const control::v1::JobRecord& job, const cluster::Packages& packages,
+                         const replica::v1::Manifest& places) {
   replica::v1::Manifest manifest = places;
   replica::v1::Manifest::Program& program = *manifest.mutable_program();
   program.set_runtime_version(job.runtime_version());
-  *program.mutable_packages() = job.packages();
+  *program.mutable_packages() = packages;
   std::string text = job.runtime_version().empty() ? "" : engine::PreparationOutput(manifest);
   for (const control::v1::ImageRecord& image : job.images()) {
     program.mutable_container()->set_image(image.image());
     program.mutable_container()->set_digest(image.digest());
     text += engine::PreparationOutput(manifest);
+  }
+  return text;
+}
+
+/// For the packages of the job, and of each role that has its own.
+std::string ReadPreparation(const control::v1::JobRecord& job, const replica::v1::Manifest& places) {
+  const std::string runtime = ReadPackages(job, {}, places);
+  std::string text = runtime;
+  for (const cluster::Packages* packages : cluster::PackageLists(job)) {
+    const std::string all = ReadPackages(job, *packages, places);
+    text += all.starts_with(runtime) ? all.substr(runtime.size()) : all;
   }
   return text;
 }

@@ -40,10 +40,7 @@ NEEDS_SUCCESS = {55}  # a model: test_the_model_of_a_pipeline
 OTHERWISE = {
     15: (400, "job_spec.worker_pool_specs[0]", "the pool has no program: the recorder did not look"),
     16: (400, "persistent resources", "there are no persistent resources, and the program would run elsewhere than its user meant"),
-    21: (400, "Conditional parameters", "tuning jobs have none"),
-    22: (400, "Conditional parameters", "tuning jobs have none"),
-    23: (404, "does not exist", "its job was refused"),
-    24: (404, "does not exist", "its job was refused"),
+    21: (400, "GRID_SEARCH requires", "a grid of a DOUBLE has no end: the recorder did not look"),
     25: (404, "", "there are no TensorBoard instances: curves are read from the event files"),
     37: ("OK", "", "the recorder had no list yet"),
     96: (200, "", "the recorder had no path prefix"),

@@ -122,8 +122,27 @@ const VALUES = [
   ["categoricalValueSpec", "Categorical", ["values"]],
 ] as const;
 
+/** The values of its parent for which a parameter is there; whole numbers are texts in the API's JSON. */
+const CONDITIONS = ["parentCategoricalValues", "parentDiscreteValues", "parentIntValues"] as const;
+
+function parentValues(one: Fields): string {
+  const field = CONDITIONS.find((name) => one[name] !== undefined) ?? CONDITIONS[0];
+  const list = fieldsOf(one[field])["values"];
+  const values = (Array.isArray(list) ? (list as readonly Json[]) : []).map((value) => (field === "parentIntValues" ? Number(value) : value));
+  return `parent_values=[${values.map((value) => toPython(value)).join(", ")}]`;
+}
+
+/** conditional_parameter_spec={"momentum": hpt.DoubleParameterSpec(...)}; none, none. */
+function conditional(one: Fields): string[] {
+  const children = objectsOf(one["conditionalParameterSpecs"]).map((child) => {
+    const spec = fieldsOf(child["parameterSpec"]);
+    return `${toPython(spec["parameterId"] ?? "")}: ${parameter(spec, [parentValues(child)])}`;
+  });
+  return children.length === 0 ? [] : [`conditional_parameter_spec={${children.join(", ")}}`];
+}
+
 /** hpt.DoubleParameterSpec(min=0.001, max=0.1, scale="log"); the API's JSON leaves zeros out. */
-function parameter(one: Fields): string {
+function parameter(one: Fields, condition: readonly string[] = []): string {
   const [field, kind] = VALUES.find(([name]) => one[name] !== undefined) ?? VALUES[0];
   const spec = fieldsOf(readable(fieldsOf(one[field])));
   const scale = /^UNIT_(\w+)_SCALE$/.exec(textOf(one["scaleType"]))?.[1]?.toLowerCase() ?? "unspecified";
@@ -132,17 +151,23 @@ function parameter(one: Fields): string {
   const values = [`values=[${(Array.isArray(list) ? (list as readonly Json[]) : []).map((value) => toPython(value)).join(", ")}]`];
   const scaled = kind === "Categorical" ? [] : [`scale=${toPython(scale)}`];
   const own = kind === "Double" || kind === "Integer" ? range : values;
-  return `hpt.${kind}ParameterSpec(${[...own, ...scaled].join(", ")})`;
+  return `hpt.${kind}ParameterSpec(${[...own, ...scaled, ...conditional(one), ...condition].join(", ")})`;
+}
+
+/** The parameter and those that depend on it. */
+function withConditional(one: Fields): readonly Fields[] {
+  return [one, ...objectsOf(one["conditionalParameterSpecs"]).flatMap((child) => withConditional(fieldsOf(child["parameterSpec"])))];
 }
 
 /** What a study has and HyperparameterTuningJob no argument for. */
 function missingOf(study: Fields): string[] {
+  const parameters = objectsOf(study["parameters"]).flatMap(withConditional);
   const parts: readonly (readonly [readonly Fields[], readonly string[]])[] = [
     [[study], ["metrics", "parameters", "algorithm", "measurementSelectionType"]],
     [objectsOf(study["metrics"]), ["metricId", "goal"]],
-    [objectsOf(study["parameters"]), ["parameterId", "scaleType", ...VALUES.map(([field]) => field)]],
+    [parameters, ["parameterId", "scaleType", "conditionalParameterSpecs", ...VALUES.map(([field]) => field)]],
     ...VALUES.map(([field, , names]) =>
-      [objectsOf(study["parameters"]).map((one) => fieldsOf(one[field])), names] as const),
+      [parameters.map((one) => fieldsOf(one[field])), names] as const),
   ];
   return [...new Set(parts.flatMap(([all, names]) => all.flatMap((one) => others(one, names))))];
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 namespace trainyard::cli {
 namespace {
@@ -17,19 +18,23 @@ std::vector<const Json*> TrialsOf(const Json& status) {
   return trials;
 }
 
-std::vector<std::string> ParameterNames(const std::vector<const Json*>& trials) {
-  std::vector<std::string> names;
-  if (trials.empty()) return names;
-  for (const Json& parameter : ListAt(*trials.front(), "output.hyperparameters"))
-    names.push_back(parameter.name);
-  std::ranges::sort(names);
-  return names;
+constexpr const char* kParameters = "output.hyperparameters";
+/// Trainyard's own field: the values of a trial's further metrics.
+constexpr const char* kFurther = "output.finalMetric.furtherValues";
+
+/// The names that any of the trials has there: a trial has no value for a parameter whose condition does not
+/// hold, and none of a metric before it has reported all.
+std::vector<std::string> NamesAt(const char* path, const std::vector<const Json*>& trials) {
+  std::set<std::string> names;
+  for (const Json* const trial : trials)
+    for (const Json& one : ListAt(*trial, path)) names.insert(one.name);
+  return {names.begin(), names.end()};
 }
 
 /// Names may contain dots, so this is not a path.
-std::string ParameterOf(const Json& trial, const std::string& name) {
-  for (const Json& parameter : ListAt(trial, "output.hyperparameters")) {
-    if (parameter.name == name) return parameter.text;
+std::string NamedAt(const char* path, const Json& trial, const std::string& name) {
+  for (const Json& one : ListAt(trial, path)) {
+    if (one.name == name) return one.text;
   }
   return "";
 }
@@ -115,20 +120,23 @@ std::string BestTrial(const Json& job) {
 
 Rows TrialRows(const Json& status, const std::string& best) {
   std::vector<const Json*> trials = TrialsOf(status);
-  const std::vector<std::string> names = ParameterNames(trials);
+  const std::vector<std::string> names = NamesAt(kParameters, trials);
+  const std::vector<std::string> metrics = NamesAt(kFurther, trials);
   const auto is_best = [&best](const Json* trial) {
     return !best.empty() && TextAt(*trial, "output.trialId") == best;
   };
   if (const auto found = std::ranges::find_if(trials, is_best); found != trials.end())
     std::rotate(trials.begin(), found, found + 1);
   Rows rows{{"TRIAL", "STATE", "METRIC", "STEP"}};
+  rows[0].insert(rows[0].end(), metrics.begin(), metrics.end());
   rows[0].insert(rows[0].end(), names.begin(), names.end());
   for (const char* heading : {"COURSE", "REASON"}) rows[0].emplace_back(heading);
   for (const Json* trial : trials) {
     std::vector<std::string> row{TextAt(*trial, "output.trialId") + (is_best(trial) ? " (best)" : ""),
                                  StateOf(*trial), RoundedNumber(MetricOf(*trial, "objectiveValue")),
                                  MetricOf(*trial, "trainingStep")};
-    for (const std::string& name : names) row.push_back(RoundedNumber(ParameterOf(*trial, name)));
+    for (const std::string& tag : metrics) row.push_back(RoundedNumber(NamedAt(kFurther, *trial, tag)));
+    for (const std::string& name : names) row.push_back(RoundedNumber(NamedAt(kParameters, *trial, name)));
     row.push_back(CurveOf(*trial));
     row.push_back(FirstLine(TextAt(*trial, "reason")));
     rows.push_back(std::move(row));
@@ -138,18 +146,21 @@ Rows TrialRows(const Json& status, const std::string& best) {
 
 std::string PrintTrialCsv(const Json& status) {
   const std::vector<const Json*> trials = TrialsOf(status);
-  const std::vector<std::string> names = ParameterNames(trials);
+  const std::vector<std::string> names = NamesAt(kParameters, trials);
+  const std::vector<std::string> metrics = NamesAt(kFurther, trials);
   std::vector<std::string> heading{"trial_id", "state"};
   heading.insert(heading.end(), names.begin(), names.end());
-  for (const char* name :
-       {"objective_value", "training_step", "stopped_early", "start_time", "end_time", "reason"})
+  heading.emplace_back("objective_value");
+  heading.insert(heading.end(), metrics.begin(), metrics.end());
+  for (const char* name : {"training_step", "stopped_early", "start_time", "end_time", "reason"})
     heading.emplace_back(name);
   std::string out;
   AddCsvRow(heading, out);
   for (const Json* trial : trials) {
     std::vector<std::string> row{TextAt(*trial, "output.trialId"), TextAt(*trial, "output.state")};
-    for (const std::string& name : names) row.push_back(ParameterOf(*trial, name));
+    for (const std::string& name : names) row.push_back(NamedAt(kParameters, *trial, name));
     row.push_back(MetricOf(*trial, "objectiveValue"));
+    for (const std::string& tag : metrics) row.push_back(NamedAt(kFurther, *trial, tag));
     row.push_back(MetricOf(*trial, "trainingStep"));
     row.emplace_back(TextAt(*trial, "output.isTrialStoppedEarly") == "true" ? "true" : "false");
     row.push_back(TextAt(*trial, "output.startTime"));

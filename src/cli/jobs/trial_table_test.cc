@@ -43,6 +43,34 @@ TEST(TrialTable, ShowsTheBestTrialFirst) {
   EXPECT_FALSE(HasTrials(JsonObject()));
 }
 
+TEST(TrialTable, HasTheParametersOfAllTrials) {
+  const Result<Json> status = wire::ParseJsonTree(R"({"trials": [
+    {"output": {"trialId": "1", "state": "QUEUED", "hyperparameters": {"opt": "adam"}}},
+    {"output": {"trialId": "2", "state": "QUEUED", "hyperparameters": {"opt": "sgd", "momentum": "0.5"}}}]})");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(PrintTable(TrialRows(*status, "")),
+            "TRIAL  STATE   METRIC  STEP  momentum  opt   COURSE  REASON\n"
+            "1      QUEUED                          adam\n"
+            "2      QUEUED                0.5       sgd\n");
+}
+
+TEST(TrialTable, HasAColumnForEachFurtherMetric) {
+  const Result<Json> status = wire::ParseJsonTree(R"({"trials": [
+    {"output": {"trialId": "1", "state": "SUCCEEDED", "hyperparameters": {"x": "1"}, "finalMetric": {
+      "objectiveValue": 0.5, "trainingStep": "3", "furtherValues": {"loss": 2.5, "auc": 0}}}},
+    {"output": {"trialId": "2", "state": "SUCCEEDED", "hyperparameters": {"x": "2"}}}]})");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(PrintTable(TrialRows(*status, "1")),
+            "TRIAL     STATE      METRIC  STEP  auc  loss  x  COURSE  REASON\n"
+            "1 (best)  SUCCEEDED  0.5     3     0    2.5   1\n"
+            "2         SUCCEEDED                           2\n");
+  EXPECT_EQ(
+      PrintTrialCsv(*status),
+      "trial_id,state,x,objective_value,auc,loss,training_step,stopped_early,start_time,end_time,reason\n"
+      "1,SUCCEEDED,1,0.5,0,2.5,3,false,,,\n"
+      "2,SUCCEEDED,2,,,,,false,,,\n");
+}
+
 TEST(TrialTable, MarksNothingBeforeThereIsAMetric) {
   EXPECT_EQ(BestTrial(JsonObject()), "");
   const Rows rows = TrialRows(Status(), "");

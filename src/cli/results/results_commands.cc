@@ -32,10 +32,14 @@ JobReference NamedJob(const CommandSession& session) {
   return ParseJobReference(session, session.arguments.positionals.front());
 }
 
+/// Whether the job, or one of its roles, installs the package.
 bool IsPackage(const Json& job, const std::string& uri) {
-  const Json* uris = FindMember(job, "trainingInput.packageUris");
-  return uris != nullptr &&
-         std::ranges::any_of(uris->children, [&](const Json& package) { return package.text == uri; });
+  return std::ranges::any_of(
+      std::array{"", "masterConfig.", "workerConfig.", "parameterServerConfig.", "evaluatorConfig."},
+      [&](const char* owner) {
+        const std::vector<Json>& uris = ListAt(job, "trainingInput." + std::string(owner) + "packageUris");
+        return std::ranges::find(uris, uri, &Json::text) != uris.end();
+      });
 }
 
 constexpr auto kDownloadFlags =

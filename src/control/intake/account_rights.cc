@@ -42,12 +42,12 @@ Status CheckAccountExists(const Accounts& accounts, const std::string& email) {
 }
 
 Status CheckAccountReads(const Accounts& accounts, const std::string& email, const std::string& uri,
-                         const std::string& bucket) {
+                         const std::string& bucket, const std::string& field) {
   if (!accounts.may || accounts.may(email, "storage.objects.get", iam::Resource::Bucket(bucket))) return {};
   return std::unexpected(FailedPrecondition("The provided GCS paths [" + uri +
                                                 "] cannot be read by service account " + email + "." +
                                                 HowToGive(email, kReader, bucket),
-                                            "package_uris"));
+                                            field));
 }
 
 Status CheckAccountWrites(const Accounts& accounts, const std::string& email, const std::string& bucket,

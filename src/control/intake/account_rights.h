@@ -13,10 +13,12 @@ namespace trainyard::control {
 /// kNotFound with field "service_account", and the command that creates it.
 [[nodiscard]] Status CheckAccountExists(const Accounts& accounts, const std::string& email);
 
-/// kFailedPrecondition with field "package_uris", in the original's words: the account may not read objects
-/// of the bucket. Source: spec api.md section 8.
+/// kFailedPrecondition with the field, in the original's words: the account may not read objects of the
+/// package's bucket. Source: spec api.md section 8.
+/// @param field  that names the package: "package_uris"
 [[nodiscard]] Status CheckAccountReads(const Accounts& accounts, const std::string& email,
-                                       const std::string& uri, const std::string& bucket);
+                                       const std::string& uri, const std::string& bucket,
+                                       const std::string& field);
 
 /// kFailedPrecondition with field "job_dir": the account may not read and write objects of the bucket.
 /// @param resource  the bucket; its project, if the bucket is yet to be made.

@@ -30,8 +30,9 @@ TEST(AccountRights, AnAccountThatDoesNotExistIsRefusedWithTheCommandThatMakesIt)
 }
 
 TEST(AccountRights, ThePackageMustBeReadable) {
-  EXPECT_TRUE(CheckAccountReads(Having({"storage.objects.get"}), kTrainer, "gs://b/t.tar.gz", "b"));
-  EXPECT_EQ(CheckAccountReads(Having({}), kTrainer, "gs://b/t.tar.gz", "b").error(),
+  EXPECT_TRUE(
+      CheckAccountReads(Having({"storage.objects.get"}), kTrainer, "gs://b/t.tar.gz", "b", "package_uris"));
+  EXPECT_EQ(CheckAccountReads(Having({}), kTrainer, "gs://b/t.tar.gz", "b", "package_uris").error(),
             FailedPrecondition("The provided GCS paths [gs://b/t.tar.gz] cannot be read by service account " +
                                    kTrainer +
                                    ". An administrator gives it that right with: gcloud storage buckets "

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/async/on_pool.h"
-#include "base/wire/resource_name.h"
 #include "control/intake/account_rights.h"
 #include "control/intake/image_choice.h"
+#include "control/intake/package_lookups.h"
 #include "control/run/manifest.h"
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/project_number.h"
@@ -130,8 +130,8 @@ boost::asio::awaitable<Status> JobMaker::LookUp(std::string project, const ml::v
   if (is_for_here) TY_CO_RETURN_IF_ERROR(way.found(CheckFits(record, gang)));
   made.demand = is_for_here ? policy_.devices.DemandOf(gang) : placement::AskedDemand(gang);
   TY_CO_RETURN_IF_ERROR(way.found(co_await CheckServiceAccount(record, creator)));
-  for (const std::string& uri : job.training_input().package_uris())
-    TY_CO_RETURN_IF_ERROR(way.found(co_await LookUpPackage(record, uri, creator)));
+  const PackageSources packages{buckets_, policy_.accounts, policy_.number_of};
+  TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(packages, record, creator, way.found));
   if (policy_.containers.are_here && way.registries != nullptr) {
     const Status may = co_await CheckImages(record, creator);
     TY_CO_RETURN_IF_ERROR(way.found(may));
@@ -259,30 +259,6 @@ boost::asio::awaitable<Status> JobMaker::CheckImages(const v1::JobRecord& record
         co_await creator.Require(std::move(permission), std::move(project), ImageField(input, role)));
   }
   co_return Status();
-}
-
-/// A package is fixed when the job is created: its checksum names the layer into which it is installed.
-boost::asio::awaitable<Status> JobMaker::LookUpPackage(v1::JobRecord& record, std::string uri,
-                                                       const Creator& creator) {
-  TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
-  iam::Resource bucket = iam::Resource::Bucket(name.bucket);
-  TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
-  const std::string& account = record.job().training_input().service_account();
-  if (creator.require && !account.empty())
-    TY_CO_RETURN_IF_ERROR(CheckAccountReads(policy_.accounts, account, uri, name.bucket));
-  auto object = co_await storage::Sha256Of(buckets_, name.bucket, name.object);
-  if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
-  if (!object) {
-    co_return std::unexpected(
-        FailedPrecondition("The provided GCS paths [" + uri + "] cannot be read by service account " +
-                               cluster::ServiceAccount(policy_.number_of(record.project())) + ". " +
-                               object.error().message + ". Upload the package first.",
-                           "package_uris"));
-  }
-  replica::v1::Manifest::Package& package = *record.add_packages();
-  package.set_uri(uri);
-  package.set_checksum(*std::move(object));
-  co_return Status{};
 }
 
 }  // namespace trainyard::control

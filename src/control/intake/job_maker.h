@@ -133,8 +133,6 @@ class JobMaker {
   boost::asio::awaitable<Status> CheckServiceAccount(v1::JobRecord& record, const Creator& creator) const;
   boost::asio::awaitable<std::string> PermissionFor(std::string image) const;
   boost::asio::awaitable<Status> CheckImages(const v1::JobRecord& record, const Creator& creator) const;
-  boost::asio::awaitable<Status> LookUpPackage(v1::JobRecord& record, std::string uri,
-                                               const Creator& creator);
   /// Registries that answer look-ups of Check from a cache. Null if there are none.
   [[nodiscard]] const ImageRegistries* RegistriesForChecks();
 

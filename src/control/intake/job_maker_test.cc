@@ -37,6 +37,26 @@ TEST_F(JobMakerTest, AMissingPackageIsRefusedAndNothingIsMade) {
   EXPECT_EQ(Await(buckets_->GetBucket("new-bucket")).error().code, Code::kNotFound);
 }
 
+TEST_F(JobMakerTest, PackagesOfARoleAreLookedUpIfItHasReplicas) {
+  Job job = MakeJob("j", 1);
+  ml::v1::TrainingInput& input = *job.mutable_training_input();
+  input.mutable_worker_config()->add_package_uris("gs://packages/trainer.tar.gz");
+  input.mutable_evaluator_config()->add_package_uris("gs://packages/missing.tar.gz");
+  const Result<v1::JobRecord> record = Make(job);
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_EQ(record->packages_size(), 1);
+  ASSERT_EQ(record->role_packages_size(), 1) << "there are no evaluators";
+  EXPECT_EQ(record->role_packages(0).type(), replica::v1::WORKER);
+  ASSERT_EQ(record->role_packages(0).packages_size(), 1);
+  EXPECT_EQ(record->role_packages(0).packages(0).checksum(), record->packages(0).checksum());
+
+  input.mutable_worker_config()->add_package_uris("gs://packages/missing.tar.gz");
+  const Result<v1::JobRecord> refused = Make(job);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(refused.error().field, "worker_config.package_uris");
+}
+
 TEST_F(JobMakerTest, TheJobDirsBucketIsMadeAndTheJobsLogSaysSo) {
   Job job = MakeJob("j");
   job.mutable_training_input()->set_job_dir("gs://models/out");

@@ -113,8 +113,8 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
   if (!job_.has_trial()) return;
   TY_CHECK(outside.kept.buckets != nullptr);
   trial_ = std::make_unique<TrialWatch>(outside.loop, job_, *outside.kept.buckets, [this] {
-    if (std::string warning = trial_->TakeWarning(); !warning.empty())
-      wait_log_.Say(job_, jobs::WarningLine(std::move(warning)), outside_.clock.Now());
+    for (std::string line = trial_->TakeWarning(); !line.empty(); line = trial_->TakeWarning())
+      wait_log_.Say(job_, jobs::WarningLine(std::move(line)), outside_.clock.Now());
     if (on_change_) on_change_(*this);
   });
 }

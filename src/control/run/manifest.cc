@@ -10,6 +10,7 @@
 #include "rules/algorithms/algorithm.h"
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/role.h"
+#include "rules/cluster/role_packages.h"
 #include "rules/cluster/task_name.h"
 #include "rules/cluster/tf_config.h"
 #include "rules/jobs/prepare.h"
@@ -32,23 +33,20 @@ const google::protobuf::RepeatedPtrField<std::string>& ArgsOf(const ml::v1::Trai
   return config.args().empty() ? input.args() : config.args();
 }
 
-const std::string& ModuleOf(const ml::v1::TrainingInput& input, const ml::v1::ReplicaConfig& config) {
-  return config.python_module().empty() ? input.python_module() : config.python_module();
-}
-
-void SetPackage(const v1::JobRecord& job, const ml::v1::ReplicaConfig& config,
+void SetPackage(const v1::JobRecord& job, replica::v1::TaskType role,
                 replica::v1::Manifest::Program& program) {
   const ml::v1::TrainingInput& input = job.job().training_input();
-  *program.mutable_packages() = job.packages();
+  const ml::v1::ReplicaConfig& config = ConfigOf(input, role);
+  *program.mutable_packages() = cluster::PackagesOf(job, role);
   program.set_built_in_algorithm(!job.algorithm().empty());
-  program.set_python_module(job.algorithm().empty() ? ModuleOf(input, config)
+  program.set_python_module(job.algorithm().empty() ? cluster::ModuleOf(input, config)
                                                     : algorithms::ModuleOf(job.algorithm()));
   *program.mutable_args() = ArgsOf(input, config);
   for (std::string& arg : ServiceArgs(job)) program.add_args(std::move(arg));
 }
 
-/// A job's package is run by the image's Python, unless the role has its own command: then the package is not
-/// installed in the replica.
+/// The package of the job or the role is run by the image's Python, unless the role has its own command: then
+/// the job's package is not installed in the replica.
 void SetContainer(const v1::JobRecord& job, const v1::ReplicaRecord& replica,
                   replica::v1::Manifest::Program& program) {
   const ml::v1::TrainingInput& input = job.job().training_input();
@@ -60,8 +58,8 @@ void SetContainer(const v1::JobRecord& job, const v1::ReplicaRecord& replica,
   container.set_digest(known->digest());
   const ml::v1::ReplicaConfig& config = ConfigOf(input, replica.id().type());
   const bool says_what = config.container_command_size() > 0 || config.container_args_size() > 0;
-  if (!says_what && !input.python_module().empty()) {
-    SetPackage(job, config, program);
+  if (!says_what && !cluster::ModuleOf(input, config).empty()) {
+    SetPackage(job, replica.id().type(), program);
     return;
   }
   *container.mutable_command() = config.container_command();
@@ -73,7 +71,7 @@ replica::v1::Manifest::Program MakeProgram(const v1::JobRecord& job, const v1::R
   replica::v1::Manifest::Program program;
   if (replica.image().empty()) {
     program.set_runtime_version(job.runtime_version());
-    SetPackage(job, ConfigOf(job.job().training_input(), replica.id().type()), program);
+    SetPackage(job, replica.id().type(), program);
   } else {
     SetContainer(job, replica, program);
   }
@@ -224,7 +222,9 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   manifest.set_task_name(cluster::TaskName(record.id()));
   if (job.has_trial()) {
     manifest.set_trial_id(job.trial().trial_id());
-    manifest.set_metric_tag(jobs::MetricTag(job));
+    std::vector<std::string> tags = jobs::MetricTags(job);
+    manifest.set_metric_tag(tags.front());
+    manifest.mutable_further_metric_tags()->Add(tags.begin() + 1, tags.end());
   }
   manifest.set_region(input.region());
   *manifest.mutable_program() = MakeProgram(job, record);

@@ -232,6 +232,34 @@ TEST(ContainerManifest, APackageIsRunByTheImageUnlessTheRoleSaysWhatToRun) {
   EXPECT_THAT(manifest.program().container().command(), testing::ElementsAre("/bin/serve"));
 }
 
+TEST(Manifest, ARolesPackagesReplaceThoseOfTheJob) {
+  v1::JobRecord record = MakeRecord();
+  record.add_packages()->set_uri("gs://b/job.whl");
+  record.add_role_packages()->set_type(replica::v1::MASTER);
+  EXPECT_EQ(MakeManifest(kSettings, record, 0, 1).program().packages(0).uri(), "gs://b/job.whl");
+  v1::RolePackages& own = *record.add_role_packages();
+  own.set_type(replica::v1::WORKER);
+  own.add_packages()->set_uri("gs://b/worker.whl");
+  const replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 1);
+  ASSERT_EQ(manifest.program().packages_size(), 1);
+  EXPECT_EQ(manifest.program().packages(0).uri(), "gs://b/worker.whl");
+  EXPECT_EQ(manifest.program().python_module(), "trainer.task");
+}
+
+TEST(ContainerManifest, ARolesPackageIsRunByItsImageInAJobWithoutAModule) {
+  v1::JobRecord record = MakeContainerRecord();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.clear_python_module();
+  input.mutable_worker_config()->set_python_module("judge.task");
+  v1::RolePackages& own = *record.add_role_packages();
+  own.set_type(replica::v1::WORKER);
+  own.add_packages()->set_uri("gs://b/judge.whl");
+  const replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 1);
+  EXPECT_EQ(manifest.program().python_module(), "judge.task");
+  EXPECT_EQ(manifest.program().packages(0).uri(), "gs://b/judge.whl");
+  EXPECT_EQ(manifest.program().container().digest(), "sha256:0");
+}
+
 TEST(ContainerManifest, ARolesArgumentsReplaceThoseOfTheJob) {
   v1::JobRecord record = MakeContainerRecord();
   record.mutable_job()->mutable_training_input()->mutable_worker_config()->add_args("--b");

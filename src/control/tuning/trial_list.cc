@@ -7,17 +7,29 @@ namespace trainyard::control {
 
 namespace {
 
+using Measurements = google::protobuf::RepeatedPtrField<replica::v1::Measurement>;
+
 /// Drops points that are too close to each other; keeps the last one.
+Measurements Thinned(const Measurements& curve) {
+  if (curve.size() <= kCurveMax) return curve;
+  Measurements thin;
+  for (int i = 0; i < kCurveMax; ++i) {
+    const std::int64_t position = static_cast<std::int64_t>(i) * (curve.size() - 1) / (kCurveMax - 1);
+    *thin.Add() = curve.Get(static_cast<int>(position));
+  }
+  return thin;
+}
+
 replica::v1::MetricReport Thinned(const replica::v1::MetricReport& report) {
-  const int size = report.measurements_size();
-  if (size <= kCurveMax) return report;
   replica::v1::MetricReport thin;  // not a copy: most points are dropped
   *thin.mutable_seen_tags() = report.seen_tags();
   *thin.mutable_places() = report.places();
   thin.set_place(report.place());
-  for (int i = 0; i < kCurveMax; ++i) {
-    const std::int64_t position = static_cast<std::int64_t>(i) * (size - 1) / (kCurveMax - 1);
-    *thin.add_measurements() = report.measurements(static_cast<int>(position));
+  *thin.mutable_measurements() = Thinned(report.measurements());
+  for (const replica::v1::MetricReport::Further& further : report.further()) {
+    replica::v1::MetricReport::Further& shown = *thin.add_further();
+    shown.set_tag(further.tag());
+    *shown.mutable_measurements() = Thinned(further.measurements());
   }
   return thin;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/async/on_pool.h"
@@ -43,7 +44,7 @@ std::string CountedFiles(std::size_t count, std::size_t older) {
 }  // namespace
 
 struct TrialMetrics::State {
-  std::string tag;
+  std::vector<std::string> tags;
   SysTime oldest;  ///< objects written earlier are not the trial's
   storage::Buckets& buckets;
   std::string job_dir;     ///< without a slash at its end; empty: none
@@ -53,22 +54,24 @@ struct TrialMetrics::State {
   /// Shared with the task that reads, which alone uses it while it runs: the loop looks at `seen`.
   std::shared_ptr<Summaries> summaries;
   MetricReport seen;                                ///< of `summaries`
-  std::string spelling;                             ///< the same
+  std::vector<measurement::RenamedTag> renamed;     ///< the same
   std::map<std::string, std::int64_t> generations;  ///< of files that are read
   std::size_t older = 0;                            ///< event files that are not the trial's
   MetricReport merged;
-  std::string warned;  ///< the spelling that the user was warned about
+  std::set<std::pair<std::string, std::string>> warned;  ///< tags and spellings that the user knows of
 
   void Look();
   bool Merge();
+  [[nodiscard]] bool IsFromSummaries(const measurement::RenamedTag& tag) const;
   boost::asio::awaitable<void> ReadNew(std::string object, std::int64_t generation);
 };
 
-TrialMetrics::TrialMetrics(std::string tag, std::string job_dir, SysTime created, storage::Buckets& buckets)
-    : state_(new State{.tag = tag,
+TrialMetrics::TrialMetrics(const std::vector<std::string>& tags, std::string job_dir, SysTime created,
+                           storage::Buckets& buckets)
+    : state_(new State{.tags = tags,
                        .oldest = created - kFileTimeSlack,
                        .buckets = buckets,
-                       .summaries = std::make_shared<Summaries>(tag)}) {
+                       .summaries = std::make_shared<Summaries>(tags)}) {
   while (job_dir.ends_with('/')) job_dir.pop_back();
   auto folder = wire::ObjectUri::Parse(job_dir + "/");
   if (!folder) return;  // it has no job directory
@@ -83,14 +86,17 @@ TrialMetrics::~TrialMetrics() = default;
 void TrialMetrics::State::Look() {
   seen = summaries->Report();
   seen.add_places(job_dir + CountedFiles(summaries->files(), older));
-  spelling = summaries->Spelling();
+  renamed = summaries->RenamedTags();
 }
 
 bool TrialMetrics::State::Merge() {
   const bool from_metric_file = reported.place().ends_with(measurement::kMetricFile);
   MetricReport now = from_metric_file || reported.measurements().empty() ? measurement::Merge(reported, seen)
                                                                          : measurement::Merge(seen, reported);
-  if (now.measurements().empty()) now = measurement::Merge(std::move(now), previous);
+  if (now.measurements().empty())
+    now = measurement::Merge(std::move(now), previous);
+  else
+    measurement::FillIn(now, previous);
   const bool changed = now.SerializeAsString() != merged.SerializeAsString();
   merged = std::move(now);
   return changed;
@@ -100,7 +106,8 @@ bool TrialMetrics::Take(MetricReport reported) {
   if (reported.place().starts_with("gs://")) {
     state_->previous = std::move(reported);
     state_->previous.clear_places();
-  } else if (!reported.measurements().empty() || state_->reported.measurements().empty()) {
+  } else if (measurement::HasMeasurements(reported) || !measurement::HasMeasurements(state_->reported)) {
+    measurement::FillIn(reported, state_->reported);
     state_->reported = std::move(reported);
   }
   return state_->Merge();
@@ -147,20 +154,26 @@ boost::asio::awaitable<bool> TrialMetrics::ReadSummaries() {
 const MetricReport& TrialMetrics::report() const noexcept { return state_->merged; }
 
 std::string TrialMetrics::WhyNone() const {
-  return measurement::ExplainNoMetric(state_->tag, state_->merged);
+  return measurement::ExplainNoMetric(state_->tags, state_->merged);
+}
+
+bool TrialMetrics::State::IsFromSummaries(const measurement::RenamedTag& tag) const {
+  if (tag.tag == tags.front()) return merged.place() == seen.place();
+  return !measurement::Measured(tag.tag, reported);
 }
 
 std::string TrialMetrics::TakeWarning() {
-  const std::string& spelling = state_->spelling;
-  const std::string& place = state_->seen.place();
-  if (spelling.empty() || spelling == state_->warned || state_->merged.place() != place) return {};
-  state_->warned = spelling;
-  return measurement::SpellingWarning(state_->tag, spelling, place);
+  for (const measurement::RenamedTag& renamed : state_->renamed) {
+    if (!state_->IsFromSummaries(renamed)) continue;
+    if (!state_->warned.emplace(renamed.tag, renamed.spelling).second) continue;
+    return measurement::SpellingWarning(renamed.tag, renamed.spelling, renamed.place);
+  }
+  return {};
 }
 
 TrialWatch::TrialWatch(boost::asio::any_io_executor loop, const v1::JobRecord& trial,
                        storage::Buckets& buckets, OnReport on_report)
-    : metrics_(jobs::MetricTag(trial), jobs::TrialJobDir(trial), wire::FromProto(trial.job().create_time()),
+    : metrics_(jobs::MetricTags(trial), jobs::TrialJobDir(trial), wire::FromProto(trial.job().create_time()),
                buckets),
       on_report_(std::move(on_report)),
       finish_(loop),

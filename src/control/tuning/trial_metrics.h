@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/async/event.h"
 #include "base/clock.h"
@@ -23,23 +24,27 @@ inline constexpr std::chrono::seconds kSummariesInterval{10};
 /// behind.
 inline constexpr std::chrono::seconds kFileTimeSlack{1};
 
-/// What is known of one trial's metric: what its master's supervisor reports, and what the event files below
+/// What is known of one trial's metrics: what its master's supervisor reports, and what the event files below
 /// its job directory contain. The metric file takes precedence over event files; event files in the bucket
-/// take precedence over those that the program wrote locally. Loop thread only; the buckets outlive it.
-/// Source: spec hyperparameter-tuning.md sections 5 and 6; docs/adr/0020-metrics.md.
+/// take precedence over those that the program wrote locally. With several metrics, the place of the first
+/// one decides which report takes precedence; each metric that it lacks is taken from the other report. Loop
+/// thread only; the buckets outlive it. Source: spec hyperparameter-tuning.md sections 5 and 6;
+/// docs/adr/0020-metrics.md.
 class TrialMetrics {
  public:
+  /// @param tags     not empty, as jobs::MetricTags
   /// @param job_dir  "gs://BUCKET/FOLDER/TRIAL" as the trial's own --job-dir; empty: it has none, and only
   ///                 the supervisor's reports count.
   /// @param created  when the trial was created. Files written to its job directory before belong to another
   ///                 job with the same directory and do not count. The same for all attempts of the trial.
-  TrialMetrics(std::string tag, std::string job_dir, SysTime created, storage::Buckets& buckets);
+  TrialMetrics(const std::vector<std::string>& tags, std::string job_dir, SysTime created,
+               storage::Buckets& buckets);
   ~TrialMetrics();
   TrialMetrics(const TrialMetrics&) = delete;
   TrialMetrics& operator=(const TrialMetrics&) = delete;
 
-  /// FromReplica.metrics or ExitRecord.metrics of the master: replaces the last one. A report without
-  /// measurements does not replace one that has some (a restarted program starts from nothing). True:
+  /// FromReplica.metrics or ExitRecord.metrics of the master: replaces the last one. A metric without
+  /// measurements does not replace those that are known (a restarted program starts from nothing). True:
   /// report() has changed.
   bool Take(replica::v1::MetricReport reported);
 
@@ -52,11 +57,11 @@ class TrialMetrics {
   /// For Event.TrialMeasured. `measurements` may end with a NaN: see measurement::FinalMeasurement.
   [[nodiscard]] const replica::v1::MetricReport& report() const noexcept;
 
-  /// TrialRecord.no_metric: why there is no final measurement; empty if there is one.
+  /// TrialRecord.no_metric: why there is no final measurement of each metric; empty if there is one.
   [[nodiscard]] std::string WhyNone() const;
 
-  /// A line for the trial's log, once: the tag was found only with TensorFlow's suffix. Empty: there is
-  /// nothing new to say.
+  /// A line for the trial's log, once for each tag that was found only with TensorFlow's suffix. Empty: there
+  /// is nothing new to say; until then, there may be another line.
   [[nodiscard]] std::string TakeWarning();
 
  private:

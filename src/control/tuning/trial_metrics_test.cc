@@ -47,7 +47,7 @@ class TrialMetricsTest : public testing::Test {
 
   storage::TemporaryFolder folder_;
   storage::Storage storage_{folder_.path()};
-  TrialMetrics metrics_{"acc", "gs://bucket/out/1", storage_.clock().Now(), storage_.buckets()};
+  TrialMetrics metrics_{{"acc"}, "gs://bucket/out/1", storage_.clock().Now(), storage_.buckets()};
 };
 
 TEST_F(TrialMetricsTest, EventFilesOfTheTrialAreRead) {
@@ -127,8 +127,50 @@ TEST_F(TrialMetricsTest, WhatAFormerServerReadStaysUntilItIsReadAgain) {
   EXPECT_THAT(Values(), ElementsAre(0.25));
 }
 
+void AddFurther(const std::string& tag, double value, MetricReport& report) {
+  MetricReport::Further& further = *report.add_further();
+  further.set_tag(tag);
+  further.add_measurements()->set_value(value);
+}
+
+TEST_F(TrialMetricsTest, EachMetricIsTakenFromWhereItIs) {
+  TrialMetrics metrics({"acc", "loss"}, "gs://bucket/out/1", storage_.clock().Now(), storage_.buckets());
+  Put("out/1/events.out.tfevents.1.host",
+      EventBytes({"acc", 1, 10, 0.25}) + EventBytes({"loss_1", 1, 10, 2}));
+  storage_.Await(metrics.ReadSummaries());
+  metrics.Take(Report(std::string(measurement::kMetricFile), {0.75}));
+  EXPECT_THAT(ValuesOf(metrics), ElementsAre(0.75));
+  EXPECT_EQ(measurement::FinalMeasurementOf("loss", metrics.report())->value(), 2);
+  EXPECT_EQ(metrics.WhyNone(), "");
+  EXPECT_THAT(metrics.TakeWarning(), testing::HasSubstr("'loss_1' in gs://bucket/out/1"));
+  EXPECT_EQ(metrics.TakeWarning(), "");
+}
+
+TEST_F(TrialMetricsTest, AMetricThatARestartedProgramHasNotReportedYetIsKept) {
+  TrialMetrics metrics({"acc", "loss"}, "", storage_.clock().Now(), storage_.buckets());
+  const std::string file(measurement::kMetricFile);
+  MetricReport first = Report(file, {0.5});
+  AddFurther("loss", 4, first);
+  metrics.Take(first);
+  metrics.Take(Report(file, {}));
+  EXPECT_THAT(ValuesOf(metrics), ElementsAre(0.5)) << "it has reported nothing yet";
+  MetricReport second = Report(file, {});
+  AddFurther("loss", 2, second);
+  metrics.Take(second);
+  EXPECT_THAT(ValuesOf(metrics), ElementsAre(0.5));
+  EXPECT_EQ(measurement::FinalMeasurementOf("loss", metrics.report())->value(), 2);
+}
+
+TEST_F(TrialMetricsTest, AMissingMetricIsNamed) {
+  TrialMetrics metrics({"acc", "loss"}, "", storage_.clock().Now(), storage_.buckets());
+  metrics.Take(Report(std::string(measurement::kMetricFile), {0.5}, {"val_loss"}));
+  EXPECT_EQ(metrics.WhyNone(),
+            "The metric 'loss' was not reported: looked in /tmp/hypertune/output.metrics; tags seen: "
+            "val_loss.");
+}
+
 TEST_F(TrialMetricsTest, WithoutAJobDirectoryOnlyTheSupervisorIsHeard) {
-  TrialMetrics metrics("acc", "", storage_.clock().Now(), storage_.buckets());
+  TrialMetrics metrics({"acc"}, "", storage_.clock().Now(), storage_.buckets());
   EXPECT_FALSE(storage_.Await(metrics.ReadSummaries()));
   metrics.Take(Report("logs", {0.1}));
   EXPECT_EQ(metrics.report().measurements_size(), 1);
@@ -142,7 +184,7 @@ TEST_F(TrialMetricsTest, WhatAnEarlierJobLeftIsNotTheTrials) {
   std::ofstream(by_a_program, std::ios::binary) << EventBytes({"acc", 9, 10, 0.8});
   storage_.clock().Advance(std::chrono::hours(1));
   const SysTime created = storage_.clock().Now();
-  TrialMetrics metrics("acc", "gs://bucket/out/1", created, storage_.buckets());
+  TrialMetrics metrics({"acc"}, "gs://bucket/out/1", created, storage_.buckets());
   storage_.Await(metrics.ReadSummaries());
   EXPECT_THAT(ValuesOf(metrics), testing::IsEmpty());
   EXPECT_EQ(
@@ -161,7 +203,7 @@ TEST_F(TrialMetricsTest, WhatAnEarlierJobLeftIsNotTheTrials) {
   EXPECT_THAT(ValuesOf(metrics), ElementsAre(0.25, 0.5));
 
   storage_.clock().Advance(std::chrono::hours(48));  // another attempt, another server
-  TrialMetrics again("acc", "gs://bucket/out/1", created, storage_.buckets());
+  TrialMetrics again({"acc"}, "gs://bucket/out/1", created, storage_.buckets());
   storage_.Await(again.ReadSummaries());
   EXPECT_THAT(ValuesOf(again), ElementsAre(0.25, 0.5));
 }

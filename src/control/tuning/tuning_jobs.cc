@@ -58,7 +58,7 @@ boost::asio::awaitable<Result<std::vector<std::int64_t>>> TuningJobs::FindResume
 
 boost::asio::awaitable<Result<TuningJobs::Resumed>> TuningJobs::ReadResumed(v1::JobRecord record) {
   Resumed resumed;
-  const bool stops_early = record.job().training_input().hyperparameters().enable_trial_early_stopping();
+  const bool stops_early = jobs::StopsEarly(record);
   const auto& uids = record.tuning().resumed_uids();
   for (int i = uids.size() - 1; i >= 0; --i) {
     TY_CO_RETURN_IF_ERROR(co_await ReadTrials(uids[i], [&](const v1::JobRecord& previous) {

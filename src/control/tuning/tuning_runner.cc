@@ -255,7 +255,7 @@ JobRunner::OnChange TuningRunner::Observer() {
 void TuningRunner::Observe(const v1::JobRecord& trial, const replica::v1::MetricReport& report) {
   const std::string& trial_id = trial.trial().trial_id();
   trials_.UpdateTrial(outside_.settings, trial, report);
-  const bool stops_early = job_.job().training_input().hyperparameters().enable_trial_early_stopping();
+  const bool stops_early = jobs::StopsEarly(job_);
   const bool judges = stops_early && trial.job().state() == Job::RUNNING && report.measurements_size() > 0;
   if (judges || trial.job().has_end_time())
     study_.PutTrial(PlaceOf(trial_id), jobs::StudyTrial(trial, report, stops_early));

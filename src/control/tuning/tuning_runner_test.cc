@@ -295,6 +295,37 @@ TEST_F(TuningRunnerTest, AJobGoesOnWithWhatAnotherHasFound) {
   }
 }
 
+TEST_F(TuningRunnerTest, MeasuresEveryMetric) {
+  replicas_->SetScript([](const Manifest& manifest) {
+    FakeScript script = Reports(manifest);
+    if (manifest.trial_id() == "2") return script;
+    replica::v1::MetricReport::Further& further = *script.exit->mutable_metrics()->add_further();
+    further.set_tag("loss");
+    further.add_measurements()->set_value(4);
+    return script;
+  });
+  Job job = MakeTuningJob("j", 3, 1);
+  ml::v1::HyperparameterSpec::FurtherMetric& loss = *Spec(job).add_further_metrics();
+  loss.set_hyperparameter_metric_tag("loss");
+  loss.set_goal(ml::v1::HyperparameterSpec::MINIMIZE);
+  ASSERT_TRUE(Create(job));
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+
+  EXPECT_EQ(replicas_->started().at(0).metric_tag(), "accuracy");
+  EXPECT_THAT(replicas_->started().at(0).further_metric_tags(), ElementsAre("loss"));
+  const auto trials = Shown("j");
+  ASSERT_THAT(trials, SizeIs(3));
+  EXPECT_GE(trials[0].final_metric().objective_value(), trials[1].final_metric().objective_value());
+  for (int i : {0, 1})
+    EXPECT_EQ(trials[static_cast<std::size_t>(i)].final_metric().further_values().at("loss"), 4);
+  EXPECT_EQ(trials[2].trial_id(), "2");
+  EXPECT_FALSE(trials[2].has_final_metric());
+  const auto lines = Lines("j", "service");
+  EXPECT_THAT(lines, Contains(HasSubstr("Trial 1 is the best so far: accuracy 0.")).Times(1));
+  EXPECT_THAT(lines, Contains(HasSubstr(", loss 4 (x=0.")));
+  EXPECT_THAT(lines, Contains(HasSubstr("The metric 'loss' was not reported: ")).Times(1));
+}
+
 /// Google's own page resumes a job with only its id and new numbers of trials.
 TEST_F(TuningRunnerTest, WhatAJobLeavesOutIsThatOfTheJobThatItResumes) {
   Job former = MakeTuningJob("a", 3, 1);

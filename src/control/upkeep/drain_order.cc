@@ -8,14 +8,14 @@ namespace trainyard::control {
 
 namespace {
 
-constexpr std::size_t kFileBytesMax = 64 * 1024;
+constexpr std::size_t kOrderBytesMax = 64 * 1024;
 
 std::string PathIn(const std::string& data) { return data + "/drain.json"; }
 
 }  // namespace
 
 Result<control::v1::Drain> ReadDrain(const std::string& data) {
-  const Result<std::string> text = ReadFile(PathIn(data), kFileBytesMax);
+  const Result<std::string> text = ReadFile(PathIn(data), kOrderBytesMax);
   if (!text && text.error().code == Code::kNotFound) return control::v1::Drain();
   if (!text) return std::unexpected(text.error());
   control::v1::Drain drain;

@@ -13,6 +13,7 @@
 #include "base/async/diagnostics.h"
 #include "base/async/on_pool.h"
 #include "programs/environment/built_runtime.h"
+#include "rules/cluster/role_packages.h"
 #include "rules/cluster/task_name.h"
 #include "rules/retention/keep.h"
 #include "stores/logs/log_reader.h"
@@ -33,19 +34,20 @@ constexpr std::chrono::milliseconds kBreathMax{250};
 /// Rows that are only counted.
 constexpr int kCountedTogether = 10'000;
 
-std::vector<environment::EnvironmentRequest> RequestsOf(const JobService& jobs,
+std::vector<environment::EnvironmentRequest> RequestsOf(const JobService& service,
                                                         const std::string& environments_dir) {
   std::vector<environment::EnvironmentRequest> requests;
   const auto add = [&](const control::v1::JobRecord& job) {
     if (job.runtime_version().empty()) return;
-    environment::EnvironmentRequest request{.environments_dir = environments_dir,
-                                            .runtime_version = job.runtime_version()};
-    for (const auto& package : job.packages())
-      request.packages.push_back({package.uri(), package.checksum()});
-    requests.push_back(std::move(request));
+    for (const cluster::Packages* packages : cluster::PackageLists(job)) {
+      environment::EnvironmentRequest request{.environments_dir = environments_dir,
+                                              .runtime_version = job.runtime_version()};
+      for (const auto& package : *packages) request.packages.push_back({package.uri(), package.checksum()});
+      requests.push_back(std::move(request));
+    }
   };
-  for (const auto& [uid, runner] : jobs.registry().all()) add(runner->job());
-  for (const auto& [uid, tuner] : jobs.registry().tuning().all()) add(tuner->job());
+  for (const auto& [uid, runner] : service.registry().all()) add(runner->job());
+  for (const auto& [uid, tuner] : service.registry().tuning().all()) add(tuner->job());
   return requests;
 }
 

@@ -149,9 +149,9 @@ std::optional<std::string> MetricFile::Read() const {
   return contents;
 }
 
-MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, EventSearchLimits limits)
-    : tag_(std::move(tag)),
-      dir_(std::move(dir)),
+MetricWatch::MetricWatch(const std::vector<std::string>& tags, AttemptDir dir, Time now,
+                         EventSearchLimits limits)
+    : dir_(std::move(dir)),
       limits_(limits),
       roots_{{"working directory", dir_.Work()},
              {"/tmp", dir_.Tmp()},
@@ -159,8 +159,8 @@ MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, EventSearchL
              {"", WritableLayer(dir_.Container())}},
       metric_file_(dir_),
       next_(now + kSearchInterval),
-      file_(tag_),
-      summaries_(tag_) {}
+      file_(tags),
+      summaries_(tags) {}
 
 void MetricWatch::OnReadable() {
   metric_file_.OnReadable();
@@ -241,16 +241,20 @@ void MetricWatch::ReadRest() {
   }
 }
 
-v1::MetricReport MetricWatch::Report() const {
+v1::MetricReport MetricWatch::ReportOfFile() const {
   v1::MetricReport own;
-  file_.curve().Print(own);
+  file_.Print(own);
   if (!own.measurements().empty()) own.set_place(std::string(measurement::kMetricFile));
   own.add_places(std::string(measurement::kMetricFile) + (file_seen_ ? "" : " (not written)"));
   own.mutable_seen_tags()->Add(file_.seen_tags().begin(), file_.seen_tags().end());
+  return own;
+}
+
+v1::MetricReport MetricWatch::Report() const {
   v1::MetricReport events = summaries_.Report();
   events.add_places("its own folders (" + CountedFiles(summaries_.files()) +
                     (searched_all_ ? ")" : ", but not everything was searched)"));
-  return measurement::Merge(std::move(own), events);
+  return measurement::Merge(ReportOfFile(), events);
 }
 
 MetricWatch::Time MetricWatch::deadline() const noexcept { return changed_ ? std::min(next_, due_) : next_; }
@@ -263,10 +267,11 @@ bool MetricWatch::TakeDue(Time now) {
 }
 
 std::string MetricWatch::TakeWarning() {
-  const std::string spelling = summaries_.Spelling();
-  if (warned_ || spelling.empty() || !file_.curve().empty()) return {};
-  warned_ = true;
-  return measurement::SpellingWarning(tag_, spelling, summaries_.Report().place());
+  for (const measurement::RenamedTag& renamed : summaries_.RenamedTags()) {
+    if (file_.Has(renamed.tag) || !warned_.insert(renamed.tag).second) continue;
+    return measurement::SpellingWarning(renamed.tag, renamed.spelling, renamed.place);
+  }
+  return {};
 }
 
 void TagWatch::OnReadable(Time now) {

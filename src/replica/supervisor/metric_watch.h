@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,7 +78,8 @@ class MetricWatch {
   using Time = std::chrono::steady_clock::time_point;
 
   /// Creates the directory of the metric file; before the program starts.
-  MetricWatch(std::string tag, AttemptDir dir, Time now, EventSearchLimits limits = {});
+  /// @param tags  not empty; the first one is the tuning job's own metric, the others are further ones
+  MetricWatch(const std::vector<std::string>& tags, AttemptDir dir, Time now, EventSearchLimits limits = {});
   MetricWatch(const MetricWatch&) = delete;
   MetricWatch& operator=(const MetricWatch&) = delete;
 
@@ -94,8 +96,8 @@ class MetricWatch {
   /// The report to send now: something is new, and the last report was kReportInterval ago. Call it in every
   /// round, whether or not it can be sent.
   [[nodiscard]] bool TakeDue(Time now);
-  /// A line for the log, once: the tag was found only with TensorFlow's suffix. Empty: there is nothing
-  /// (new).
+  /// A line for the log, once for each tag that was found only with TensorFlow's suffix. Empty: there is
+  /// nothing (new); until then, there may be another one.
   [[nodiscard]] std::string TakeWarning();
 
  private:
@@ -113,7 +115,8 @@ class MetricWatch {
   void Search();
   bool ReadSome(const EventFile& file, std::uint64_t bytes_max);
 
-  std::string tag_;
+  [[nodiscard]] v1::MetricReport ReportOfFile() const;
+
   AttemptDir dir_;
   EventSearchLimits limits_;
   std::vector<Root> roots_;
@@ -125,8 +128,8 @@ class MetricWatch {
   std::vector<EventFile> waiting_;  ///< found and not read yet; the last one is next
   bool searched_all_ = true;        ///< the last search did not reach a limit
   bool changed_ = false;
-  Time due_{};  ///< when the next report is due, if there is one
-  bool warned_ = false;
+  Time due_{};                    ///< when the next report is due, if there is one
+  std::set<std::string> warned_;  ///< tags
 };
 
 /// The minimum time between reports.

@@ -14,6 +14,7 @@
 #include "programs/sandbox/sandbox.h"
 #include "replica/supervisor/testing/attempt_fixture.h"
 #include "rules/measurement/hypertune_tags.h"
+#include "rules/measurement/report.h"
 #include "rules/measurement/testing/event_bytes.h"
 
 namespace trainyard::replica {
@@ -22,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using measurement::EventBytes;
 using testing::ElementsAre;
+
+const std::vector<std::string> kTags = {"acc"};
 
 std::vector<double> Values(const v1::MetricReport& report) {
   std::vector<double> values;
@@ -39,7 +42,7 @@ class MetricWatchTest : public testing::Test {
   MetricWatchTest() {
     fs::create_directories(dir_.Work());
     fs::create_directories(dir_.Tmp());
-    watch_.emplace("acc", dir_, now_);
+    watch_.emplace(kTags, dir_, now_);
   }
   void Write(const std::string& path, const std::string& bytes) {
     fs::create_directories(fs::path(path).parent_path());
@@ -142,6 +145,23 @@ TEST_F(MetricWatchTest, ATagWithASuffixIsWarnedOfOnce) {
   EXPECT_EQ(watch_->TakeWarning(), "");
 }
 
+TEST_F(MetricWatchTest, EachTagIsTakenFromTheBestPlace) {
+  watch_.emplace(std::vector<std::string>{"acc", "loss", "auc"}, dir_, now_);
+  Write(
+      dir_.Work() + "/events.out.tfevents.1.host",
+      EventBytes({"acc", 1, 10, 0.25}) + EventBytes({"loss", 1, 10, 2}) + EventBytes({"auc_1", 1, 10, 0.5}));
+  Write(MetricFile(), Line(1, "1", "loss") + Line(1, "7", "other"));
+  watch_->ReadRest();
+  const v1::MetricReport report = watch_->Report();
+  EXPECT_THAT(Values(report), ElementsAre(0.25));
+  EXPECT_EQ(report.place(), "working directory");
+  EXPECT_EQ(measurement::FinalMeasurementOf("loss", report)->value(), 1);
+  EXPECT_EQ(measurement::FinalMeasurementOf("auc", report)->value(), 0.5);
+  EXPECT_THAT(report.seen_tags(), ElementsAre("other"));
+  EXPECT_THAT(watch_->TakeWarning(), testing::HasSubstr("'auc_1' in working directory"));
+  EXPECT_EQ(watch_->TakeWarning(), "");
+}
+
 TEST_F(MetricWatchTest, ReportsAreNotDueTooOften) {
   EXPECT_FALSE(watch_->TakeDue(now_));
   Write(MetricFile(), Line(1, "0.25"));
@@ -188,7 +208,7 @@ TEST_F(MetricWatchTest, ALargeFileIsReadBetweenOtherThings) {
 }
 
 TEST_F(MetricWatchTest, AFolderOfVeryManyFilesLeavesRoomForOthers) {
-  watch_.emplace("acc", dir_, now_, EventSearchLimits{.folder_entries = 50, .entries = 1000});
+  watch_.emplace(kTags, dir_, now_, EventSearchLimits{.folder_entries = 50, .entries = 1000});
   for (int i = 0; i < 200; ++i) Write(dir_.Work() + "/data/" + std::to_string(i) + ".jpg", "");
   Write(dir_.Work() + "/logs/run/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.25}));
   Write(dir_.Home() + "/logs/validation/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.5}));
@@ -198,7 +218,7 @@ TEST_F(MetricWatchTest, AFolderOfVeryManyFilesLeavesRoomForOthers) {
 }
 
 TEST_F(MetricWatchTest, ADataSetOfManyFoldersIsSearchedLast) {
-  watch_.emplace("acc", dir_, now_, EventSearchLimits{.folder_entries = 50, .entries = 200});
+  watch_.emplace(kTags, dir_, now_, EventSearchLimits{.folder_entries = 50, .entries = 200});
   for (int i = 0; i < 400; ++i) {
     const std::string name = std::to_string(i % 20) + "/" + std::to_string(i) + ".jpg";
     Write(dir_.Work() + "/data/" + name, "");
@@ -211,7 +231,7 @@ TEST_F(MetricWatchTest, ADataSetOfManyFoldersIsSearchedLast) {
 }
 
 TEST_F(MetricWatchTest, ASearchUpToItsLimitsIsAWholeOne) {
-  watch_.emplace("acc", dir_, now_, EventSearchLimits{.folder_entries = 2, .entries = 5, .depth = 2});
+  watch_.emplace(kTags, dir_, now_, EventSearchLimits{.folder_entries = 2, .entries = 5, .depth = 2});
   Write(dir_.Work() + "/a/b/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.25}));
   Write(dir_.Work() + "/c", "");
   Search();

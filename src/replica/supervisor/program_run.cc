@@ -39,6 +39,13 @@ v1::MetricReport Masked(v1::MetricReport report, const text::SecretMask& mask) {
   return report;
 }
 
+/// The metrics of a trial, its tuning job's own one first.
+std::vector<std::string> TagsOf(const v1::Manifest& manifest) {
+  std::vector<std::string> tags = {manifest.metric_tag()};
+  tags.insert(tags.end(), manifest.further_metric_tags().begin(), manifest.further_metric_tags().end());
+  return tags;
+}
+
 /// Whether the module that could not be imported is beside the file that imports it. The program's files are
 /// where the traceback says, except in a container.
 bool ImportsSibling(const std::string& traceback) {
@@ -59,7 +66,7 @@ Status ProgramRun::Launch(Time now) {
   const std::string& metric_tag = start.manifest.metric_tag();
   if (cluster::ReportsMetric(start.manifest)) {
     tags_.emplace(metric_tag, start.dir);
-    if (!metric_tag.empty()) metrics_.emplace(metric_tag, start.dir, now);
+    if (!metric_tag.empty()) metrics_.emplace(TagsOf(start.manifest), start.dir, now);
   }
   std::vector<std::string> degraded;
   auto launched = UserProcess::Launch(program, start, degraded);
@@ -119,7 +126,7 @@ void ProgramRun::SendAll(std::vector<v1::MetricReport> reports) {
 }
 
 void ProgramRun::SendMetrics() {
-  if (const std::string warning = metrics_->TakeWarning(); !warning.empty())
+  for (std::string warning = metrics_->TakeWarning(); !warning.empty(); warning = metrics_->TakeWarning())
     context_.log.Say(LogEntry::WARNING, warning);
   SendAll({metrics_->Report()});
 }

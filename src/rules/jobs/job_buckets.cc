@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace trainyard::jobs {
 
@@ -26,7 +27,13 @@ void AddBuckets(std::string_view text, const char* field, std::vector<NamedBucke
 std::vector<NamedBucket> BucketsOf(const ml::v1::TrainingInput& input) {
   std::vector<NamedBucket> buckets;
   AddBuckets(input.job_dir(), "jobDir", buckets);
-  for (const std::string& uri : input.package_uris()) AddBuckets(uri, "packageUris", buckets);
+  for (const auto& [uris, field] :
+       {std::pair{&input.package_uris(), "packageUris"},
+        std::pair{&input.master_config().package_uris(), "masterConfig.packageUris"},
+        std::pair{&input.worker_config().package_uris(), "workerConfig.packageUris"},
+        std::pair{&input.parameter_server_config().package_uris(), "parameterServerConfig.packageUris"},
+        std::pair{&input.evaluator_config().package_uris(), "evaluatorConfig.packageUris"}})
+    for (const std::string& uri : *uris) AddBuckets(uri, field, buckets);
   for (const std::string& argument : input.args()) AddBuckets(argument, "args", buckets);
   return buckets;
 }

@@ -10,7 +10,7 @@ namespace trainyard::jobs {
 /// A bucket that a job names, and the field of the training input that names it first.
 struct NamedBucket {
   std::string bucket;
-  std::string field;  ///< "jobDir", "packageUris" or "args"
+  std::string field;  ///< "jobDir", "packageUris", "workerConfig.packageUris" or "args"
   friend bool operator==(const NamedBucket&, const NamedBucket&) = default;
 };
 

@@ -22,6 +22,15 @@ TEST(BucketsOf, NamesEachBucketOnceWithItsFirstField) {
                           NamedBucket{"eval", "args"}));
 }
 
+TEST(BucketsOf, NamesThoseOfPackagesOfRoles) {
+  ml::v1::TrainingInput input;
+  input.add_package_uris("gs://staging/trainer.tar.gz");
+  input.mutable_worker_config()->add_package_uris("gs://staging/worker.tar.gz");
+  input.mutable_parameter_server_config()->add_package_uris("gs://servers/server.tar.gz");
+  EXPECT_THAT(BucketsOf(input), ElementsAre(NamedBucket{"staging", "packageUris"},
+                                            NamedBucket{"servers", "parameterServerConfig.packageUris"}));
+}
+
 TEST(BucketsOf, IsEmptyForAJobWithoutBuckets) {
   ml::v1::TrainingInput input;
   input.add_args("--epochs=3");

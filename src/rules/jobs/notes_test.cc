@@ -78,9 +78,10 @@ INSTANTIATE_TEST_SUITE_P(
             {"worker_config.tpu_tf_version 2.2 changes nothing here: the TPU is driven by the TensorFlow of "
              "the master's image."}},
         Row{"program_of_a_tpu",
-            "scale_tier: BASIC_TPU worker_config { args: '--x' env { name: 'A' } }",
+            "scale_tier: BASIC_TPU worker_config { args: '--x' env { name: 'A' } package_uris: 'gs://b/o' }",
             {"worker_config.args has no effect: a cloud_tpu worker runs no program.",
-             "worker_config.env has no effect: a cloud_tpu worker runs no program."}},
+             "worker_config.env has no effect: a cloud_tpu worker runs no program.",
+             "worker_config.package_uris has no effect: a cloud_tpu worker runs no program."}},
         Row{"tpu_worker_image_beside_a_package",
             "python_module: 't' runtime_version: '2.2' scale_tier: BASIC_TPU "
             "worker_config { image_uri: 'w' tpu_tf_version: '2.2' }",

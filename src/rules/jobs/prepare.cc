@@ -101,7 +101,8 @@ void AddTpuWorker(const TrainingInput& input, const RoleImages& containers, Sent
   const ml::v1::ReplicaConfig& config = input.worker_config();
   for (const auto& [field, is_set] :
        {std::pair{"args", !config.args().empty()}, std::pair{"env", !config.env().empty()},
-        std::pair{"python_module", !config.python_module().empty()}}) {
+        std::pair{"python_module", !config.python_module().empty()},
+        std::pair{"package_uris", !config.package_uris().empty()}}) {
     if (is_set)
       notes.push_back("worker_config." + std::string(field) +
                       " has no effect: a cloud_tpu worker runs no program.");
@@ -166,6 +167,7 @@ void ClearOwnFields(ml::v1::ReplicaConfig& config) {
   config.clear_args();
   config.clear_env();
   config.clear_python_module();
+  config.clear_package_uris();
 }
 
 }  // namespace
@@ -230,6 +232,10 @@ Sentences Notes(const TrainingInput& validated, const RoleImages& containers) {
     notes.push_back("hyperparameters: max_parallel_trials is more than max_trials; no more than " +
                     std::to_string(std::max(spec.max_trials(), 1)) + " trials run at the same time.");
   }
+  if (spec.enable_trial_early_stopping() && !spec.further_metrics().empty())
+    notes.emplace_back(
+        "hyperparameters: enable_trial_early_stopping has no effect with several metrics: no trial is "
+        "stopped early.");
   for (const ParameterSpec& param : spec.params()) AddParameter(param, notes);
   return notes;
 }
@@ -254,6 +260,10 @@ ml::v1::TrainingInput WithoutOwnFields(ml::v1::TrainingInput input) {
   if (input.has_worker_config()) ClearOwnFields(*input.mutable_worker_config());
   if (input.has_parameter_server_config()) ClearOwnFields(*input.mutable_parameter_server_config());
   if (input.has_evaluator_config()) ClearOwnFields(*input.mutable_evaluator_config());
+  if (input.has_hyperparameters()) {
+    input.mutable_hyperparameters()->clear_further_metrics();
+    for (ParameterSpec& param : *input.mutable_hyperparameters()->mutable_params()) param.clear_condition();
+  }
   return input;
 }
 

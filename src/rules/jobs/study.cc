@@ -2,11 +2,15 @@
 
 #include <google/protobuf/util/message_differencer.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "base/check.h"
+#include "base/number.h"
 #include "base/wire/time.h"
 #include "rules/jobs/trial.h"
-#include "rules/measurement/report.h"
+#include "rules/tuning/values.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -47,6 +51,17 @@ tuning::Parameter ParameterOf(const ParameterSpec& param) {
   return parameter;
 }
 
+/// The parent stands before the parameter, and the values are its own: Validate.
+tuning::Parameter::Condition ConditionOf(const HyperparameterSpec& spec,
+                                         const ParameterSpec::Condition& asked) {
+  const auto at = std::ranges::find(spec.params(), asked.parameter_name(), &ParameterSpec::parameter_name);
+  TY_CHECK(at != spec.params().end());
+  tuning::Parameter::Condition condition{.parent = static_cast<int>(at - spec.params().begin())};
+  for (const std::string& text : asked.values())
+    if (const auto value = CoordinateOf(*at, text)) condition.values.push_back(*value);
+  return condition;
+}
+
 tuning::Algorithm AlgorithmOf(const HyperparameterSpec& spec) {
   switch (spec.algorithm()) {
     case HyperparameterSpec::GRID_SEARCH: return tuning::Algorithm::kGrid;
@@ -55,18 +70,29 @@ tuning::Algorithm AlgorithmOf(const HyperparameterSpec& spec) {
   }
 }
 
+/// The first metric's curve: only jobs with one metric use it (StopsEarly).
 std::vector<tuning::StepReport> CurveOf(const JobRecord& trial, const replica::v1::MetricReport& report) {
   std::vector<tuning::StepReport> curve;
   const google::protobuf::Timestamp& start =
       trial.has_running_time() ? trial.running_time() : trial.job().create_time();
+  std::vector<double> values(MetricTags(trial).size(), std::numeric_limits<double>::quiet_NaN());
   for (const replica::v1::Measurement& measurement : report.measurements()) {
     const std::chrono::duration<double> elapsed =
         wire::FromProto(measurement.time()) - wire::FromProto(start);
-    curve.push_back({.step = measurement.step(),
-                     .elapsed_s = std::max(0.0, elapsed.count()),
-                     .values = {measurement.value()}});
+    values.front() = measurement.value();
+    curve.push_back(
+        {.step = measurement.step(), .elapsed_s = std::max(0.0, elapsed.count()), .values = values});
   }
   return curve;
+}
+
+std::vector<tuning::Objective> ObjectivesOf(const JobRecord& tuning) {
+  std::vector<tuning::Objective> metrics = {{.name = MetricTag(tuning), .maximize = Maximizes(tuning)}};
+  for (const HyperparameterSpec::FurtherMetric& metric :
+       tuning.job().training_input().hyperparameters().further_metrics())
+    metrics.push_back({.name = metric.hyperparameter_metric_tag(),
+                       .maximize = metric.goal() != HyperparameterSpec::MINIMIZE});
+  return metrics;
 }
 
 Error NotResumable(const HyperparameterSpec& spec, const std::string& why) {
@@ -74,24 +100,39 @@ Error NotResumable(const HyperparameterSpec& spec, const std::string& why) {
                             kResumeField);
 }
 
-bool SameParameters(const HyperparameterSpec& a, const HyperparameterSpec& b) {
-  if (a.params_size() != b.params_size()) return false;
-  for (int i = 0; i < a.params_size(); ++i) {
-    if (!google::protobuf::util::MessageDifferencer::Equals(a.params(i), b.params(i))) return false;
-  }
-  return true;
+template <class Messages>
+bool SameMessages(const Messages& a, const Messages& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return google::protobuf::util::MessageDifferencer::Equals(x, y);
+  });
 }
 
 }  // namespace
 
+std::optional<double> CoordinateOf(const ParameterSpec& param, std::string_view text) {
+  if (param.type() == ParameterSpec::CATEGORICAL) {
+    const auto found = std::ranges::find(param.categorical_values(), text);
+    if (found == param.categorical_values().end()) return std::nullopt;
+    return static_cast<double>(found - param.categorical_values().begin());
+  }
+  const std::optional<double> value = WholeNumber<double>(text);
+  if (param.type() == ParameterSpec::DISCRETE)  // not sorted yet while it is validated
+    return std::ranges::count(param.discrete_values(), value) > 0 ? value : std::nullopt;
+  if (param.type() != ParameterSpec::INTEGER) return std::nullopt;
+  return value && tuning::HasValue(ParameterOf(param), *value) ? value : std::nullopt;
+}
+
 tuning::StudySpec StudyOf(const JobRecord& tuning) {
   const HyperparameterSpec& spec = tuning.job().training_input().hyperparameters();
   tuning::StudySpec study{.space = {},
-                          .metrics = {{.name = MetricTag(tuning), .maximize = Maximizes(tuning)}},
+                          .metrics = ObjectivesOf(tuning),
                           .algorithm = AlgorithmOf(spec),
                           .seed = tuning.tuning().seed(),
                           .trials_planned = MaxTrials(tuning)};
-  for (const ParameterSpec& param : spec.params()) study.space.parameters.push_back(ParameterOf(param));
+  for (const ParameterSpec& param : spec.params()) {
+    study.space.parameters.push_back(ParameterOf(param));
+    if (param.has_condition()) study.space.parameters.back().condition = ConditionOf(spec, param.condition());
+  }
   return study;
 }
 
@@ -103,6 +144,7 @@ control::v1::Event NextTrial(const JobRecord& tuning, const tuning::Space& space
   for (std::size_t i = 0; i < space.parameters.size(); ++i) {
     const tuning::Parameter& parameter = space.parameters[i];
     created.add_point(point.at(i));
+    if (std::isnan(point[i])) continue;  // tuning::kInactive
     (*created.mutable_hyperparameters())[parameter.name] = tuning::ValueText(parameter, point[i]);
   }
   return event;
@@ -116,9 +158,9 @@ tuning::Trial StudyTrial(const JobRecord& record, const replica::v1::MetricRepor
                       .curve = {}};
   if (with_curve) trial.curve = CurveOf(record, report);
   if (!record.job().has_end_time()) return trial;
-  const auto last = measurement::FinalMeasurement(report);
-  if (last) trial.values = {last->value()};
-  if (!last || record.job().state() == Job::FAILED) {
+  const auto metric = FinalMetric(record, report);
+  if (metric) trial.values = MetricValues(record, *metric);
+  if (!metric || record.job().state() == Job::FAILED) {
     trial.state = State::kInfeasible;
   } else if (record.trial().stopped_early() || record.job().state() == Job::CANCELLED) {
     trial.state = State::kStoppedEarly;
@@ -143,6 +185,10 @@ std::string InheritSpec(const JobRecord& previous, HyperparameterSpec& spec) {
     spec.set_hyperparameter_metric_tag(former.hyperparameter_metric_tag());
     taken.emplace_back("hyperparameterMetricTag");
   }
+  if (spec.further_metrics().empty() && !former.further_metrics().empty()) {
+    *spec.mutable_further_metrics() = former.further_metrics();
+    taken.emplace_back("furtherMetrics");
+  }
   if (spec.algorithm() == HyperparameterSpec::ALGORITHM_UNSPECIFIED &&
       former.algorithm() != spec.algorithm()) {
     spec.set_algorithm(former.algorithm());
@@ -166,7 +212,7 @@ Status CheckResumable(const JobRecord& tuning, const JobRecord& previous) {
     return std::unexpected(NotResumable(
         spec, "it is " + Job::State_Name(previous.job().state()) + ". Wait for its end, or cancel it."));
   }
-  if (!SameParameters(spec, former)) {
+  if (!SameMessages(spec.params(), former.params())) {
     return std::unexpected(
         NotResumable(spec, "its params are others. Both jobs need the same params, in the same order."));
   }
@@ -175,6 +221,10 @@ Status CheckResumable(const JobRecord& tuning, const JobRecord& previous) {
   if (MetricTag(tuning) != MetricTag(previous)) {
     return std::unexpected(
         NotResumable(spec, "its hyperparameter_metric_tag is '" + MetricTag(previous) + "'."));
+  }
+  if (!SameMessages(spec.further_metrics(), former.further_metrics())) {
+    return std::unexpected(NotResumable(
+        spec, "its further_metrics are others. Both jobs need the same metrics, in the same order."));
   }
   return {};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/number.h"
 #include "base/wire/time.h"
@@ -16,6 +18,7 @@ using control::v1::JobRecord;
 using ml::v1::HyperparameterOutput;
 using ml::v1::HyperparameterSpec;
 using ml::v1::Job;
+using FinalValues = ml::v1::HyperparameterOutput_HyperparameterMetric;
 
 const HyperparameterSpec& SpecOf(const JobRecord& job) {
   return job.job().training_input().hyperparameters();
@@ -47,6 +50,17 @@ std::string MetricTag(const JobRecord& job) {
   return tag.empty() ? kMetricTagDefault : tag;
 }
 
+std::vector<std::string> MetricTags(const JobRecord& job) {
+  std::vector<std::string> tags = {MetricTag(job)};
+  for (const HyperparameterSpec::FurtherMetric& metric : SpecOf(job).further_metrics())
+    tags.push_back(metric.hyperparameter_metric_tag());
+  return tags;
+}
+
+bool StopsEarly(const JobRecord& tuning) {
+  return SpecOf(tuning).enable_trial_early_stopping() && SpecOf(tuning).further_metrics().empty();
+}
+
 void MakeTuning(JobRecord& record) {
   record.clear_replicas();
   // Different for every job, and the same for every call.
@@ -71,6 +85,7 @@ JobRecord MakeTrial(const JobRecord& tuning, const control::v1::Event::TrialCrea
     SetAlgorithm(tuning.algorithm(), tuning.model_folder(),
                  tuning.job().training_output().built_in_algorithm_output(), record);
   *record.mutable_packages() = tuning.packages();
+  *record.mutable_role_packages() = tuning.role_packages();
   *record.mutable_images() = tuning.images();
   record.set_cluster_hash(ClusterHash(tuning.project(), tuning.job().job_id() + "/" + created.trial_id()));
   control::v1::TrialRecord& trial = *record.mutable_trial();
@@ -114,6 +129,40 @@ std::string ParametersText(const JobRecord& job,
   return text;
 }
 
+std::optional<FinalValues> FinalMetric(const JobRecord& trial, const replica::v1::MetricReport& report) {
+  const auto last = measurement::FinalMeasurement(report);
+  if (!last) return std::nullopt;
+  FinalValues metric;
+  metric.set_training_step(last->step());
+  metric.set_objective_value(last->value());
+  for (const HyperparameterSpec::FurtherMetric& further : SpecOf(trial).further_metrics()) {
+    const std::string& tag = further.hyperparameter_metric_tag();
+    const auto value = measurement::FinalMeasurementOf(tag, report);
+    if (!value) return std::nullopt;
+    (*metric.mutable_further_values())[tag] = value->value();
+  }
+  return metric;
+}
+
+std::vector<double> MetricValues(const JobRecord& job, const FinalValues& metric) {
+  std::vector<double> values = {metric.objective_value()};
+  for (const HyperparameterSpec::FurtherMetric& further : SpecOf(job).further_metrics()) {
+    const auto found = metric.further_values().find(further.hyperparameter_metric_tag());
+    values.push_back(found != metric.further_values().end() ? found->second
+                                                            : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
+std::string MetricsText(const JobRecord& job, const FinalValues& metric) {
+  const std::vector<std::string> tags = MetricTags(job);
+  const std::vector<double> values = MetricValues(job, metric);
+  std::string text;
+  for (std::size_t i = 0; i < tags.size(); ++i)
+    text += (i == 0 ? "" : ", ") + tags[i] + " " + MetricText(values[i]);
+  return text;
+}
+
 HyperparameterOutput TrialOutput(const JobRecord& trial, const replica::v1::MetricReport& report) {
   HyperparameterOutput output;
   output.set_trial_id(trial.trial().trial_id());
@@ -126,10 +175,7 @@ HyperparameterOutput TrialOutput(const JobRecord& trial, const replica::v1::Metr
   if (job.training_output().has_built_in_algorithm_output())
     *output.mutable_built_in_algorithm_output() = job.training_output().built_in_algorithm_output();
   if (job.state() == Job::FAILED) return output;
-  if (const auto last = measurement::FinalMeasurement(report)) {
-    output.mutable_final_metric()->set_training_step(last->step());
-    output.mutable_final_metric()->set_objective_value(last->value());
-  }
+  if (auto metric = FinalMetric(trial, report)) *output.mutable_final_metric() = *std::move(metric);
   return output;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,19 @@
 namespace trainyard::jobs {
 
 inline constexpr const char* kMetricTagDefault = "training/hptuning/metric";
+/// How many metrics a tuning job may have: each has a curve in the reports and the record of every trial.
+inline constexpr int kMetricsMax = 5;
 
 /// For a job that passed Validate; absent fields get their defaults.
 [[nodiscard]] int MaxTrials(const control::v1::JobRecord& tuning);
 [[nodiscard]] int MaxParallelTrials(const control::v1::JobRecord& tuning);  ///< at most MaxTrials
 [[nodiscard]] bool Maximizes(const control::v1::JobRecord& tuning);
-/// The metric's tag; also works for a trial's record.
+/// The tag of the metric by which trials are ordered; also works for a trial's record.
 [[nodiscard]] std::string MetricTag(const control::v1::JobRecord& job);
+/// The tags of all metrics: MetricTag, then those of furtherMetrics. Also works for a trial's record.
+[[nodiscard]] std::vector<std::string> MetricTags(const control::v1::JobRecord& job);
+/// Whether trials are stopped early. With several metrics none is, as in studies (tuning::JudgeTrial).
+[[nodiscard]] bool StopsEarly(const control::v1::JobRecord& tuning);
 
 /// Converts a job's record, after all checks, to that of a tuning job, which has no replicas itself.
 void MakeTuning(control::v1::JobRecord& record);
@@ -43,8 +50,21 @@ void MakeTuning(control::v1::JobRecord& record);
     const control::v1::JobRecord& job,
     const google::protobuf::Map<std::string, std::string>& hyperparameters);
 
-/// The trial as an element of trainingOutput.trials, without web access. finalMetric is the last value so
-/// far; a failed trial has none. Source: spec section 3.
+/// The last value of each metric so far, with the step of the first one. Nullopt: a metric was not reported,
+/// or its last value is not finite. Source: spec section 8; CompleteTrial of studies.
+[[nodiscard]] std::optional<ml::v1::HyperparameterOutput_HyperparameterMetric> FinalMetric(
+    const control::v1::JobRecord& trial, const replica::v1::MetricReport& report);
+
+/// The values by metric, in the order of MetricTags.
+[[nodiscard]] std::vector<double> MetricValues(
+    const control::v1::JobRecord& job, const ml::v1::HyperparameterOutput_HyperparameterMetric& metric);
+
+/// "accuracy 0.93, loss 0.25", in the order of MetricTags.
+[[nodiscard]] std::string MetricsText(const control::v1::JobRecord& job,
+                                      const ml::v1::HyperparameterOutput_HyperparameterMetric& metric);
+
+/// The trial as an element of trainingOutput.trials, without web access. finalMetric is FinalMetric; a failed
+/// trial has none. Source: spec section 3.
 [[nodiscard]] ml::v1::HyperparameterOutput TrialOutput(const control::v1::JobRecord& trial,
                                                        const replica::v1::MetricReport& report);
 
@@ -52,7 +72,8 @@ void MakeTuning(control::v1::JobRecord& record);
 /// nothing to say.
 [[nodiscard]] std::string TrialReason(const control::v1::JobRecord& trial);
 
-/// Sorts the trials: best first, those without a metric last, ties by number. Source: spec section 3.
+/// Sorts the trials by the first metric: best first, those without a metric last, ties by number. Source:
+/// spec section 3.
 void SortTrials(bool maximize, std::vector<ml::v1::HyperparameterOutput>& trials);
 
 /// The trial's state as the API shows it.

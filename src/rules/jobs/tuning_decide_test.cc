@@ -443,6 +443,7 @@ TEST(Trial, ItsFlagsAreOneTokenEachInTheOrderOfTheSpec) {
   EXPECT_EQ(tuning.replicas_size(), 0);
   tuning.set_uid(7);
   tuning.set_creator("user:ann@example.com");
+  tuning.add_role_packages()->set_type(replica::v1::WORKER);
   const Event event = NextTrial(tuning, StudyOf(tuning).space, {-0.25, 16, 3, 0});
   const JobRecord trial = MakeTrial(tuning, event.trial_created(), SysTime(std::chrono::seconds(2)));
   EXPECT_THAT(TrialFlags(trial), ElementsAre("--z=-0.25", "--batch-size=16", "--units=3", "--opt=-adam"));
@@ -452,6 +453,7 @@ TEST(Trial, ItsFlagsAreOneTokenEachInTheOrderOfTheSpec) {
   EXPECT_EQ(trial.replicas_size(), 1);
   EXPECT_EQ(trial.trial().tuning_uid(), 7);
   EXPECT_EQ(trial.creator(), "user:ann@example.com");
+  EXPECT_EQ(trial.role_packages_size(), 1);
   EXPECT_EQ(trial.job().job_id(), "tune");
   EXPECT_NE(trial.cluster_hash(), tuning.cluster_hash());
   EXPECT_EQ(MetricTag(trial), "loss");

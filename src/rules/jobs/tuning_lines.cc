@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "rules/jobs/trial.h"
-#include "rules/measurement/report.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -21,8 +20,8 @@ std::string NameOf(const JobRecord& trial) { return "Trial " + trial.trial().tri
 Lines OnTrialEnded(const JobRecord& after, const Event::TrialEnded& ended) {
   for (const HyperparameterOutput& trial : after.job().training_output().trials()) {
     if (trial.trial_id() != ended.trial_id()) continue;
-    return {InfoLine("Trial " + trial.trial_id() + " is the best so far: " + MetricTag(after) + " " +
-                     MetricText(trial.final_metric().objective_value()) + " (" +
+    return {InfoLine("Trial " + trial.trial_id() +
+                     " is the best so far: " + MetricsText(after, trial.final_metric()) + " (" +
                      ParametersText(after, trial.hyperparameters()) + ")")};
   }
   return {};
@@ -50,10 +49,13 @@ Lines OnTrialMeasured(const JobRecord& after) {
 Lines OnEndOfTrial(const JobRecord& after) {
   switch (after.job().state()) {
     case Job::SUCCEEDED: {
-      const auto last = measurement::FinalMeasurement(after.trial().report());
-      if (!last) return {InfoLine(NameOf(after) + " completed without a metric.")};
-      return {InfoLine(NameOf(after) + " completed: " + MetricTag(after) + " " + MetricText(last->value()) +
-                       " at step " + std::to_string(last->step()) + ".")};
+      const auto metric = FinalMetric(after, after.trial().report());
+      if (!metric)
+        return {InfoLine(NameOf(after) + (MetricTags(after).size() > 1
+                                              ? " completed without a value of every metric."
+                                              : " completed without a metric."))};
+      return {InfoLine(NameOf(after) + " completed: " + MetricsText(after, *metric) + " at step " +
+                       std::to_string(metric->training_step()) + ".")};
     }
     case Job::FAILED: return {InfoLine(NameOf(after) + " failed.")};
     default: return {InfoLine(NameOf(after) + " was cancelled.")};

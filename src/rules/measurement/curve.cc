@@ -9,6 +9,9 @@
 
 namespace trainyard::measurement {
 
+using replica::v1::Measurement;
+using replica::v1::MetricReport;
+
 namespace {
 
 /// A fifth is thinned out at a time, so that earlier parts stay as dense as later ones.
@@ -58,12 +61,19 @@ void Curve::ThinOut(Points& points) {
   for (std::size_t i = 0; i < excess; ++i) points.erase(order[gaps[i].second]);
 }
 
-void Curve::Print(replica::v1::MetricReport& report) const {
-  report.clear_measurements();
+void Curve::PrintFurther(const std::string& tag, replica::v1::MetricReport& report) const {
+  if (empty()) return;
+  MetricReport::Further& further = *report.add_further();
+  further.set_tag(tag);
+  Print(*further.mutable_measurements());
+}
+
+void Curve::Print(google::protobuf::RepeatedPtrField<Measurement>& measurements) const {
+  measurements.Clear();
   Points points = points_;
   if (points.size() > kMeasurementsMax) ThinOut(points);
   for (const auto& [key, value] : points) {
-    replica::v1::Measurement& measurement = *report.add_measurements();
+    Measurement& measurement = *measurements.Add();
     measurement.set_step(key.first);
     measurement.set_value(value);
     *measurement.mutable_time() = wire::ToProto(TimeOf(key.second));

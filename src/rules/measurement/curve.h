@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "trainyard/replica/v1/replica.pb.h"
@@ -27,12 +28,15 @@ class Curve {
   /// The latest time of any measurement.
   [[nodiscard]] double newest_s() const noexcept { return newest_s_; }
   /// Replaces the report's measurements by those of the curve.
-  void Print(replica::v1::MetricReport& report) const;
+  void Print(replica::v1::MetricReport& report) const { Print(*report.mutable_measurements()); }
+  /// Adds the curve to the report as that of a further tag, unless it is empty.
+  void PrintFurther(const std::string& tag, replica::v1::MetricReport& report) const;
 
  private:
   using Key = std::pair<std::int64_t, double>;  ///< step, time
   using Points = std::map<Key, double>;
   static void ThinOut(Points& points);
+  void Print(google::protobuf::RepeatedPtrField<replica::v1::Measurement>& measurements) const;
 
   Points points_;
   double newest_s_ = 0;

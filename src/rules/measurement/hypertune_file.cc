@@ -90,12 +90,23 @@ bool HypertuneFile::Read(std::string_view contents) {
   const std::size_t tags_before = seen_tags_.size();
   bool is_new = false;
   ForEachHypertuneValue(contents, [this, &is_new](const HypertuneValue& value) {
-    if (value.value && value.tag == tag_)
-      is_new = curve_.Add(value.step, value.time_s, *value.value) || is_new;
-    else
-      NoteTag(seen_tags_, value.tag);
+    const auto tag = value.value ? std::ranges::find(tags_, value.tag) : tags_.end();
+    if (tag == tags_.end()) return NoteTag(seen_tags_, value.tag);
+    Curve& curve = curves_[static_cast<std::size_t>(tag - tags_.begin())];
+    is_new = curve.Add(value.step, value.time_s, *value.value) || is_new;
   });
   return is_new || seen_tags_.size() > tags_before;
+}
+
+bool HypertuneFile::Has(std::string_view tag) const {
+  const auto found = std::ranges::find(tags_, tag);
+  return found != tags_.end() && !curves_[static_cast<std::size_t>(found - tags_.begin())].empty();
+}
+
+void HypertuneFile::Print(replica::v1::MetricReport& report) const {
+  curves_.front().Print(report);
+  report.clear_further();
+  for (std::size_t i = 1; i < tags_.size(); ++i) curves_[i].PrintFurther(tags_[i], report);
 }
 
 }  // namespace trainyard::measurement

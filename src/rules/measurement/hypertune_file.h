@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "rules/measurement/curve.h"
 
@@ -33,18 +35,25 @@ void ForEachHypertuneValue(std::string_view contents,
 /// thread at a time. Source: spec hyperparameter-tuning.md section 5.
 class HypertuneFile {
  public:
-  explicit HypertuneFile(std::string tag) : tag_(std::move(tag)) {}
+  /// @param tags  not empty; the first one's measurements are `measurements` of reports, those of the others
+  ///              are `further`
+  explicit HypertuneFile(std::vector<std::string> tags) : tags_(std::move(tags)), curves_(tags_.size()) {}
 
   /// Reads the file's current contents (ForEachHypertuneValue). True: something in it was new.
   bool Read(std::string_view contents);
 
-  [[nodiscard]] const Curve& curve() const noexcept { return curve_; }
-  /// Other tags that have been reported; at most kSeenTagsMax.
+  /// By tag, in the order of the constructor.
+  [[nodiscard]] const std::vector<Curve>& curves() const noexcept { return curves_; }
+  /// Whether it has values of this tag.
+  [[nodiscard]] bool Has(std::string_view tag) const;
+  /// Sets the measurements of all tags in the report; no places and no seen tags.
+  void Print(replica::v1::MetricReport& report) const;
+  /// Other tags that have been reported, and tags whose values were no numbers; at most kSeenTagsMax.
   [[nodiscard]] const std::set<std::string>& seen_tags() const noexcept { return seen_tags_; }
 
  private:
-  std::string tag_;
-  Curve curve_;
+  std::vector<std::string> tags_;
+  std::vector<Curve> curves_;
   std::set<std::string> seen_tags_;
 };
 

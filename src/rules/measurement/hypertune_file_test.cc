@@ -26,7 +26,7 @@ struct Point {
 
 std::vector<Point> Points(const HypertuneFile& file) {
   replica::v1::MetricReport report;
-  file.curve().Print(report);
+  file.curves().front().Print(report);
   std::vector<Point> points;
   for (const auto& one : report.measurements())
     points.push_back(
@@ -47,7 +47,7 @@ struct Row {
 };
 class HypertuneLine : public testing::TestWithParam<Row> {};
 TEST_P(HypertuneLine, IsRead) {
-  HypertuneFile file("acc");
+  HypertuneFile file({"acc"});
   file.Read(GetParam().line);
   EXPECT_EQ(Points(file), GetParam().points);
 }
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(HypertuneFile, KeepsWhatRewritesDropped) {
-  HypertuneFile file("acc");
+  HypertuneFile file({"acc"});
   constexpr int kReports = 350;
   for (int now = 0; now < kReports; ++now) {
     std::string contents;
@@ -91,7 +91,7 @@ TEST(HypertuneFile, KeepsWhatRewritesDropped) {
 }
 
 TEST(HypertuneFile, KnowsWhatIsNew) {
-  HypertuneFile file("acc");
+  HypertuneFile file({"acc"});
   EXPECT_FALSE(file.Read(""));
   EXPECT_TRUE(file.Read(Line(1, "0.1")));
   EXPECT_FALSE(file.Read(Line(1, "0.1")));
@@ -101,14 +101,14 @@ TEST(HypertuneFile, KnowsWhatIsNew) {
 }
 
 TEST(HypertuneFile, ATornReadIsMadeGoodByTheNext) {
-  HypertuneFile file("acc");
+  HypertuneFile file({"acc"});
   const std::string whole = Line(1, "0.1") + Line(2, "0.2");
   for (std::size_t cut = 0; cut <= whole.size(); ++cut) file.Read(whole.substr(0, cut));
   EXPECT_THAT(Points(file), ElementsAre(Point{1, 1001.5, 0.1}, Point{2, 1002.5, 0.2}));
 }
 
 TEST(HypertuneFile, ReportsWithoutStepsAreInTheOrderOfTheirTimes) {
-  HypertuneFile file("acc");
+  HypertuneFile file({"acc"});
   file.Read(R"({"acc": "0.1", "global_step": "0", "timestamp": 5})"
             "\n"
             R"({"acc": "0.2", "global_step": "0", "timestamp": 3})"
@@ -117,18 +117,33 @@ TEST(HypertuneFile, ReportsWithoutStepsAreInTheOrderOfTheirTimes) {
 }
 
 TEST(HypertuneFile, SaysWhichOtherTagsThereAre) {
-  HypertuneFile file("acc");
+  HypertuneFile file({"acc"});
   file.Read(Line(1, "0.1", "loss") + Line(1, "0.1", "training/hptuning/metric"));
-  EXPECT_TRUE(file.curve().empty());
+  EXPECT_TRUE(file.curves().front().empty());
   EXPECT_THAT(file.seen_tags(), ElementsAre("loss", "training/hptuning/metric"));
 }
 
 TEST(HypertuneFile, NamesAFewTagsOnly) {
-  HypertuneFile file("acc");
+  HypertuneFile file({"acc"});
   for (int i = 0; i < 100; ++i) file.Read(Line(1, "0.1", std::string(1000, 'x') + std::to_string(i)));
   for (int i = 0; i < 100; ++i) file.Read(Line(1, "0.1", std::to_string(i)));
   EXPECT_EQ(file.seen_tags().size(), 20U);
   for (const std::string& tag : file.seen_tags()) EXPECT_LE(tag.size(), 128U);
+}
+
+TEST(HypertuneFile, SeveralTagsComeAsSeveralLinesOrKeys) {
+  HypertuneFile file({"acc", "loss", "auc"});
+  EXPECT_TRUE(file.Read(Line(1, "0.5") + Line(1, "2", "loss") + Line(1, "7", "other")));
+  EXPECT_TRUE(file.Read(R"({"acc": 0.75, "loss": 1, "auc": "high", "global_step": 2, "timestamp": 2000})"));
+  EXPECT_FALSE(file.Read(Line(1, "2", "loss")));
+  replica::v1::MetricReport report;
+  file.Print(report);
+  EXPECT_EQ(report.measurements_size(), 2);
+  ASSERT_EQ(report.further_size(), 1);
+  EXPECT_EQ(report.further(0).tag(), "loss");
+  EXPECT_EQ(report.further(0).measurements(0).value(), 2);
+  EXPECT_EQ(report.further(0).measurements(1).step(), 2);
+  EXPECT_THAT(file.seen_tags(), ElementsAre("auc", "other"));
 }
 
 }  // namespace

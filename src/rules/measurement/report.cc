@@ -9,6 +9,7 @@ namespace trainyard::measurement {
 
 namespace {
 
+using replica::v1::Measurement;
 using replica::v1::MetricReport;
 
 template <class List>
@@ -18,19 +19,56 @@ std::string Listed(const List& items, std::string_view nothing) {
   return text.empty() ? std::string(nothing) : text;
 }
 
-}  // namespace
+using Measurements = google::protobuf::RepeatedPtrField<Measurement>;
 
-std::optional<replica::v1::Measurement> FinalMeasurement(const MetricReport& report) {
-  if (report.measurements().empty()) return std::nullopt;
-  const replica::v1::Measurement& last = *report.measurements().rbegin();
+std::optional<Measurement> LastFinite(const Measurements& measurements) {
+  if (measurements.empty()) return std::nullopt;
+  const Measurement& last = *measurements.rbegin();
   return std::isfinite(last.value()) ? std::optional(last) : std::nullopt;
 }
 
-MetricReport Merge(MetricReport first, const MetricReport& second) {
+const Measurements& FurtherOf(std::string_view tag, const MetricReport& report) {
+  const auto found = std::ranges::find(report.further(), tag, &MetricReport::Further::tag);
+  return found == report.further().end() ? MetricReport::default_instance().measurements()
+                                         : found->measurements();
+}
+
+/// The values of one tag ended with one that is not finite. @param from  where they are from; empty: unknown
+std::string ExplainNotFinite(const Measurement& last, const std::string& from) {
+  const char* what = std::isnan(last.value()) ? "not a number" : "infinite";
+  return std::string(" was ") + what + " at the end (step " + std::to_string(last.step()) +
+         (from.empty() ? "" : "; from " + from) + ").";
+}
+
+}  // namespace
+
+std::optional<Measurement> FinalMeasurement(const MetricReport& report) {
+  return LastFinite(report.measurements());
+}
+
+std::optional<Measurement> FinalMeasurementOf(std::string_view further_tag, const MetricReport& report) {
+  return LastFinite(FurtherOf(further_tag, report));
+}
+
+bool Measured(std::string_view further_tag, const MetricReport& report) {
+  return !FurtherOf(further_tag, report).empty();
+}
+
+bool HasMeasurements(const MetricReport& report) {
+  return !report.measurements().empty() || !report.further().empty();
+}
+
+void FillIn(MetricReport& first, const MetricReport& second) {
   if (first.measurements().empty()) {
     *first.mutable_measurements() = second.measurements();
     first.set_place(second.place());
   }
+  for (const MetricReport::Further& further : second.further())
+    if (!Measured(further.tag(), first)) *first.add_further() = further;
+}
+
+MetricReport Merge(MetricReport first, const MetricReport& second) {
+  FillIn(first, second);
   first.mutable_places()->MergeFrom(second.places());
   std::set<std::string> tags(first.seen_tags().begin(), first.seen_tags().end());
   for (const std::string& tag : second.seen_tags()) NoteTag(tags, tag);
@@ -38,15 +76,17 @@ MetricReport Merge(MetricReport first, const MetricReport& second) {
   return first;
 }
 
-std::string ExplainNoMetric(std::string_view tag, const MetricReport& report) {
-  if (FinalMeasurement(report)) return {};
-  const std::string metric = "The metric '" + std::string(tag) + "'";
-  if (!report.measurements().empty()) {
-    const replica::v1::Measurement& last = *report.measurements().rbegin();
-    const char* what = std::isnan(last.value()) ? "not a number" : "infinite";
-    return metric + " was " + what + " at the end (step " + std::to_string(last.step()) + "; from " +
-           report.place() + ").";
-  }
+std::string ExplainNoMetric(std::span<const std::string> tags, const MetricReport& report) {
+  const auto measured = [&](const std::string& tag) -> const Measurements& {
+    return &tag == tags.data() ? report.measurements() : FurtherOf(tag, report);
+  };
+  const auto lacks = [&](const std::string& tag) { return !LastFinite(measured(tag)); };
+  const auto lacking = std::ranges::find_if(tags, lacks);
+  if (lacking == tags.end()) return {};
+  const std::string& tag = *lacking;
+  const std::string metric = "The metric '" + tag + "'";
+  if (!measured(tag).empty())
+    return metric + ExplainNotFinite(*measured(tag).rbegin(), &tag == tags.data() ? report.place() : "");
   if (std::ranges::find(report.seen_tags(), tag) != report.seen_tags().end())
     return metric +
            " was reported only with values that are no numbers: report a float, such as a tensor's item().";

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,14 +19,31 @@ namespace trainyard::measurement {
 [[nodiscard]] std::optional<replica::v1::Measurement> FinalMeasurement(
     const replica::v1::MetricReport& report);
 
-/// Merges two reports of one trial: the measurements of `first` if it has some, else those of `second`;
-/// places and tags of both.
+/// The same for one of the report's further tags.
+[[nodiscard]] std::optional<replica::v1::Measurement> FinalMeasurementOf(
+    std::string_view further_tag, const replica::v1::MetricReport& report);
+
+/// Whether the report has measurements of one of its further tags.
+[[nodiscard]] bool Measured(std::string_view further_tag, const replica::v1::MetricReport& report);
+
+/// Whether any tag was measured.
+[[nodiscard]] bool HasMeasurements(const replica::v1::MetricReport& report);
+
+/// Adds the measurements of `second` for each tag that `first` has not measured.
+void FillIn(replica::v1::MetricReport& first, const replica::v1::MetricReport& second);
+
+/// Merges two reports of one trial: for each tag the measurements of `first` if it has some, else those of
+/// `second`; places and seen tags of both.
 [[nodiscard]] replica::v1::MetricReport Merge(replica::v1::MetricReport first,
                                               const replica::v1::MetricReport& second);
 
-/// One sentence for the user about a trial without a result: which tag was looked for, where, and which tags
-/// were seen instead; or that the last value is not a number. Empty if there is a result.
-[[nodiscard]] std::string ExplainNoMetric(std::string_view tag, const replica::v1::MetricReport& report);
+/// One sentence for the user about a trial without a result, which has one only if each tag has one. It is
+/// about the first of `tags` that lacks one: that it was not reported, where it was looked for, and which
+/// tags were seen instead; or that the last value is not a number. Empty if there is a result.
+///
+/// @param tags  not empty; the first one's measurements are `measurements`, the others are `further`
+[[nodiscard]] std::string ExplainNoMetric(std::span<const std::string> tags,
+                                          const replica::v1::MetricReport& report);
 
 /// A line for the trial's log: the tag was only found with a suffix that TensorFlow added.
 [[nodiscard]] std::string SpellingWarning(std::string_view tag, std::string_view spelling,

@@ -24,12 +24,31 @@ MetricReport Report(std::vector<double> values, std::string place = "", std::vec
   return report;
 }
 
+std::string Explain(const std::vector<std::string>& tags, const MetricReport& report) {
+  return ExplainNoMetric(tags, report);
+}
+
+void AddFurther(const std::string& tag, const std::vector<double>& values, MetricReport& report) {
+  MetricReport::Further& further = *report.add_further();
+  further.set_tag(tag);
+  *further.mutable_measurements() = Report(values).measurements();
+}
+
 TEST(FinalMeasurement, IsTheLastIfItIsFinite) {
   EXPECT_EQ(FinalMeasurement(Report({})), std::nullopt);
   EXPECT_EQ(FinalMeasurement(Report({0.5, 0.25}))->value(), 0.25);
   EXPECT_EQ(FinalMeasurement(Report({0.5, 0.25}))->step(), 2);
   EXPECT_EQ(FinalMeasurement(Report({0.5, std::nan("")})), std::nullopt);
   EXPECT_EQ(FinalMeasurement(Report({0.5, HUGE_VAL})), std::nullopt);
+}
+
+TEST(FinalMeasurementOf, IsThatOfTheTag) {
+  MetricReport report = Report({0.5});
+  AddFurther("loss", {4, 2}, report);
+  AddFurther("auc", {std::nan("")}, report);
+  EXPECT_EQ(FinalMeasurementOf("loss", report)->value(), 2);
+  EXPECT_EQ(FinalMeasurementOf("auc", report), std::nullopt);
+  EXPECT_EQ(FinalMeasurementOf("acc", report), std::nullopt);
 }
 
 TEST(Merge, TheFirstCountsIfItHasMeasurements) {
@@ -47,23 +66,49 @@ TEST(Merge, ElseTheSecond) {
   EXPECT_EQ(both.place(), "gs://b/1");
 }
 
+TEST(Merge, EachTagIsTakenFromTheFirstThatHasIt) {
+  MetricReport first = Report({0.5}, "a");
+  AddFurther("loss", {2}, first);
+  MetricReport second = Report({0.25}, "b");
+  AddFurther("loss", {3}, second);
+  AddFurther("auc", {0.75}, second);
+  const MetricReport both = Merge(first, second);
+  EXPECT_EQ(both.measurements(0).value(), 0.5);
+  EXPECT_EQ(FinalMeasurementOf("loss", both)->value(), 2);
+  EXPECT_EQ(FinalMeasurementOf("auc", both)->value(), 0.75);
+  EXPECT_EQ(both.further_size(), 2);
+}
+
 TEST(ExplainNoMetric, SaysWhatWasLookedForAndSeen) {
-  EXPECT_EQ(ExplainNoMetric("acc", Report({1})), "");
-  EXPECT_EQ(ExplainNoMetric("acc", Report({})),
+  EXPECT_EQ(Explain({"acc"}, Report({1})), "");
+  EXPECT_EQ(Explain({"acc"}, Report({})),
             "The metric 'acc' was not reported: looked in no place; tags seen: none.");
   MetricReport report = Report({}, "/tmp/hypertune/output.metrics", {"loss", "auc"});
   report.add_places("gs://b/job/1 (2 event files)");
-  EXPECT_EQ(ExplainNoMetric("acc", report),
+  EXPECT_EQ(Explain({"acc"}, report),
             "The metric 'acc' was not reported: looked in /tmp/hypertune/output.metrics, gs://b/job/1 (2 "
             "event files); "
             "tags seen: loss, auc.");
-  EXPECT_EQ(ExplainNoMetric("loss", report),
+  EXPECT_EQ(Explain({"loss"}, report),
             "The metric 'loss' was reported only with values that are no numbers: report a float, such as a "
             "tensor's item().");
-  EXPECT_EQ(ExplainNoMetric("acc", Report({1, std::nan("")}, "gs://b/1/eval")),
+  EXPECT_EQ(Explain({"acc"}, Report({1, std::nan("")}, "gs://b/1/eval")),
             "The metric 'acc' was not a number at the end (step 2; from gs://b/1/eval).");
-  EXPECT_EQ(ExplainNoMetric("acc", Report({-HUGE_VAL}, "gs://b/1")),
+  EXPECT_EQ(Explain({"acc"}, Report({-HUGE_VAL}, "gs://b/1")),
             "The metric 'acc' was infinite at the end (step 1; from gs://b/1).");
+}
+
+TEST(ExplainNoMetric, NamesTheFirstTagThatIsMissing) {
+  MetricReport report = Report({0.5}, "/tmp/hypertune/output.metrics", {"val_loss"});
+  EXPECT_EQ(Explain({"acc", "loss"}, report),
+            "The metric 'loss' was not reported: looked in /tmp/hypertune/output.metrics; tags seen: "
+            "val_loss.");
+  AddFurther("loss", {2, HUGE_VAL}, report);
+  EXPECT_EQ(Explain({"acc", "loss"}, report), "The metric 'loss' was infinite at the end (step 2).");
+  report.mutable_further(0)->mutable_measurements()->RemoveLast();
+  EXPECT_EQ(Explain({"acc", "loss"}, report), "");
+  report.clear_measurements();
+  EXPECT_THAT(Explain({"acc", "loss"}, report), testing::StartsWith("The metric 'acc' was not reported: "));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "rules/measurement/report.h"
@@ -71,33 +72,51 @@ bool Summaries::Read(std::string_view root, std::string_view path, FileVersion n
   return file.reader.offset() < now.size && !file.reader.lost();
 }
 
-void Summaries::Take(std::string_view root, std::string_view folder, const Scalar& scalar) {
-  if (scalar.tag != tag_ && !HasSuffix(scalar.tag, tag_)) return NoteTag(seen_tags_, scalar.tag);
-  const Place place{.root = std::string(root), .folder = std::string(folder), .tag = scalar.tag};
-  if (!curves_.contains(place) && curves_.size() >= kCurvesMax) return;
-  curves_[place].Add(scalar.step, scalar.time_s, scalar.value);
+Summaries::Summaries(const std::vector<std::string>& tags) {
+  for (const std::string& tag : tags) wanted_.push_back({.tag = tag, .curves = {}});
 }
 
-const std::string* Summaries::ChosenTag() const {
-  const std::string* chosen = nullptr;
-  for (const auto& [place, curve] : curves_) {
-    if (place.tag == tag_) return &place.tag;
+/// A tag that is wanted itself is not another one's with a suffix.
+void Summaries::Take(std::string_view root, std::string_view folder, const Scalar& scalar) {
+  const auto place = [&] {
+    return Place{.root = std::string(root), .folder = std::string(folder), .tag = scalar.tag};
+  };
+  const auto exact = std::ranges::find(wanted_, scalar.tag, &Wanted::tag);
+  if (exact != wanted_.end()) return Add(place(), scalar, *exact);
+  bool is_other = true;
+  for (Wanted& wanted : wanted_) {
+    if (!HasSuffix(scalar.tag, wanted.tag)) continue;
+    Add(place(), scalar, wanted);
+    is_other = false;
   }
-  for (const auto& [place, curve] : curves_) {
+  if (is_other) NoteTag(seen_tags_, scalar.tag);
+}
+
+void Summaries::Add(Place place, const Scalar& scalar, Wanted& wanted) {
+  if (!wanted.curves.contains(place) && wanted.curves.size() >= kCurvesMax) return;
+  wanted.curves[std::move(place)].Add(scalar.step, scalar.time_s, scalar.value);
+}
+
+const std::string* Summaries::ChosenTag(const Wanted& wanted) {
+  const std::string* chosen = nullptr;
+  for (const auto& [place, curve] : wanted.curves) {
+    if (place.tag == wanted.tag) return &place.tag;
+  }
+  for (const auto& [place, curve] : wanted.curves) {
     if (chosen != nullptr && *chosen != place.tag) return nullptr;  // ambiguous
     chosen = &place.tag;
   }
   return chosen;
 }
 
-const std::pair<const Summaries::Place, Curve>* Summaries::Chosen() const {
-  const std::string* tag = ChosenTag();
+const Summaries::Curves::value_type* Summaries::Chosen(const Wanted& wanted) {
+  const std::string* tag = ChosenTag(wanted);
   if (tag == nullptr) return nullptr;
   const auto order = [](const auto& entry) {
     return std::tuple(RankOf(entry.first.folder), -entry.second.newest_s());
   };
-  const std::pair<const Place, Curve>* best = nullptr;
-  for (const auto& entry : curves_) {
+  const Curves::value_type* best = nullptr;
+  for (const auto& entry : wanted.curves) {
     if (entry.first.tag == *tag && (best == nullptr || order(entry) < order(*best))) best = &entry;
   }
   return best;
@@ -106,20 +125,29 @@ const std::pair<const Summaries::Place, Curve>* Summaries::Chosen() const {
 replica::v1::MetricReport Summaries::Report() const {
   replica::v1::MetricReport report;
   std::set<std::string> seen = seen_tags_;
-  if (const auto* chosen = Chosen()) {
-    chosen->second.Print(report);
-    const Place& place = chosen->first;
-    report.set_place(place.folder.empty() ? place.root : place.root + "/" + place.folder);
-  } else {
-    for (const auto& [place, curve] : curves_) NoteTag(seen, place.tag);
+  for (const Wanted& wanted : wanted_) {
+    const auto* chosen = Chosen(wanted);
+    if (chosen == nullptr) {
+      for (const auto& [place, curve] : wanted.curves) NoteTag(seen, place.tag);
+    } else if (&wanted == wanted_.data()) {
+      chosen->second.Print(report);
+      report.set_place(chosen->first.Shown());
+    } else {
+      chosen->second.PrintFurther(wanted.tag, report);
+    }
   }
   for (const std::string& tag : seen) report.add_seen_tags(tag);
   return report;
 }
 
-std::string Summaries::Spelling() const {
-  const auto* chosen = Chosen();
-  return chosen != nullptr && chosen->first.tag != tag_ ? chosen->first.tag : std::string();
+std::vector<RenamedTag> Summaries::RenamedTags() const {
+  std::vector<RenamedTag> renamed;
+  for (const Wanted& wanted : wanted_) {
+    const auto* chosen = Chosen(wanted);
+    if (chosen == nullptr || chosen->first.tag == wanted.tag) continue;
+    renamed.push_back({.tag = wanted.tag, .spelling = chosen->first.tag, .place = chosen->first.Shown()});
+  }
+  return renamed;
 }
 
 }  // namespace trainyard::measurement

@@ -12,6 +12,7 @@ namespace trainyard::measurement {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 constexpr const char* kRoot = "gs://b/job/1";
 
@@ -33,7 +34,7 @@ std::vector<std::pair<std::int64_t, double>> Points(const Summaries& summaries) 
 }
 
 TEST(Summaries, AGrowingFileIsReadOn) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   std::string bytes = EventBytes({"acc", 1, 10, 0.25});
   const std::string second = EventBytes({"acc", 2, 11, 0.5});
   EXPECT_FALSE(Read(summaries, "f.tfevents.1", bytes + second.substr(0, 9)));
@@ -44,7 +45,7 @@ TEST(Summaries, AGrowingFileIsReadOn) {
 }
 
 TEST(Summaries, ALargeFileIsReadInSlices) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   std::string bytes;
   for (int step = 0; step < 100; ++step) bytes += EventBytes({"acc", step, 10.0 + step, 0.5});
   int slices = 1;
@@ -54,7 +55,7 @@ TEST(Summaries, ALargeFileIsReadInSlices) {
 }
 
 TEST(Summaries, AFileReplacedByALongerOneIsReadOn) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   const std::string first = EventBytes({"acc", 1, 10, 0.25});
   Read(summaries, "f.tfevents.1", first, 1);
   std::size_t from = 0;
@@ -69,7 +70,7 @@ TEST(Summaries, AFileReplacedByALongerOneIsReadOn) {
 }
 
 TEST(Summaries, AFileReplacedByAnotherIsReadFromItsBegin) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   Read(summaries, "f.tfevents.1", EventBytes({"acc", 1, 10, 0.25}) + EventBytes({"acc", 2, 11, 0.5}), 1);
   Read(summaries, "f.tfevents.1", EventBytes({"acc", 3, 20, 0.75}), 2);
   EXPECT_THAT(Points(summaries), ElementsAre(std::pair(1, 0.25), std::pair(2, 0.5), std::pair(3, 0.75)));
@@ -83,14 +84,14 @@ TEST(Summaries, AFileReplacedByAnotherIsReadFromItsBegin) {
 }
 
 TEST(Summaries, WhatIsNoEventFileIsGivenUp) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   EXPECT_FALSE(Read(summaries, "f.tfevents.1", std::string(1000, 'x')));
   EXPECT_FALSE(Read(summaries, "f.tfevents.1", std::string(2000, 'x')));
   EXPECT_TRUE(Points(summaries).empty());
 }
 
 TEST(Summaries, AFileThatShrinksWhileItIsReadIsLeftForTheNextTime) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   EXPECT_FALSE(summaries.Read(kRoot, "f.tfevents.1", {.id = 1, .size = 100}, 1000,
                               [](std::uint64_t, std::span<char>) { return std::size_t{0}; }));
 }
@@ -102,7 +103,7 @@ struct FolderRow {
 };
 class Folders : public testing::TestWithParam<FolderRow> {};
 TEST_P(Folders, CountInOrder) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   double position = 0;
   for (const char* file : GetParam().files) {
     Read(summaries, file, EventBytes({"acc", 1, 100 + position, position}));
@@ -124,23 +125,23 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Summaries, TheExactTagComesFirstWhereverItIs) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   Read(summaries, "validation/a", EventBytes({"acc_1", 1, 10, 0.1}));
-  EXPECT_EQ(summaries.Spelling(), "acc_1");
+  EXPECT_THAT(summaries.RenamedTags(), ElementsAre(RenamedTag{"acc", "acc_1", "gs://b/job/1/validation"}));
   Read(summaries, "train/a", EventBytes({"acc", 1, 10, 0.75}));
-  EXPECT_EQ(summaries.Spelling(), "");
+  EXPECT_THAT(summaries.RenamedTags(), IsEmpty());
   EXPECT_THAT(Points(summaries), ElementsAre(std::pair(1, 0.75)));
 }
 
 TEST(Summaries, TwoSuffixesAreNoAnswer) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   Read(summaries, "a", EventBytes({"acc_1", 1, 10, 0.1}) + EventBytes({"acc_2", 1, 10, 0.1}));
   EXPECT_TRUE(Points(summaries).empty());
   EXPECT_THAT(summaries.Report().seen_tags(), ElementsAre("acc_1", "acc_2"));
 }
 
 TEST(Summaries, WhatOnlyLooksLikeASuffixIsAnotherTag) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   Read(summaries, "a",
        EventBytes({"acc_", 1, 10, 0.1}) + EventBytes({"acc_top", 1, 10, 0.1}) +
            EventBytes({"acc1", 1, 10, 0.1}) + EventBytes({"epoch_acc", 1, 10, 0.1}));
@@ -148,8 +149,38 @@ TEST(Summaries, WhatOnlyLooksLikeASuffixIsAnotherTag) {
   EXPECT_THAT(summaries.Report().seen_tags(), ElementsAre("acc1", "acc_", "acc_top", "epoch_acc"));
 }
 
+/// Tag and values of each further tag.
+std::vector<std::pair<std::string, std::vector<double>>> Further(const replica::v1::MetricReport& report) {
+  std::vector<std::pair<std::string, std::vector<double>>> further;
+  for (const auto& one : report.further()) {
+    further.emplace_back(one.tag(), std::vector<double>());
+    for (const auto& measurement : one.measurements()) further.back().second.push_back(measurement.value());
+  }
+  return further;
+}
+
+TEST(Summaries, AFurtherTagHasADirectoryOfItsOwn) {
+  Summaries summaries({"acc", "loss", "auc"});
+  Read(summaries, "train/a", EventBytes({"acc", 1, 10, 0.25}) + EventBytes({"loss", 1, 10, 4}));
+  Read(summaries, "eval/a", EventBytes({"loss", 1, 10, 2}) + EventBytes({"other", 1, 10, 1}));
+  const auto report = summaries.Report();
+  EXPECT_THAT(Points(summaries), ElementsAre(std::pair(1, 0.25)));
+  EXPECT_EQ(report.place(), "gs://b/job/1/train");
+  EXPECT_THAT(Further(report), ElementsAre(std::pair(std::string("loss"), std::vector{2.0})));
+  EXPECT_THAT(report.seen_tags(), ElementsAre("other"));
+}
+
+TEST(Summaries, AWantedTagIsNotASpellingOfAnother) {
+  Summaries summaries({"acc", "acc_1", "loss"});
+  Read(summaries, "a", EventBytes({"acc_1", 1, 10, 0.5}) + EventBytes({"loss_1", 1, 10, 2}));
+  EXPECT_TRUE(Points(summaries).empty());
+  EXPECT_THAT(Further(summaries.Report()), ElementsAre(std::pair(std::string("acc_1"), std::vector{0.5}),
+                                                       std::pair(std::string("loss"), std::vector{2.0})));
+  EXPECT_THAT(summaries.RenamedTags(), ElementsAre(RenamedTag{"loss", "loss_1", kRoot}));
+}
+
 TEST(Summaries, SeveralFilesOfAFolderAreOneCurve) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   Read(summaries, "eval/a", EventBytes({"acc", 5, 10, 0.5}));
   Read(summaries, "eval/b", EventBytes({"acc", 3, 20, 0.25}));
   EXPECT_THAT(Points(summaries), ElementsAre(std::pair(3, 0.25), std::pair(5, 0.5)));
@@ -158,7 +189,7 @@ TEST(Summaries, SeveralFilesOfAFolderAreOneCurve) {
 }
 
 TEST(Summaries, NotMoreFilesThanThat) {
-  Summaries summaries("acc");
+  Summaries summaries({"acc"});
   for (std::size_t i = 0; i < kEventFilesMax + 10; ++i)
     Read(summaries, std::to_string(i) + "/a", EventBytes({"acc", 5, 10, 0.1}));
   EXPECT_EQ(summaries.files(), kEventFilesMax);

@@ -77,6 +77,8 @@ Status CheckProgram(const TrainingInput& input, const Algorithm& algorithm) {
       return Invalid(prefix + "container_args", own + "its arguments are in args.");
     if (!role.config.args().empty())
       return Invalid(prefix + "args", own + "its arguments are in the job's args.");
+    if (!role.config.package_uris().empty())
+      return Invalid(prefix + "package_uris", own + "leave out the packages.");
     if (!role.config.python_module().empty())
       return Invalid(prefix + "python_module", own + "leave out the module.");
   }
@@ -106,6 +108,9 @@ Status CheckArguments(const TrainingInput& input, const Algorithm& algorithm) {
   for (int i = 0; i < params.size(); ++i) {
     tuned.push_back(TunedBy(params[i]));
     const auto* argument = algorithms::FindArgument(algorithm, params[i].parameter_name());
+    if (argument != nullptr && argument->required() && params[i].has_condition())
+      return Invalid("hyperparameters.params[" + std::to_string(i) + "].condition",
+                     "--" + argument->name() + " is required in every trial: leave out the condition.");
     if (argument != nullptr && argument->type() == "int" && params[i].type() == ParameterSpec::DOUBLE)
       return Invalid("hyperparameters.params[" + std::to_string(i) + "].type",
                      "--" + argument->name() + " takes whole numbers: the type must be INTEGER or DISCRETE.");
@@ -114,9 +119,8 @@ Status CheckArguments(const TrainingInput& input, const Algorithm& algorithm) {
 }
 
 /// XGBoost's metrics may end with a number: ndcg@5.
-Status CheckMetric(const TrainingInput& input, const Algorithm& algorithm) {
-  if (!input.has_hyperparameters()) return {};
-  const std::string& tag = input.hyperparameters().hyperparameter_metric_tag();
+/// @param field  of the tag
+Status CheckTag(const std::string& tag, const std::string& field, const Algorithm& algorithm) {
   std::vector<std::string_view> tags;
   std::string list;
   for (const auto& metric : algorithm.metrics()) {
@@ -125,11 +129,23 @@ Status CheckMetric(const TrainingInput& input, const Algorithm& algorithm) {
   }
   if (std::ranges::find(tags, tag.substr(0, tag.find('@'))) != tags.end()) return {};
   const std::string_view nearest = text::Suggest(tag, tags);
-  return Invalid("hyperparameters.hyperparameter_metric_tag",
+  return Invalid(field,
                  (tag.empty() ? "This field is required for built-in algorithms."
                               : "The algorithm " + algorithm.name() + " has no metric '" + tag + "'.") +
                      (nearest.empty() ? "" : " Did you mean '" + std::string(nearest) + "'?") +
                      " Its metrics are " + list + ".");
+}
+
+Status CheckMetrics(const TrainingInput& input, const Algorithm& algorithm) {
+  if (!input.has_hyperparameters()) return {};
+  const ml::v1::HyperparameterSpec& spec = input.hyperparameters();
+  const std::string kTag = "hyperparameter_metric_tag";
+  TY_RETURN_IF_ERROR(CheckTag(spec.hyperparameter_metric_tag(), "hyperparameters." + kTag, algorithm));
+  for (int i = 0; i < spec.further_metrics_size(); ++i)
+    TY_RETURN_IF_ERROR(CheckTag(spec.further_metrics(i).hyperparameter_metric_tag(),
+                                "hyperparameters.further_metrics[" + std::to_string(i) + "]." + kTag,
+                                algorithm));
+  return {};
 }
 
 Status CheckMachines(const TrainingInput& input, const Algorithm& algorithm) {
@@ -175,7 +191,7 @@ Status Algorithm(const Job& job, const ValidationContext& context) {
 Status AlgorithmTuning(const Job& job, const ValidationContext& context) {
   const TrainingInput& input = job.training_input();
   const auto* algorithm = AlgorithmOf(input, context.mapped_images);
-  return algorithm == nullptr ? Status{} : CheckMetric(input, *algorithm);
+  return algorithm == nullptr ? Status{} : CheckMetrics(input, *algorithm);
 }
 
 }  // namespace rules

@@ -70,6 +70,10 @@ TEST(AlgorithmRule, HasAProgramOfItsOwn) {
   EXPECT_THAT(Verdict(kTreesJob + "python_module: 't' package_uris: 'gs://bucket/t.tar.gz'"),
               StartsWith("package_uris: "));
   EXPECT_THAT(Verdict(kTreesJob + "python_module: 't'"), StartsWith("python_module: "));
+  EXPECT_THAT(
+      Verdict(kTreesJob + "worker_config { package_uris: 'gs://bucket/o' python_module: 't' }"),
+      StartsWith("worker_config.package_uris: The built-in algorithm boosted_trees has a program of its "
+                 "own"));
   ml::v1::Job own = Make(kTreesJob);
   own.mutable_training_input()->clear_args();
   own.mutable_training_input()->mutable_master_config()->add_container_args("--num_class=3");
@@ -129,6 +133,11 @@ TEST(AlgorithmRule, TunesWhatItTakesByItsMetrics) {
       tuned("merrors", eta),
       StartsWith("hyperparameters.hyperparameter_metric_tag: The algorithm boosted_trees has no metric "
                  "'merrors'. Did you mean 'merror'? Its metrics are "));
+  const std::string further = eta + " } further_metrics { goal: MINIMIZE hyperparameter_metric_tag: ";
+  EXPECT_EQ(tuned("merror", further + "'mlogloss'"), "");
+  EXPECT_THAT(tuned("merror", further + "'logloss_of_mine'"),
+              StartsWith("hyperparameters.further_metrics[0].hyperparameter_metric_tag: The algorithm "
+                         "boosted_trees has no metric 'logloss_of_mine'."));
   EXPECT_THAT(tuned("", eta), HasSubstr("This field is required for built-in algorithms."));
   EXPECT_THAT(tuned("merror", "parameter_name: 'eta' type: DOUBLE min_value: 0.1 max_value: 5"),
               StartsWith("hyperparameters.params[0]: --eta must be "));
@@ -136,6 +145,15 @@ TEST(AlgorithmRule, TunesWhatItTakesByItsMetrics) {
             "hyperparameters.params[0].type: --max_depth takes whole numbers: the type must be INTEGER or "
             "DISCRETE.");
   EXPECT_EQ(tuned("merror", "parameter_name: 'max_depth' type: INTEGER min_value: 1 max_value: 5"), "");
+  const std::string one = "parameter_name: 'max_depth' type: INTEGER min_value: 1 max_value: 5 } params { ";
+  const std::string deep = " condition { parameter_name: 'max_depth' values: '5' }";
+  EXPECT_EQ(tuned("merror", one + eta + deep), "");
+  EXPECT_EQ(tuned("merror", one +
+                                "parameter_name: 'objective' type: CATEGORICAL "
+                                "categorical_values: ['multi:softmax', 'multi:softprob']" +
+                                deep),
+            "hyperparameters.params[1].condition: --objective is required in every trial: leave out the "
+            "condition.");
   EXPECT_EQ(
       tuned("merror", "parameter_name: 'booster' type: CATEGORICAL categorical_values: ['gbtree', 'dart']"),
       "");

@@ -7,6 +7,7 @@
 #include "base/text/suggestion.h"
 #include "base/wire/resource_name.h"
 #include "rules/cluster/role.h"
+#include "rules/cluster/role_packages.h"
 #include "rules/jobs/images.h"
 #include "rules/validation/rules.h"
 
@@ -156,6 +157,41 @@ Status CheckArguments(std::string_view field,
   return {};
 }
 
+Violations CheckPackages(const std::string& field,
+                         const google::protobuf::RepeatedPtrField<std::string>& uris) {
+  Violations found;
+  if (uris.size() > kPackagesMax) {
+    Add(Invalid(field, "The maximum number of package URIs is " + std::to_string(kPackagesMax) + "."), found);
+    return found;
+  }
+  for (const std::string& uri : uris) Add(CheckUri(field, uri, true), found);
+  return found;
+}
+
+bool SaysWhatRuns(const ml::v1::ReplicaConfig& config) {
+  return !config.container_command().empty() || !config.container_args().empty();
+}
+
+/// Packages and module of a role take the place of the job's, and are run by the role's Python: they are of
+/// no use to a container that is told what to run.
+Status CheckHasNoCommand(const std::string& field, const ml::v1::ReplicaConfig& config) {
+  if (!SaysWhatRuns(config)) return {};
+  return Invalid(field,
+                 "It cannot be set together with container_command or container_args, which say what "
+                 "this role runs.");
+}
+
+Violations CheckRolePackages(const TrainingInput& input, const Role& role) {
+  if (role.config.package_uris().empty()) return {};
+  const std::string config = std::string(role.field) + "_config.";
+  Violations found = CheckPackages(config + "package_uris", role.config.package_uris());
+  if (found.empty()) Add(CheckHasNoCommand(config + "package_uris", role.config), found);
+  if (cluster::ModuleOf(input, role.config).empty())
+    Add(Invalid(config + "python_module", "This field is required when " + config + "package_uris is set."),
+        found);
+  return found;
+}
+
 Status CheckModule(std::string_view field, const std::string& module) {
   if (IsModuleName(module)) return {};
   return Invalid(field, "'" + module + "' is not the name of a Python module.");
@@ -213,15 +249,11 @@ Violations Packages(const Job& job, const ValidationContext&) {
   Violations found;
   if (input.package_uris().empty() && !HasImage(input))
     Add(Invalid("package_uris", "This field is required for jobs without master_config.image_uri."), found);
-  if (input.package_uris_size() > kPackagesMax) {
-    Add(Invalid("package_uris",
-                "The maximum number of package URIs is " + std::to_string(kPackagesMax) + "."),
-        found);
-    return found;
-  }
-  for (const std::string& uri : input.package_uris()) Add(CheckUri("package_uris", uri, true), found);
+  std::ranges::move(CheckPackages("package_uris", input.package_uris()), std::back_inserter(found));
   if (!input.package_uris().empty() && input.python_module().empty())
     Add(Invalid("python_module", "This field is required when package_uris is set."), found);
+  for (const Role& role : Roles(input))
+    std::ranges::move(CheckRolePackages(input, role), std::back_inserter(found));
   return found;
 }
 
@@ -235,12 +267,11 @@ Status Module(const Job& job, const ValidationContext&) {
   for (const Role& role : Roles(input)) {
     if (role.config.python_module().empty()) continue;
     const std::string field = std::string(role.field) + "_config.python_module";
-    if (input.python_module().empty())
-      return Invalid(field, "It replaces the job's python_module for this role: set that field, too.");
-    if (!role.config.container_command().empty() || !role.config.container_args().empty())
+    if (input.python_module().empty() && role.config.package_uris().empty())
       return Invalid(field,
-                     "It cannot be set together with container_command or container_args, which say what "
-                     "this role runs.");
+                     "It replaces the job's python_module for this role: set that field, too, or give the "
+                     "role its own package_uris.");
+    TY_RETURN_IF_ERROR(CheckHasNoCommand(field, role.config));
     TY_RETURN_IF_ERROR(CheckModule(field, role.config.python_module()));
   }
   return {};

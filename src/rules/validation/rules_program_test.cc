@@ -72,12 +72,49 @@ INSTANTIATE_TEST_SUITE_P(
             "master_config.python_module: 'a..b' is not the name of a Python module."},
         Row{"module_of_an_image", kContainer, "master_config { python_module: 't' }",
             "master_config.python_module: It replaces the job's python_module for this role: set that field, "
-            "too."},
+            "too, or give the role its own package_uris."},
         Row{"module_and_command", kContainer,
             "package_uris: 'gs://bucket/t.tgz' python_module: 't' "
             "evaluator_config { python_module: 'e' container_command: 'c' }",
             "evaluator_config.python_module: It cannot be set together with container_command or "
             "container_args"}),
+    RowName);
+
+const std::string& TooManyPackages() {
+  static const std::string text = [] {
+    std::string uris = "worker_config { ";
+    for (int i = 0; i <= 100; ++i) uris += "package_uris: 'gs://bucket/o' ";
+    return uris + "}";
+  }();
+  return text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    PackagesOfARole, Table,
+    testing::Values(
+        Row{"own", kPackage, "worker_config { package_uris: 'gs://bucket/w.tgz' }", ""},
+        Row{"own_and_module", kPackage, "master_config { package_uris: 'gs://bucket/o' python_module: 'm' }",
+            ""},
+        Row{"in_an_image", kContainer, "worker_config { package_uris: 'gs://bucket/o' python_module: 'm' }",
+            ""},
+        Row{"no_module", kContainer, "worker_config { package_uris: 'gs://bucket/o' }",
+            "worker_config.python_module: This field is required when worker_config.package_uris is set."},
+        Row{"not_gs", kPackage, "evaluator_config { package_uris: '/tmp/x' }",
+            "evaluator_config.package_uris: The provided GCS path '/tmp/x' is not valid"},
+        Row{"folder", kPackage, "parameter_server_config { package_uris: 'gs://bucket/o/' }",
+            "parameter_server_config.package_uris: The provided GCS path 'gs://bucket/o/' does not name an "
+            "object"},
+        Row{"many", kPackage, TooManyPackages().c_str(),
+            "worker_config.package_uris: The maximum number of package URIs is 100."},
+        Row{"and_command", kContainer,
+            "python_module: 'm' worker_config { package_uris: 'gs://bucket/o' container_command: 'c' }",
+            "worker_config.package_uris: It cannot be set together with container_command or container_args"},
+        Row{"and_container_args", kContainer,
+            "python_module: 'm' worker_config { package_uris: 'gs://bucket/o' container_args: 'c' }",
+            "worker_config.package_uris: It cannot be set together"},
+        Row{"not_for_all", "",
+            "region: 'us-central1' python_module: 't' worker_config { package_uris: 'gs://bucket/o' }",
+            "package_uris: This field is required for jobs without master_config.image_uri."}),
     RowName);
 
 INSTANTIATE_TEST_SUITE_P(

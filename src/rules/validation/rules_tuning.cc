@@ -3,6 +3,8 @@
 #include <set>
 
 #include "rules/jobs/job_id.h"
+#include "rules/jobs/study.h"
+#include "rules/jobs/trial.h"
 #include "rules/tuning/space.h"
 #include "rules/validation/rules.h"
 
@@ -114,6 +116,66 @@ Status CheckParameter(const ParameterSpec& param, const std::string& field) {
   }
 }
 
+/// As for the children of studies: only parameters with single values have some.
+/// @param count  the number of parameters before this one
+Status CheckCondition(const HyperparameterSpec& spec, int count, const ParameterSpec::Condition& condition,
+                      const std::string& field) {
+  const std::string& name = condition.parameter_name();
+  if (name.empty()) return Invalid(field + ".parameter_name", "This field is required.");
+  const auto end = spec.params().begin() + count;
+  const auto parent = std::find_if(spec.params().begin(), end, [&name](const ParameterSpec& param) {
+    return param.parameter_name() == name;
+  });
+  if (parent == end)
+    return Invalid(field + ".parameter_name", "There is no parameter '" + name + "' before this one.");
+  if (parent->type() == ParameterSpec::DOUBLE)
+    return Invalid(field + ".parameter_name",
+                   "The parameter '" + name +
+                       "' is a DOUBLE, which has no single values: a condition needs an INTEGER, "
+                       "CATEGORICAL or DISCRETE parameter.");
+  const std::string values = field + ".values";
+  if (condition.values().empty()) return Invalid(values, "This field is required.");
+  if (condition.values_size() > tuning::kValuesMax)
+    return Invalid(values, "There must not be more than " + std::to_string(tuning::kValuesMax) + " values.");
+  for (const std::string& value : condition.values())
+    if (!CoordinateOf(*parent, value))
+      return Invalid(values, "'" + value + "' is not a value of the parameter '" + name + "'.");
+  return {};
+}
+
+bool IsPlain(const std::string& tag) {
+  return std::ranges::none_of(tag, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+constexpr const char* kControlCharacters = "A tag cannot contain control characters.";
+
+void CheckFurtherMetrics(const HyperparameterSpec& spec, Violations& found) {
+  constexpr const char* kField = "hyperparameters.further_metrics";
+  if (spec.further_metrics_size() >= kMetricsMax) {
+    Add(Invalid(kField, "A tuning job has at most " + std::to_string(kMetricsMax) +
+                            " metrics: there must not be more than " + std::to_string(kMetricsMax - 1) +
+                            " besides hyperparameter_metric_tag."),
+        found);
+    return;
+  }
+  const std::string& first = spec.hyperparameter_metric_tag();
+  std::set<std::string_view> tags = {first.empty() ? std::string_view(kMetricTagDefault) : first};
+  for (int i = 0; i < spec.further_metrics_size(); ++i) {
+    const HyperparameterSpec::FurtherMetric& metric = spec.further_metrics(i);
+    const std::string field = kField + ("[" + std::to_string(i)) + "]";
+    const std::string& tag = metric.hyperparameter_metric_tag();
+    const std::string tag_field = field + ".hyperparameter_metric_tag";
+    if (tag.empty())
+      Add(Invalid(tag_field, "This field is required."), found);
+    else if (!IsPlain(tag))
+      Add(Invalid(tag_field, kControlCharacters), found);
+    else if (!tags.insert(tag).second)
+      Add(Invalid(tag_field, "The tag '" + tag + "' is used twice."), found);
+    if (metric.goal() != HyperparameterSpec::MAXIMIZE && metric.goal() != HyperparameterSpec::MINIMIZE)
+      Add(Invalid(field + ".goal", "The goal must be MAXIMIZE or MINIMIZE."), found);
+  }
+}
+
 }  // namespace
 
 Violations TuningSpec(const Job& job, const ValidationContext&) {
@@ -129,12 +191,9 @@ Violations TuningSpec(const Job& job, const ValidationContext&) {
   // A job that resumes another one inherits unset fields from it (jobs::InheritSpec).
   if (spec.params().empty() && spec.resume_previous_job_id().empty())
     Add(Invalid("hyperparameters.params", "This field is required."), found);
-  const bool plain = std::ranges::none_of(spec.hyperparameter_metric_tag(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  if (!plain)
-    Add(Invalid("hyperparameters.hyperparameter_metric_tag", "A tag cannot contain control characters."),
-        found);
+  if (!IsPlain(spec.hyperparameter_metric_tag()))
+    Add(Invalid("hyperparameters.hyperparameter_metric_tag", kControlCharacters), found);
+  CheckFurtherMetrics(spec, found);
   if (!spec.resume_previous_job_id().empty() && !JobId::Parse(spec.resume_previous_job_id())) {
     Add(Invalid("hyperparameters.resume_previous_job_id",
                 "'" + spec.resume_previous_job_id() + "' is not the id of a job."),
@@ -155,6 +214,7 @@ Violations TuningParameters(const Job& job, const ValidationContext&) {
       Add(Invalid(field + ".parameter_name", "The name '" + param.parameter_name() + "' is used twice."),
           found);
     }
+    if (param.has_condition()) Add(CheckCondition(spec, i, param.condition(), field + ".condition"), found);
     if (spec.algorithm() == HyperparameterSpec::GRID_SEARCH && param.type() == ParameterSpec::DOUBLE) {
       Add(Invalid(field + ".type", "GRID_SEARCH requires INTEGER, CATEGORICAL or DISCRETE parameters."),
           found);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "rules/jobs/trial.h"
 #include "rules/tuning/space.h"
 #include "rules/validation/testing/table.h"
 
@@ -12,6 +13,16 @@ const std::string& TooManyCategories() {
     for (int i = 0; i <= tuning::kValuesMax; ++i)
       values += "categorical_values: '" + std::to_string(i) + "' ";
     return values + "} }";
+  }();
+  return text;
+}
+
+const std::string& TooManyMetrics() {
+  static const std::string text = [] {
+    std::string metrics = "hyperparameters { params { parameter_name: 'x' type: DOUBLE max_value: 1 } ";
+    for (int i = 1; i <= kMetricsMax; ++i)
+      metrics += "further_metrics { hyperparameter_metric_tag: '" + std::to_string(i) + "' goal: MAXIMIZE } ";
+    return metrics + "}";
   }();
   return text;
 }
@@ -84,6 +95,75 @@ INSTANTIATE_TEST_SUITE_P(
             "hyperparameters.resume_previous_job_id: "}),
     RowName);
 #undef PARAM
+
+#define PARAMS(parent, condition)                          \
+  "hyperparameters { params { parameter_name: 'p' " parent \
+  " } params { parameter_name: 'x' type: INTEGER max_value: 9 condition { " condition " } } }"
+#define CATEGORIES "type: CATEGORICAL categorical_values: 'a' categorical_values: '1'"
+#define NUMBERS "type: DISCRETE discrete_values: [4, 0.5]"
+INSTANTIATE_TEST_SUITE_P(
+    Conditions, Table,
+    testing::Values(
+        Row{"categorical", kPackage, PARAMS(CATEGORIES, "parameter_name: 'p' values: '1' values: 'a'"), ""},
+        Row{"discrete", kPackage, PARAMS(NUMBERS, "parameter_name: 'p' values: '4' values: '0.5'"), ""},
+        Row{"integer", kPackage,
+            PARAMS("type: INTEGER min_value: 1 max_value: 5", "parameter_name: 'p' values: '5'"), ""},
+        Row{"no_name", kPackage, PARAMS(CATEGORIES, "values: 'a'"),
+            "hyperparameters.params[1].condition.parameter_name: This field is required."},
+        Row{"no_values", kPackage, PARAMS(CATEGORIES, "parameter_name: 'p'"),
+            "hyperparameters.params[1].condition.values: This field is required."},
+        Row{"unknown", kPackage, PARAMS(CATEGORIES, "parameter_name: 'q' values: 'a'"),
+            "hyperparameters.params[1].condition.parameter_name: There is no parameter 'q' before this one."},
+        Row{"itself", kPackage, PARAMS(CATEGORIES, "parameter_name: 'x' values: '1'"),
+            "hyperparameters.params[1].condition.parameter_name: There is no parameter 'x' before this one."},
+        Row{"later", kPackage,
+            "hyperparameters { params { parameter_name: 'x' type: INTEGER max_value: 9 condition { "
+            "parameter_name: 'p' values: 'a' } } params { parameter_name: 'p' " CATEGORIES " } }",
+            "hyperparameters.params[0].condition.parameter_name: There is no parameter 'p' before this one."},
+        Row{"double_", kPackage, PARAMS("type: DOUBLE max_value: 1", "parameter_name: 'p' values: '0.5'"),
+            "hyperparameters.params[1].condition.parameter_name: The parameter 'p' is a DOUBLE"},
+        Row{"no_category", kPackage, PARAMS(CATEGORIES, "parameter_name: 'p' values: 'a' values: 'b'"),
+            "hyperparameters.params[1].condition.values: 'b' is not a value of the parameter 'p'."},
+        Row{"no_number", kPackage, PARAMS(NUMBERS, "parameter_name: 'p' values: 'four'"),
+            "hyperparameters.params[1].condition.values: 'four' is not"},
+        Row{"other_number", kPackage, PARAMS(NUMBERS, "parameter_name: 'p' values: '5'"),
+            "hyperparameters.params[1].condition.values: '5' is not"},
+        Row{"out_of_range", kPackage,
+            PARAMS("type: INTEGER min_value: 1 max_value: 5", "parameter_name: 'p' values: '6'"),
+            "hyperparameters.params[1].condition.values: '6' is not"},
+        Row{"grid", kPackage,
+            PARAMS(CATEGORIES,
+                   "parameter_name: 'p' values: 'a'") " hyperparameters { algorithm: GRID_SEARCH }",
+            ""}),
+    RowName);
+#undef NUMBERS
+#undef CATEGORIES
+#undef PARAMS
+
+#define METRICS(first, second)                                                  \
+  "hyperparameters { params { parameter_name: 'x' type: DOUBLE max_value: 1 } " \
+  "further_metrics { hyperparameter_metric_tag: " first                         \
+  " } further_metrics { hyperparameter_metric_tag: " second " } }"
+INSTANTIATE_TEST_SUITE_P(
+    Metrics, Table,
+    testing::Values(
+        Row{"metrics", kPackage, METRICS("'a' goal: MAXIMIZE", "'b' goal: MINIMIZE"), ""},
+        Row{"metric_no_tag", kPackage, METRICS("'' goal: MAXIMIZE", "'b' goal: MINIMIZE"),
+            "hyperparameters.further_metrics[0].hyperparameter_metric_tag: This field is required."},
+        Row{"metric_no_goal", kPackage, METRICS("'a' goal: MAXIMIZE", "'b'"),
+            "hyperparameters.further_metrics[1].goal: The goal must be MAXIMIZE or MINIMIZE."},
+        Row{"metric_twice", kPackage, METRICS("'a' goal: MAXIMIZE", "'a' goal: MINIMIZE"),
+            "hyperparameters.further_metrics[1].hyperparameter_metric_tag: The tag 'a' is used twice."},
+        Row{"metric_default_twice", kPackage,
+            METRICS("'a' goal: MAXIMIZE", "'training/hptuning/metric' goal: MINIMIZE"),
+            "hyperparameters.further_metrics[1].hyperparameter_metric_tag: The tag "
+            "'training/hptuning/metric' is used twice."},
+        Row{"metric_control", kPackage, METRICS("'a\\n' goal: MAXIMIZE", "'b' goal: MINIMIZE"),
+            "hyperparameters.further_metrics[0].hyperparameter_metric_tag: A tag cannot contain"},
+        Row{"metrics_many", kPackage, TooManyMetrics().c_str(),
+            "hyperparameters.further_metrics: A tuning job has at most 5 metrics"}),
+    RowName);
+#undef METRICS
 
 }  // namespace
 }  // namespace trainyard::jobs

@@ -79,12 +79,14 @@ constexpr ValidationRule kRules[] = {
     {"arguments", "`args` of the job or a role with a NUL character, or of more than 64 KiB", kApi,
      One<rules::Arguments>},
     {"packages",
-     "no package and no image; more than 100 packages; a URI that is not `gs://bucket/object`; "
-     "packages without `pythonModule`",
+     "no package and no image; more than 100 packages, of the job or a role; a URI that is not "
+     "`gs://bucket/object`; packages without `pythonModule`; a role's packages together with "
+     "`containerCommand` or `containerArgs`",
      kApi, rules::Packages},
     {"module",
-     "no module and no image; a text that cannot be the name of a module; a role's `pythonModule` in a job "
-     "that has none, or together with `containerCommand` or `containerArgs`",
+     "no module and no image; a text that cannot be the name of a module; a role's `pythonModule` "
+     "without its own packages in a job that has none, or together with `containerCommand` or "
+     "`containerArgs`",
      kApi, One<rules::Module>},
     {"runtime_version", "a runtime version that does not exist or does not come with `pythonVersion`", kApi,
      One<rules::RuntimeVersion>},
@@ -120,13 +122,15 @@ constexpr ValidationRule kRules[] = {
      kApi, One<rules::EncryptionKey>, "region"},
     {"tuning_spec",
      "no parameters, unless the job resumes another; negative numbers of trials; a tag with control "
-     "characters; a `resumePreviousJobId` that is not a job id",
+     "characters; further metrics without tag or goal, with a tag used before, or more than 4; a "
+     "`resumePreviousJobId` that is not a job id",
      kTuning, rules::TuningSpec},
     {"tuning_parameters",
      "parameters without name or type, or with a name used before; bounds that are missing, crossed, "
      "infinite, or not whole for INTEGER; bounds, a scale, no values or repeated values for CATEGORICAL; "
      "values that are missing, more than 1000 or not distinct for DISCRETE; log scales of ranges that are "
-     "not strictly positive; DOUBLE with GRID_SEARCH",
+     "not strictly positive; DOUBLE with GRID_SEARCH; a condition on a parameter that does not stand before "
+     "this one, that is a DOUBLE, or that has no such value",
      kTuning, rules::TuningParameters},
     {"algorithm_tuning", "a tag that is not a metric of the built-in algorithm", kAlgorithms,
      One<rules::AlgorithmTuning>},

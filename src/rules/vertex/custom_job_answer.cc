@@ -2,6 +2,7 @@
 
 #include "google/rpc/status.pb.h"
 #include "rules/cluster/role.h"
+#include "rules/cluster/role_packages.h"
 #include "rules/cluster/scale_tier.h"
 #include "rules/vertex/custom_job.h"
 #include "rules/vertex/runtime_images.h"
@@ -63,8 +64,9 @@ void AddVariables(const Variables& from, google::protobuf::RepeatedPtrField<aip:
 void DescribePackage(const TrainingInput& input, const ml::v1::ReplicaConfig& config,
                      const std::string& image, aip::PythonPackageSpec& package) {
   package.set_executor_image_uri(image.empty() ? ImageOf(input.runtime_version()) : image);
-  *package.mutable_package_uris() = input.package_uris();
-  package.set_python_module(config.python_module().empty() ? input.python_module() : config.python_module());
+  *package.mutable_package_uris() =
+      config.package_uris().empty() ? input.package_uris() : config.package_uris();
+  package.set_python_module(cluster::ModuleOf(input, config));
   *package.mutable_args() = config.args().empty() ? input.args() : config.args();
   AddVariables(input.env(), *package.mutable_env());
   AddVariables(config.env(), *package.mutable_env());
@@ -84,7 +86,7 @@ void DescribeProgram(const TrainingInput& input, const ml::v1::ReplicaConfig& co
   const std::string& image =
       config.image_uri().empty() ? input.master_config().image_uri() : config.image_uri();
   const bool has_own = !config.container_command().empty() || !config.container_args().empty();
-  if (!has_own && !input.python_module().empty())
+  if (!has_own && !cluster::ModuleOf(input, config).empty())
     DescribePackage(input, config, image, *pool.mutable_python_package_spec());
   else
     DescribeContainer(input, config, image, *pool.mutable_container_spec());

@@ -117,6 +117,26 @@ TEST(CustomJobOfMlJob, DescribesItsPools) {
   EXPECT_EQ(spec.base_output_directory().output_uri_prefix(), "gs://b/out");
 }
 
+TEST(CustomJobOfMlJob, ShowsPackagesOfRoles) {
+  Job job;
+  ml::v1::TrainingInput& input = *job.mutable_training_input();
+  input.set_scale_tier(ml::v1::TrainingInput::CUSTOM);
+  input.set_master_type("n1-standard-4");
+  input.set_worker_type("n1-standard-4");
+  input.set_worker_count(1);
+  input.mutable_master_config()->set_image_uri("gcr.io/p/img");
+  input.mutable_worker_config()->set_image_uri("gcr.io/p/python");
+  input.mutable_worker_config()->set_python_module("judge.task");
+  input.mutable_worker_config()->add_package_uris("gs://b/judge.whl");
+  const aip::CustomJobSpec spec = CustomJobOf(job, kName).job_spec();
+  ASSERT_EQ(spec.worker_pool_specs_size(), 2);
+  EXPECT_EQ(spec.worker_pool_specs(0).container_spec().image_uri(), "gcr.io/p/img");
+  const aip::PythonPackageSpec& package = spec.worker_pool_specs(1).python_package_spec();
+  EXPECT_EQ(package.executor_image_uri(), "gcr.io/p/python");
+  EXPECT_EQ(package.python_module(), "judge.task");
+  EXPECT_THAT(package.package_uris(), ElementsAre("gs://b/judge.whl"));
+}
+
 TEST(CustomJobOfMlJob, GivesBackWhatJobOfMade) {
   const aip::CustomJob asked = Asked();
   const aip::CustomJob answer = CustomJobOf(Now(Job::QUEUED), kName);

@@ -17,7 +17,7 @@ constexpr std::array<Name, 4> kRoles = {
     {{"master", "[0]"}, {"worker", "[1]"}, {"parameter_server", "[2]"}, {"evaluator", "[3]"}}};
 
 /// What follows the role's name.
-constexpr std::array<Name, 13> kOfRole = {
+constexpr std::array<Name, 14> kOfRole = {
     {{"_type", ".machine_spec.machine_type"},
      {"_count", ".replica_count"},
      {"_config.accelerator_config", ".machine_spec.accelerator_type"},
@@ -25,12 +25,13 @@ constexpr std::array<Name, 13> kOfRole = {
      {"_config.accelerator_config.count", ".machine_spec.accelerator_count"},
      {"_config.disk_config.boot_disk_type", ".disk_spec.boot_disk_type"},
      {"_config.disk_config.boot_disk_size_gb", ".disk_spec.boot_disk_size_gb"},
-     {"_config.image_uri", ".container_spec.image_uri"},
+     {"_config.image_uri", ".TASK.IMAGE_uri"},
      {"_config.container_command", ".container_spec.command"},
      {"_config.container_args", ".container_spec.args"},
      {"_config.args", ".python_package_spec.args"},
      {"_config.env", ".TASK.env"},
-     {"_config.python_module", ".python_package_spec.python_module"}}};
+     {"_config.python_module", ".python_package_spec.python_module"},
+     {"_config.package_uris", ".python_package_spec.package_uris"}}};
 
 constexpr std::array<Name, 14> kOfJob = {
     {{"training_input", "job_spec"},
@@ -59,15 +60,19 @@ std::string Find(const std::array<Name, kSize>& names, std::string_view ml) {
   return {};
 }
 
-/// "python_package_spec" or "container_spec" for "TASK", as the pool has it.
+/// "python_package_spec" or "container_spec" for "TASK", as the pool has it, and what the image is there for
+/// "IMAGE".
 std::string WithTask(const aip::CustomJobSpec& spec, std::string field) {
   constexpr std::string_view kTask = "TASK";
+  constexpr std::string_view kImage = "IMAGE";
   constexpr std::string_view kPools = "job_spec.worker_pool_specs[";
   const std::size_t at = field.find(kTask);
   if (at == std::string::npos) return field;
   const int pool = field[kPools.size()] - '0';
   const bool is_package =
       pool < spec.worker_pool_specs_size() && spec.worker_pool_specs(pool).has_python_package_spec();
+  if (const std::size_t image = field.find(kImage); image != std::string::npos)
+    field.replace(image, kImage.size(), is_package ? "executor_image" : "image");
   return field.replace(at, kTask.size(), is_package ? "python_package_spec" : "container_spec");
 }
 

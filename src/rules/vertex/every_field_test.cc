@@ -75,6 +75,13 @@ aip::HyperparameterTuningJob TuningJobWith(std::string_view parameter) {
            kPackage));
 }
 
+/// Its parameter has another one that depends on it.
+aip::HyperparameterTuningJob Conditional(std::string_view parameter, std::string_view condition) {
+  return TuningJobWith(std::string(parameter) + R"(, "conditionalParameterSpecs": [{)" +
+                       std::string(condition) +
+                       R"(, "parameterSpec": {"parameterId": "q", "doubleValueSpec": {"maxValue": 1}}}])");
+}
+
 aip::TrainingPipeline Pipeline() {
   return testing::ParsePipeline(
       R"({"displayName": "d", "trainingTaskDefinition": "gs://x/custom_task_1.0.0.yaml",
@@ -110,7 +117,13 @@ std::vector<Kind> Kinds() {
       "HyperparameterTuningJob", {TuningJobWith(R"("doubleValueSpec": {"minValue": 1, "maxValue": 2})"),
                                   TuningJobWith(R"("integerValueSpec": {"minValue": 1, "maxValue": 2})"),
                                   TuningJobWith(R"("discreteValueSpec": {"values": [1, 2]})"),
-                                  TuningJobWith(R"("categoricalValueSpec": {"values": ["a", "b"]})")}));
+                                  TuningJobWith(R"("categoricalValueSpec": {"values": ["a", "b"]})"),
+                                  Conditional(R"("integerValueSpec": {"minValue": 1, "maxValue": 2})",
+                                              R"("parentIntValues": {"values": [1]})"),
+                                  Conditional(R"("discreteValueSpec": {"values": [1, 2]})",
+                                              R"("parentDiscreteValues": {"values": [1]})"),
+                                  Conditional(R"("categoricalValueSpec": {"values": ["a", "b"]})",
+                                              R"("parentCategoricalValues": {"values": ["a"]})")}));
   kinds.push_back(KindOf<aip::TrainingPipeline>("TrainingPipeline", {Pipeline()}));
   return kinds;
 }
@@ -127,7 +140,9 @@ const std::map<std::string, std::string, std::less<>>& Known() {
         {"TrainingPipeline.training_task_definition",
          "`custom_task_1.0.0.yaml` and `hyperparameter_tuning_task_1.0.0.yaml`; others are rejected"},
         {"TrainingPipeline.model_to_upload", "kept: `models.get` answers it after success"},
-        {"HyperparameterTuningJob.trials", "output"}};
+        {"HyperparameterTuningJob.trials", "output"},
+        {"HyperparameterTuningJob.study_spec.parameters.conditional_parameter_specs.parameter_spec",
+         "as `study_spec.parameters[]`"}};
     for (const std::string kind : {"CustomJob", "HyperparameterTuningJob", "TrainingPipeline"})
       for (const std::string field :
            {"name", "state", "create_time", "start_time", "end_time", "update_time", "error"})

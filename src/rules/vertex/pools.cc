@@ -93,21 +93,17 @@ void CheckProgram(const Pool& pool, Findings& findings) {
                  "The maximum number of environment variables is " + std::to_string(kVariablesMax) + ".");
 }
 
-/// What a custom job can say and a job of ml v1 cannot: it has one list of packages, and every replica
-/// without a command runs them.
+/// What a custom job can say and a job of ml v1 cannot: the runtime version is the master's, and every
+/// replica without a command runs the master's package.
 void CheckTogether(const Pools& pools, Findings& findings) {
   const Pool& first = pools.front();
   for (const Pool& pool : pools) {
-    if (pool.is_package() && !first.is_package()) {
-      findings.Add(pool.Path(".python_package_spec"),
-                   "A Python package beside a container in the first worker pool is not supported by this "
-                   "server. Use container_spec in this pool, or python_package_spec in the first one.");
-    } else if (pool.is_package() &&
-               !HasTexts(pool.package().package_uris(), first.package().package_uris())) {
-      findings.Add(
-          pool.Path(".python_package_spec.package_uris"),
-          "Worker pools with different packages are not supported by this server. Give all pools the "
-          "same list; each may have its own python_module.");
+    if (pool.is_package() && !first.is_package() && RuntimeOf(pool.package().executor_image_uri())) {
+      findings.Add(pool.Path(".python_package_spec.executor_image_uri"),
+                   "Beside a container in the first worker pool, this server needs an executor image that it "
+                   "can pull: in place of this one it uses a runtime version, which only the first pool can "
+                   "have. Use another image with Python, container_spec in this pool, or "
+                   "python_package_spec in the first one.");
     } else if (first.is_package() && !pool.is_package() && pool.container().command().empty() &&
                pool.container().args().empty()) {
       findings.Add(
@@ -209,8 +205,11 @@ void SetPackage(const Pool& pool, const std::optional<Runtime>& job_runtime, Tra
       input.set_runtime_version(runtime->version);
       input.set_python_version(runtime->python);
     }
-  } else if (package.python_module() != input.python_module()) {
-    ConfigOf(pool.index, input).set_python_module(package.python_module());
+  } else {
+    if (package.python_module() != input.python_module())
+      ConfigOf(pool.index, input).set_python_module(package.python_module());
+    if (!HasTexts(package.package_uris(), input.package_uris()))
+      *ConfigOf(pool.index, input).mutable_package_uris() = package.package_uris();
   }
   if (!runtime || runtime != job_runtime)
     ConfigOf(pool.index, input).set_image_uri(package.executor_image_uri());

@@ -100,6 +100,35 @@ TEST(Pools, MayDifferInModuleArgumentsAndVariables) {
   EXPECT_EQ(input.parameter_server_config().image_uri(), "gcr.io/p/own");
 }
 
+/// A pool with another package than Package().
+std::string Other(std::string_view image) {
+  return PoolText(std::string(R"("pythonPackageSpec": {"packageUris": ["gs://b/1.whl", "gs://b/2.whl"], )")
+                      .append(R"("pythonModule": "judge.task", "executorImageUri": ")")
+                      .append(image)
+                      .append("\"}"));
+}
+
+TEST(Pools, MayHavePackagesOfTheirOwn) {
+  const TrainingInput input = InputOf("[" + Package("") + ", " + Package("") + ", " +
+                                      Other("us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-8:latest") + "]");
+  EXPECT_THAT(input.package_uris(), ElementsAre("gs://b/t.tar.gz"));
+  EXPECT_THAT(input.worker_config().package_uris(), IsEmpty()) << "the same as the master's";
+  const auto& config = input.parameter_server_config();
+  EXPECT_THAT(config.package_uris(), ElementsAre("gs://b/1.whl", "gs://b/2.whl"));
+  EXPECT_EQ(config.python_module(), "judge.task");
+  EXPECT_EQ(config.image_uri(), "");
+}
+
+TEST(Pools, MayRunAPackageBesideAContainer) {
+  const TrainingInput input = InputOf("[" + PoolText(kImage) + ", " + Other("gcr.io/p/own") + "]");
+  EXPECT_THAT(input.package_uris(), IsEmpty());
+  EXPECT_EQ(input.python_module(), "");
+  EXPECT_THAT(input.worker_config().package_uris(), ElementsAre("gs://b/1.whl", "gs://b/2.whl"));
+  EXPECT_EQ(input.worker_config().python_module(), "judge.task");
+  EXPECT_EQ(input.worker_config().image_uri(), "gcr.io/p/own");
+  EXPECT_EQ(input.runtime_version(), "");
+}
+
 TEST(Pools, RunPackagesInAnyOtherImage) {
   const TrainingInput input = InputOf("[" + Package("", "trainer.task", "gcr.io/p/own") + "]");
   EXPECT_EQ(input.master_config().image_uri(), "gcr.io/p/own");
@@ -196,14 +225,10 @@ INSTANTIATE_TEST_SUITE_P(
             "[0].machine_spec.accelerator_type", "or none"},
         Row{"[" + PoolText(R"("nfsMounts": [{"server": "s"}], )" + std::string(kImage)) + "]",
             "[0].nfs_mounts", "/gcs/BUCKET"},
-        Row{"[" + PoolText(kImage) + ", " + Package("") + "]", "[1].python_package_spec", "container"},
+        Row{"[" + PoolText(kImage) + ", " + Package("") + "]", "[1].python_package_spec.executor_image_uri",
+            "an executor image that it can pull"},
         Row{"[" + Package("") + ", " + PoolText(kImage) + "]", "[1].container_spec.command",
-            "command or args"},
-        Row{"[" + Package("") + ", " +
-                PoolText(
-                    R"("pythonPackageSpec": {"executorImageUri": "x", "packageUris": ["gs://b/other"], "pythonModule": "m"})") +
-                "]",
-            "[1].python_package_spec.package_uris", "same list"}));
+            "command or args"}));
 
 TEST(BadPools, AreListedTogether) {
   const auto translated = JobOf(WithPools(R"([{"replicaCount": 2, "containerSpec": {}}])"), "us-central1", 1);

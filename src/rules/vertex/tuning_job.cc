@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/number.h"
+#include "rules/tuning/space.h"
 #include "rules/vertex/error_fields.h"
 #include "rules/vertex/findings.h"
 #include "rules/vertex/renamed_fields.h"
@@ -15,6 +18,7 @@ namespace {
 using aip::StudySpec;
 using ml::v1::HyperparameterSpec;
 using Parameter = aip::StudySpec::ParameterSpec;
+using Conditional = Parameter::ConditionalParameterSpec;
 
 constexpr const char* kRequired = "This field is required.";
 
@@ -56,21 +60,30 @@ void SetCounts(const aip::HyperparameterTuningJob& asked, HyperparameterSpec& sp
   spec.set_max_failed_trials(asked.max_failed_trial_count());
 }
 
-void SetMetric(const StudySpec& study, HyperparameterSpec& spec, Notes& notes) {
-  if (study.metrics().empty()) return notes.findings.Add("study_spec.metrics", kRequired);
-  if (study.metrics_size() > 1)
-    return notes.findings.Add("study_spec.metrics", "This server tunes by one metric; there are " +
-                                                        std::to_string(study.metrics_size()) + ".");
-  const StudySpec::MetricSpec& metric = study.metrics(0);
-  if (metric.metric_id().empty()) notes.findings.Add("study_spec.metrics[0].metric_id", kRequired);
-  if (metric.has_safety_config())
-    notes.findings.Add("study_spec.metrics[0].safety_config",
+/// @param field   the metric's path
+/// @param metric  spec itself for the first one, else one of its further metrics
+template <class Metric>
+void SetMetric(const StudySpec::MetricSpec& asked, const std::string& field, Metric& metric, Notes& notes) {
+  if (asked.metric_id().empty()) notes.findings.Add(field + ".metric_id", kRequired);
+  if (asked.has_safety_config())
+    notes.findings.Add(field + ".safety_config",
                        "Safety metrics are not supported by this server. Leave out this field.");
-  spec.set_hyperparameter_metric_tag(metric.metric_id());
-  switch (metric.goal()) {
-    case StudySpec::MetricSpec::MAXIMIZE: spec.set_goal(HyperparameterSpec::MAXIMIZE); break;
-    case StudySpec::MetricSpec::MINIMIZE: spec.set_goal(HyperparameterSpec::MINIMIZE); break;
-    default: notes.findings.Add("study_spec.metrics[0].goal", "The goal must be MAXIMIZE or MINIMIZE.");
+  metric.set_hyperparameter_metric_tag(asked.metric_id());
+  switch (asked.goal()) {
+    case StudySpec::MetricSpec::MAXIMIZE: metric.set_goal(HyperparameterSpec::MAXIMIZE); break;
+    case StudySpec::MetricSpec::MINIMIZE: metric.set_goal(HyperparameterSpec::MINIMIZE); break;
+    default: notes.findings.Add(field + ".goal", "The goal must be MAXIMIZE or MINIMIZE.");
+  }
+}
+
+void SetMetrics(const StudySpec& study, HyperparameterSpec& spec, Notes& notes) {
+  if (study.metrics().empty()) return notes.findings.Add("study_spec.metrics", kRequired);
+  for (int i = 0; i < study.metrics_size(); ++i) {
+    const std::string field = "study_spec.metrics[" + std::to_string(i) + "]";
+    if (i == 0)
+      SetMetric(study.metrics(i), field, spec, notes);
+    else
+      SetMetric(study.metrics(i), field, *spec.add_further_metrics(), notes);
   }
 }
 
@@ -110,7 +123,64 @@ void SetKind(const Parameter& asked, const std::string& field, ml::v1::Parameter
   }
 }
 
+std::string_view ConditionField(Conditional::ParentValueConditionCase condition) {
+  switch (condition) {
+    case Conditional::kParentDiscreteValues: return "parent_discrete_values";
+    case Conditional::kParentIntValues: return "parent_int_values";
+    case Conditional::kParentCategoricalValues: return "parent_categorical_values";
+    case Conditional::PARENT_VALUE_CONDITION_NOT_SET: return {};
+  }
+  return {};
+}
+
+/// The kind of condition for children of the parameter; not set: it has none.
+Conditional::ParentValueConditionCase ConditionOn(const ml::v1::ParameterSpec& parent) {
+  switch (parent.type()) {
+    case ml::v1::ParameterSpec::DISCRETE: return Conditional::kParentDiscreteValues;
+    case ml::v1::ParameterSpec::INTEGER: return Conditional::kParentIntValues;
+    case ml::v1::ParameterSpec::CATEGORICAL: return Conditional::kParentCategoricalValues;
+    default: return Conditional::PARENT_VALUE_CONDITION_NOT_SET;
+  }
+}
+
+/// Values become the texts that the command line shows.
+void SetCondition(const Conditional& asked, const ml::v1::ParameterSpec& parent,
+                  ml::v1::ParameterSpec::Condition& condition) {
+  const tuning::Parameter discrete{
+      .type = tuning::Parameter::Type::kDiscrete, .discrete = {}, .categories = {}};
+  condition.set_parameter_name(parent.parameter_name());
+  for (const double value : asked.parent_discrete_values().values())
+    condition.add_values(tuning::ValueText(discrete, value));
+  for (const std::int64_t value : asked.parent_int_values().values())
+    condition.add_values(std::to_string(value));
+  for (const std::string& value : asked.parent_categorical_values().values()) condition.add_values(value);
+}
+
+void AddParameter(const Parameter& asked, const std::string& field, HyperparameterSpec& spec, Notes& notes);
+
+/// Adds the parameter's children right behind it, each with its own (PlaceOf relies on this order).
+void AddConditionals(const Parameter& asked, const std::string& field, int parent, HyperparameterSpec& spec,
+                     Notes& notes) {
+  const auto needed = ConditionOn(spec.params(parent));
+  for (int i = 0; i < asked.conditional_parameter_specs_size(); ++i) {
+    const Conditional& conditional = asked.conditional_parameter_specs(i);
+    const std::string path = field + ".conditional_parameter_specs[" + std::to_string(i) + "]";
+    const int child = spec.params_size();
+    AddParameter(conditional.parameter_spec(), path + ".parameter_spec", spec, notes);
+    SetCondition(conditional, spec.params(parent), *spec.mutable_params(child)->mutable_condition());
+    const std::string type = ml::v1::ParameterSpec::Type_Name(spec.params(parent).type());
+    if (spec.params(parent).type() == ml::v1::ParameterSpec::DOUBLE)
+      notes.findings.Add(path,
+                         "A parameter with double_value_spec has no single values that another one could "
+                         "depend on.");
+    else if (conditional.parent_value_condition_case() != needed && !ConditionField(needed).empty())
+      notes.findings.Add(path + "." + std::string(ConditionField(needed)),
+                         "This field is required: the parameter depends on one of the type " + type + ".");
+  }
+}
+
 void AddParameter(const Parameter& asked, const std::string& field, HyperparameterSpec& spec, Notes& notes) {
+  const int index = spec.params_size();
   ml::v1::ParameterSpec& param = *spec.add_params();
   if (asked.parameter_id().empty()) notes.findings.Add(field + ".parameter_id", kRequired);
   param.set_parameter_name(asked.parameter_id());
@@ -127,11 +197,7 @@ void AddParameter(const Parameter& asked, const std::string& field, Hyperparamet
                                                     std::to_string(static_cast<int>(asked.scale_type())) +
                                                     ".");
   }
-  if (!asked.conditional_parameter_specs().empty())
-    notes.findings.Add(
-        field + ".conditional_parameter_specs",
-        "Conditional parameters are not supported by the tuning jobs of this server. Make each "
-        "of them a parameter of its own: every trial then gets a value for it.");
+  AddConditionals(asked, field, index, spec, notes);
 }
 
 void SetAlgorithm(const StudySpec& study, HyperparameterSpec& spec, Notes& notes) {
@@ -154,6 +220,11 @@ void SetStopping(const StudySpec& study, HyperparameterSpec& spec, Notes& notes)
     case StudySpec::kConvexAutomatedStoppingSpec: member = "convex_automated_stopping_spec"; break;
     case StudySpec::AUTOMATED_STOPPING_SPEC_NOT_SET: return;
   }
+  if (study.metrics_size() > 1) {
+    notes.remarks.push_back("study_spec." + member +
+                            " has no effect with several metrics: no trial is stopped early.");
+    return;
+  }
   spec.set_enable_trial_early_stopping(true);
   notes.remarks.push_back("study_spec." + member +
                           " turns on early stopping; which trials it stops is decided by this server's own "
@@ -174,7 +245,7 @@ HyperparameterSpec HyperparametersOf(const aip::HyperparameterTuningJob& asked, 
   const StudySpec& study = asked.study_spec();
   HyperparameterSpec spec;
   SetCounts(asked, spec, notes);
-  SetMetric(study, spec, notes);
+  SetMetrics(study, spec, notes);
   if (study.parameters().empty()) notes.findings.Add("study_spec.parameters", kRequired);
   for (int i = 0; i < study.parameters_size(); ++i)
     AddParameter(study.parameters(i), "study_spec.parameters[" + std::to_string(i) + "]", spec, notes);
@@ -184,18 +255,69 @@ HyperparameterSpec HyperparametersOf(const aip::HyperparameterTuningJob& asked, 
   return spec;
 }
 
+/// A parameter's path in the request.
+struct ParameterPlace {
+  std::string path;
+  const Conditional* conditional = nullptr;  ///< null: it depends on no other
+};
+
+/// The parameter that is `number` places behind this one, among it and its children, in AddParameter's order.
+/// Takes what it counted from `number`. nullopt: there are not so many.
+std::optional<ParameterPlace> PlaceOf(const Parameter& parameter, ParameterPlace place, int& number) {
+  if (number-- == 0) return place;
+  for (int i = 0; i < parameter.conditional_parameter_specs_size(); ++i) {
+    const Conditional& child = parameter.conditional_parameter_specs(i);
+    ParameterPlace below{
+        .path = place.path + ".conditional_parameter_specs[" + std::to_string(i) + "].parameter_spec",
+        .conditional = &child};
+    if (auto found = PlaceOf(child.parameter_spec(), std::move(below), number)) return found;
+  }
+  return std::nullopt;
+}
+
+/// The place of the parameter with that index in HyperparameterSpec.params.
+ParameterPlace PlaceOf(const StudySpec& study, std::string_view index) {
+  if (int number = WholeNumber<int>(index).value_or(-1); number >= 0) {
+    for (int i = 0; i < study.parameters_size(); ++i) {
+      ParameterPlace place{.path = "study_spec.parameters[" + std::to_string(i) + "]"};
+      if (auto found = PlaceOf(study.parameters(i), std::move(place), number)) return *std::move(found);
+    }
+  }
+  return {.path = "study_spec.parameters[" + std::string(index) + "]"};
+}
+
+/// @param rest  behind the index: ".scale_type"
+std::string ParameterField(const ParameterPlace& place, std::string_view rest) {
+  constexpr std::string_view kSpec = ".parameter_spec";
+  if (rest == ".parameter_name") return place.path + ".parameter_id";
+  if (rest == ".scale_type") return place.path + ".scale_type";
+  if (!rest.starts_with(".condition") || place.conditional == nullptr) return place.path;
+  const std::string_view condition = ConditionField(place.conditional->parent_value_condition_case());
+  const std::string path = place.path.substr(0, place.path.size() - kSpec.size());
+  return condition.empty() ? path : path + "." + std::string(condition) + ".values";
+}
+
+/// @param further  behind "further_metrics[": "0].goal"
+std::string MetricField(std::string_view further) {
+  const std::size_t end = std::min(further.find(']'), further.size());
+  const int number = WholeNumber<int>(further.substr(0, end)).value_or(0);
+  return "study_spec.metrics[" + std::to_string(number + 1) + "]" +
+         (further.ends_with(".goal") ? ".goal" : ".metric_id");
+}
+
 struct StudyFieldName {
   std::string_view ml;
   std::string_view vertex;
 };
 
-constexpr std::array<StudyFieldName, 7> kOfStudy = {
+constexpr std::array<StudyFieldName, 8> kOfStudy = {
     {{"hyperparameters", "study_spec"},
      {"hyperparameters.max_trials", "max_trial_count"},
      {"hyperparameters.max_parallel_trials", "parallel_trial_count"},
      {"hyperparameters.max_failed_trials", "max_failed_trial_count"},
      {"hyperparameters.params", "study_spec.parameters"},
      {"hyperparameters.hyperparameter_metric_tag", "study_spec.metrics[0].metric_id"},
+     {"hyperparameters.further_metrics", "study_spec.metrics"},
      {"hyperparameters.algorithm", "study_spec.algorithm"}}};
 
 }  // namespace
@@ -216,19 +338,19 @@ Result<Translated> JobOf(const aip::HyperparameterTuningJob& asked, const std::s
 
 std::string TuningJobField(const aip::HyperparameterTuningJob& asked, std::string_view ml_field) {
   constexpr std::string_view kParams = "hyperparameters.params[";
+  constexpr std::string_view kFurther = "hyperparameters.further_metrics[";
   std::string_view bare = ml_field;
   for (const std::string_view prefix : {"job.", "training_input."})
     if (bare.starts_with(prefix)) bare.remove_prefix(prefix.size());
   for (const StudyFieldName& name : kOfStudy)
     if (bare == name.ml) return std::string(name.vertex);
+  if (bare.starts_with(kFurther)) return MetricField(bare.substr(kFurther.size()));
   if (!bare.starts_with(kParams)) return TrialField(CustomJobField(asked.trial_job_spec(), ml_field));
 
-  const std::string_view rest = bare.substr(kParams.size());
-  const std::size_t end = std::min(rest.find(']'), rest.size());
-  std::string field = "study_spec.parameters[" + std::string(rest.substr(0, end)) + "]";
-  if (rest.ends_with("].parameter_name")) field += ".parameter_id";
-  if (rest.ends_with("].scale_type")) field += ".scale_type";
-  return field;
+  bare.remove_prefix(kParams.size());
+  const std::size_t end = std::min(bare.find(']'), bare.size());
+  const std::string_view rest = bare.substr(std::min(end + 1, bare.size()));
+  return ParameterField(PlaceOf(asked.study_spec(), bare.substr(0, end)), rest);
 }
 
 Error InTuningJob(const aip::HyperparameterTuningJob& asked, Error error) {

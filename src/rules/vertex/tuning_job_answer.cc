@@ -1,6 +1,7 @@
 #include <google/protobuf/struct.pb.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/number.h"
@@ -48,11 +49,10 @@ google::protobuf::Value ValueOf(const ml::v1::ParameterSpec& param, const std::s
   return value;
 }
 
-void SetMeasurement(const Measured& measured, const std::string& metric_id, aip::Measurement& measurement) {
-  measurement.set_step_count(measured.training_step());
+void AddMetric(const std::string& metric_id, double value, aip::Measurement& measurement) {
   aip::Measurement::Metric& metric = *measurement.add_metrics();
   metric.set_metric_id(metric_id);
-  metric.set_value(measured.objective_value());
+  metric.set_value(value);
 }
 
 std::string MetricId(const Job& now) {
@@ -60,6 +60,16 @@ std::string MetricId(const Job& now) {
   const std::string& asked = now.training_input().hyperparameters().hyperparameter_metric_tag();
   if (!shown.empty()) return shown;
   return asked.empty() ? jobs::kMetricTagDefault : asked;
+}
+
+/// In the order of the spec.
+void SetMeasurement(const Job& now, const Measured& measured, aip::Measurement& measurement) {
+  measurement.set_step_count(measured.training_step());
+  AddMetric(MetricId(now), measured.objective_value(), measurement);
+  for (const auto& metric : now.training_input().hyperparameters().further_metrics()) {
+    const auto value = measured.further_values().find(metric.hyperparameter_metric_tag());
+    if (value != measured.further_values().end()) AddMetric(value->first, value->second, measurement);
+  }
 }
 
 aip::Trial TrialOf(const Job& now, const HyperparameterOutput& output) {
@@ -74,11 +84,10 @@ aip::Trial TrialOf(const Job& now, const HyperparameterOutput& output) {
     parameter.set_parameter_id(param.parameter_name());
     *parameter.mutable_value() = ValueOf(param, value->second);
   }
-  const std::string metric_id = MetricId(now);
   for (const Measured& measured : output.all_metrics())
-    SetMeasurement(measured, metric_id, *trial.add_measurements());
+    SetMeasurement(now, measured, *trial.add_measurements());
   if (output.has_final_metric())
-    SetMeasurement(output.final_metric(), metric_id, *trial.mutable_final_measurement());
+    SetMeasurement(now, output.final_metric(), *trial.mutable_final_measurement());
   if (output.has_start_time()) *trial.mutable_start_time() = output.start_time();
   if (output.has_end_time()) *trial.mutable_end_time() = output.end_time();
   for (const auto& [task, uri] : output.web_access_uris())
@@ -130,17 +139,54 @@ void DescribeParameter(const ml::v1::ParameterSpec& param, Parameter& parameter)
   }
 }
 
+void DescribeCondition(const ml::v1::ParameterSpec& parent, const ml::v1::ParameterSpec& param,
+                       Parameter::ConditionalParameterSpec& conditional) {
+  for (const std::string& value : param.condition().values()) {
+    if (parent.type() == ml::v1::ParameterSpec::CATEGORICAL)
+      conditional.mutable_parent_categorical_values()->add_values(value);
+    const double number = WholeNumber<double>(value).value_or(0);  // validated: a value of the parent
+    if (parent.type() == ml::v1::ParameterSpec::DISCRETE)
+      conditional.mutable_parent_discrete_values()->add_values(number);
+    if (parent.type() == ml::v1::ParameterSpec::INTEGER)
+      conditional.mutable_parent_int_values()->add_values(static_cast<std::int64_t>(number));
+  }
+}
+
+/// Each parameter with a condition becomes a part of the one that it depends on.
+void DescribeParameters(const HyperparameterSpec& spec, StudySpec& study) {
+  std::map<std::string_view, std::pair<const ml::v1::ParameterSpec*, Parameter*>> described;
+  for (const ml::v1::ParameterSpec& param : spec.params()) {
+    Parameter* parameter = nullptr;
+    const auto parent = described.find(param.condition().parameter_name());
+    if (param.has_condition() && parent != described.end()) {
+      auto& conditional = *parent->second.second->add_conditional_parameter_specs();
+      DescribeCondition(*parent->second.first, param, conditional);
+      parameter = conditional.mutable_parameter_spec();
+    } else {
+      parameter = study.add_parameters();
+    }
+    DescribeParameter(param, *parameter);
+    described[param.parameter_name()] = {&param, parameter};
+  }
+}
+
+void DescribeMetric(const std::string& tag, HyperparameterSpec::Goal goal, StudySpec::MetricSpec& metric) {
+  metric.set_metric_id(tag);
+  metric.set_goal(goal == HyperparameterSpec::MINIMIZE ? StudySpec::MetricSpec::MINIMIZE
+                                                       : StudySpec::MetricSpec::MAXIMIZE);
+}
+
 void DescribeStudy(const Job& now, StudySpec& study) {
   const HyperparameterSpec& spec = now.training_input().hyperparameters();
-  StudySpec::MetricSpec& metric = *study.add_metrics();
-  metric.set_metric_id(MetricId(now));
-  metric.set_goal(spec.goal() == HyperparameterSpec::MINIMIZE ? StudySpec::MetricSpec::MINIMIZE
-                                                              : StudySpec::MetricSpec::MAXIMIZE);
-  for (const ml::v1::ParameterSpec& param : spec.params()) DescribeParameter(param, *study.add_parameters());
+  DescribeMetric(MetricId(now), spec.goal(), *study.add_metrics());
+  for (const HyperparameterSpec::FurtherMetric& further : spec.further_metrics())
+    DescribeMetric(further.hyperparameter_metric_tag(), further.goal(), *study.add_metrics());
+  DescribeParameters(spec, study);
   StudySpec::Algorithm algorithm = StudySpec::ALGORITHM_UNSPECIFIED;
   if (StudySpec::Algorithm_Parse(HyperparameterSpec::Algorithm_Name(spec.algorithm()), &algorithm))
     study.set_algorithm(algorithm);
-  if (spec.enable_trial_early_stopping()) study.mutable_median_automated_stopping_spec();
+  if (spec.enable_trial_early_stopping() && spec.further_metrics().empty())
+    study.mutable_median_automated_stopping_spec();
 }
 
 }  // namespace

@@ -70,6 +70,29 @@ TEST(TuningJobOf, IsTheRequestWithItsTrials) {
       R"("startTime":"1970-01-01T00:01:50Z","endTime":"1970-01-01T00:02:00Z"})");
 }
 
+TEST(TuningJobOf, HasTheValuesOfAllMetrics) {
+  aip::HyperparameterTuningJob asked = Asked();
+  asked.mutable_study_spec()->clear_automated_stopping_spec();
+  for (const char* name : {"loss", "auc"}) {
+    aip::StudySpec::MetricSpec& metric = *asked.mutable_study_spec()->add_metrics();
+    metric.set_metric_id(name);
+    metric.set_goal(aip::StudySpec::MetricSpec::MINIMIZE);
+  }
+  Job now = JobOf(asked, "us-central1", 7).value().job;
+  HyperparameterOutput& trial = *now.mutable_training_output()->add_trials();
+  trial.mutable_final_metric()->set_objective_value(0.5);
+  (*trial.mutable_final_metric()->mutable_further_values())["auc"] = 0.25;
+  (*trial.mutable_final_metric()->mutable_further_values())["loss"] = 2;
+  *trial.add_all_metrics() = trial.final_metric();
+  const aip::HyperparameterTuningJob answer = TuningJobOf(asked, now, kName);
+  EXPECT_EQ(wire::PrintJsonCompact(answer.trials(0).final_measurement()),
+            R"({"metrics":[{"metricId":"accuracy","value":0.5},{"metricId":"loss","value":2},)"
+            R"({"metricId":"auc","value":0.25}]})");
+  EXPECT_EQ(answer.trials(0).measurements(0).SerializeAsString(),
+            answer.trials(0).final_measurement().SerializeAsString());
+  EXPECT_EQ(TuningJobOf(now, kName).study_spec().SerializeAsString(), asked.study_spec().SerializeAsString());
+}
+
 TEST(TuningJobOf, HasTheErrorOfAnEndedJob) {
   Job now = Now(Job::FAILED);
   now.mutable_end_time()->set_seconds(130);
@@ -132,6 +155,24 @@ TEST(TuningJobOfMlJob, DescribesWhatJobOfMade) {
   study.mutable_median_automated_stopping_spec();  // ml v1 has one kind of early stopping
   EXPECT_EQ(answer.study_spec().SerializeAsString(), study.SerializeAsString());
   EXPECT_EQ(answer.trials_size(), 2);
+}
+
+TEST(TuningJobOfMlJob, PutsConditionalParametersIntoTheirParents) {
+  aip::HyperparameterTuningJob asked = Asked();
+  const auto add = [](aip::StudySpec::ParameterSpec& parent, const char* name) -> auto& {
+    auto& conditional = *parent.add_conditional_parameter_specs();
+    conditional.mutable_parameter_spec()->set_parameter_id(name);
+    conditional.mutable_parameter_spec()->mutable_integer_value_spec()->set_max_value(3);
+    return conditional;
+  };
+  aip::StudySpec& study = *asked.mutable_study_spec();
+  add(*study.mutable_parameters(2), "a").mutable_parent_categorical_values()->add_values("1");
+  auto& of_discrete = add(*study.mutable_parameters(3), "b");
+  of_discrete.mutable_parent_discrete_values()->add_values(32);
+  add(*of_discrete.mutable_parameter_spec(), "c").mutable_parent_int_values()->add_values(2);
+  study.mutable_median_automated_stopping_spec();
+  const Job now = JobOf(asked, "us-central1", 7).value().job;
+  EXPECT_EQ(TuningJobOf(now, kName).study_spec().SerializeAsString(), study.SerializeAsString());
 }
 
 TEST(TuningJobOfMlJob, HasTheDefaultsOfMlJobs) {

@@ -93,21 +93,103 @@ TEST_P(RecordedTuning, BecomesAValidJob) {
 
 INSTANTIATE_TEST_SUITE_P(Requests, RecordedTuning, ::testing::Values(kSdk, kSdkRest));
 
-TEST(TuningJobOfVertex, RefusesConditions) {
-  const auto refused = JobOf(ParseTuningJob(kGcloud), kRegion, kNumber);
+TEST(TuningJobOfVertex, PutsConditionalParametersBehindTheirParent) {
+  jobs::ValidationContext context;
+  context.containers = true;
+  context.tuning = true;
+  const Translated translated = Translate(ParseTuningJob(kGcloud));
+  EXPECT_TRUE(jobs::FindViolations(translated.job, context).empty());
+  const auto& params = translated.job.training_input().hyperparameters().params();
+  ASSERT_EQ(params.size(), 4);
+  EXPECT_FALSE(params[1].has_condition());
+  EXPECT_EQ(params[2].ShortDebugString(),
+            "discrete_values: 0.5 discrete_values: 0.9 parameter_name: \"momentum\" type: DISCRETE "
+            "condition { parameter_name: \"opt\" values: \"sgd\" }");
+  EXPECT_EQ(params[3].parameter_name(), "units");
+}
+
+/// In the order of HyperparameterSpec.params: d, i of d, c of i, e of d, x.
+constexpr const char* kNested = R"({"displayName": "n", "maxTrialCount": 1, "parallelTrialCount": 1,
+  "studySpec": {"metrics": [{"goal": "MAXIMIZE", "metricId": "accuracy"}], "parameters": [
+    {"parameterId": "d", "discreteValueSpec": {"values": [100000, 0.5]}, "conditionalParameterSpecs": [
+      {"parentDiscreteValues": {"values": [100000]}, "parameterSpec": {
+        "parameterId": "i", "integerValueSpec": {"maxValue": "3", "minValue": "1"}, "conditionalParameterSpecs": [
+          {"parentIntValues": {"values": ["2", "3"]}, "parameterSpec": {
+            "parameterId": "c", "categoricalValueSpec": {"values": ["k"]}}}]}},
+      {"parentDiscreteValues": {"values": [0.5]}, "parameterSpec": {
+        "parameterId": "e", "doubleValueSpec": {"maxValue": 1}}}]},
+    {"parameterId": "x", "doubleValueSpec": {"maxValue": 1}}]},
+  "trialJobSpec": {"workerPoolSpecs": [{"containerSpec": {"imageUri": "gcr.io/p/img"},
+    "machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}]}})";
+constexpr const char* kD = "study_spec.parameters[0].conditional_parameter_specs";
+
+TEST(TuningJobOfVertex, WritesValuesOfConditionsAsTheCommandLineShowsThem) {
+  const Translated translated = Translate(ParseTuningJob(kNested));
+  std::vector<std::string> conditions;
+  for (const auto& param : translated.job.training_input().hyperparameters().params())
+    conditions.push_back(param.parameter_name() + ": " + param.condition().ShortDebugString());
+  EXPECT_THAT(conditions, ElementsAre("d: ", "i: parameter_name: \"d\" values: \"100000\"",
+                                      "c: parameter_name: \"i\" values: \"2\" values: \"3\"",
+                                      "e: parameter_name: \"d\" values: \"0.5\"", "x: "));
+}
+
+TEST(TuningJobOfVertex, WantsConditionsOfTheParentsType) {
+  aip::HyperparameterTuningJob asked = ParseTuningJob(kNested);
+  auto& parent = *asked.mutable_study_spec()->mutable_parameters(0);
+  parent.mutable_conditional_parameter_specs(0)->mutable_parent_int_values()->add_values(100000);
+  parent.mutable_conditional_parameter_specs(1)->clear_parent_value_condition();
+  auto& second = *asked.mutable_study_spec()->mutable_parameters(1);
+  second.add_conditional_parameter_specs()->mutable_parameter_spec()->CopyFrom(
+      parent.conditional_parameter_specs(1).parameter_spec());
+  const auto refused = JobOf(asked, kRegion, kNumber);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, Code::kInvalidArgument);
-  EXPECT_THAT(refused.error().message, HasSubstr("List of found errors:\t1.Field: study_spec.parameters[1]."
-                                                 "conditional_parameter_specs; Message: "));
+  std::vector<std::string> fields;
+  for (const FieldViolation& violation : refused.error().violations) fields.push_back(violation.field);
+  EXPECT_THAT(fields, ElementsAre(std::string(kD) + "[0].parent_discrete_values",
+                                  std::string(kD) + "[1].parent_discrete_values",
+                                  "study_spec.parameters[1].conditional_parameter_specs[0]"));
+}
+
+TEST(TuningJobField, FindsConditionalParameters) {
+  const aip::HyperparameterTuningJob asked = ParseTuningJob(kNested);
+  const std::string i = std::string(kD) + "[0]";
+  const std::string c = i + ".parameter_spec.conditional_parameter_specs[0]";
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"params[0].min_value", "study_spec.parameters[0]"},
+      {"params[1].parameter_name", i + ".parameter_spec.parameter_id"},
+      {"params[1].condition.values", i + ".parent_discrete_values.values"},
+      {"params[2].scale_type", c + ".parameter_spec.scale_type"},
+      {"params[2].condition.values", c + ".parent_int_values.values"},
+      {"params[3].max_value", std::string(kD) + "[1].parameter_spec"},
+      {"params[4].parameter_name", "study_spec.parameters[1].parameter_id"}};
+  for (const auto& [ml, vertex] : rows)
+    EXPECT_EQ(TuningJobField(asked, "hyperparameters." + ml), vertex) << ml;
 }
 
 TEST(TuningJobOfVertex, StopsTrialsEarly) {
-  aip::HyperparameterTuningJob asked = ParseTuningJob(kGcloud);
-  asked.mutable_study_spec()->mutable_parameters(1)->clear_conditional_parameter_specs();
-  const Translated translated = Translate(asked);
+  const Translated translated = Translate(ParseTuningJob(kGcloud));
   EXPECT_TRUE(translated.job.training_input().hyperparameters().enable_trial_early_stopping());
   EXPECT_EQ(translated.job.labels().at("x"), "y");
   EXPECT_THAT(translated.remarks, Contains(HasSubstr("study_spec.median_automated_stopping_spec")));
+}
+
+TEST(TuningJobOfVertex, HasSeveralMetrics) {
+  aip::HyperparameterTuningJob asked = ParseTuningJob(kSdk);
+  StudySpec& study = *asked.mutable_study_spec();
+  study.clear_measurement_selection_type();
+  StudySpec::MetricSpec& loss = *study.add_metrics();
+  loss.set_metric_id("loss");
+  loss.set_goal(StudySpec::MetricSpec::MINIMIZE);
+  study.mutable_convex_automated_stopping_spec();
+  const Translated translated = Translate(asked);
+  const HyperparameterSpec& spec = translated.job.training_input().hyperparameters();
+  EXPECT_EQ(spec.hyperparameter_metric_tag(), "accuracy");
+  EXPECT_EQ(spec.goal(), HyperparameterSpec::MAXIMIZE);
+  ASSERT_EQ(spec.further_metrics_size(), 1);
+  EXPECT_EQ(spec.further_metrics(0).ShortDebugString(), "hyperparameter_metric_tag: \"loss\" goal: MINIMIZE");
+  EXPECT_FALSE(spec.enable_trial_early_stopping());
+  EXPECT_THAT(translated.remarks, ElementsAre("study_spec.convex_automated_stopping_spec has no effect with "
+                                              "several metrics: no trial is stopped early."));
 }
 
 TEST(TuningJobOfVertex, SaysWhatHasNoEffect) {
@@ -157,8 +239,14 @@ INSTANTIATE_TEST_SUITE_P(
             "negative"},
         Row{"no_metric", [](auto& asked) { asked.mutable_study_spec()->clear_metrics(); },
             "study_spec.metrics", "required"},
-        Row{"metrics", [](auto& asked) { asked.mutable_study_spec()->add_metrics(); }, "study_spec.metrics",
-            "This server tunes by one metric; there are 2."},
+        Row{"further_metric",
+            [](auto& asked) {
+              asked.mutable_study_spec()->add_metrics()->set_goal(StudySpec::MetricSpec::MINIMIZE);
+            },
+            "study_spec.metrics[1].metric_id", "required"},
+        Row{"further_goal",
+            [](auto& asked) { asked.mutable_study_spec()->add_metrics()->set_metric_id("loss"); },
+            "study_spec.metrics[1].goal", "MAXIMIZE or MINIMIZE"},
         Row{"metric_id",
             [](auto& asked) { asked.mutable_study_spec()->mutable_metrics(0)->clear_metric_id(); },
             "study_spec.metrics[0].metric_id", "required"},
@@ -211,6 +299,10 @@ TEST(TuningJobField, NamesFieldsOfTheRequest) {
       {"hyperparameters.params[12].parameter_name", "study_spec.parameters[12].parameter_id"},
       {"hyperparameters.params[0].scale_type", "study_spec.parameters[0].scale_type"},
       {"hyperparameters.params[0].min_value", "study_spec.parameters[0]"},
+      {"hyperparameters.hyperparameter_metric_tag", "study_spec.metrics[0].metric_id"},
+      {"hyperparameters.further_metrics", "study_spec.metrics"},
+      {"hyperparameters.further_metrics[1].hyperparameter_metric_tag", "study_spec.metrics[2].metric_id"},
+      {"hyperparameters.further_metrics[0].goal", "study_spec.metrics[1].goal"},
       {"worker_count", "trial_job_spec.worker_pool_specs[1].replica_count"},
       {"labels", "labels"},
       {"", ""}};

@@ -6,6 +6,7 @@ namespace {
 using enum FieldTreatment;
 
 constexpr std::string_view kApi = "API description";
+constexpr std::string_view kOwn = "adr/0101";
 constexpr std::string_view kPricing = "pricing page";
 constexpr std::string_view kAlgorithms = "\"built-in algorithms\"";
 
@@ -29,8 +30,8 @@ constexpr FieldRow kRows[] = {
     {"HyperparameterOutput.trialId", kOutput, "\"1\", \"2\", ... in the order of creation.", "", kApi},
     {"HyperparameterOutput.hyperparameters", kOutput,
      "The values exactly as the program got them in its arguments.", "", kApi},
-    {"HyperparameterOutput.finalMetric", kOutput, "Absent if the trial failed or reported no metric.", "",
-     kApi},
+    {"HyperparameterOutput.finalMetric", kOutput,
+     "Absent if the trial failed, reported no metric, or did not report all of several metrics.", "", kApi},
     {"HyperparameterOutput.allMetrics", kOutput, "Not set, as documented.", "", kApi},
     {"HyperparameterOutput.isTrialStoppedEarly", kOutput, "Set with enableTrialEarlyStopping.", "", kApi},
     {"HyperparameterOutput.startTime", kOutput, "As for a job.", "", kApi},
@@ -41,6 +42,8 @@ constexpr FieldRow kRows[] = {
 
     {"HyperparameterMetric.objectiveValue", kOutput, "As the program reported it.", "", kApi},
     {"HyperparameterMetric.trainingStep", kOutput, "As the program reported it.", "", kApi},
+    {"HyperparameterMetric.furtherValues", kOutput,
+     "The values of furtherMetrics, by tag. Trainyard's own: the original has no such field.", "", kOwn},
 
     {"BuiltInAlgorithmOutput.framework", kOutput, "TENSORFLOW or XGBOOST.", "", kAlgorithms},
     {"BuiltInAlgorithmOutput.modelPath", kOutput,

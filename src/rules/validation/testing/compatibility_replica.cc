@@ -9,6 +9,7 @@ constexpr std::string_view kApi = "API description";
 constexpr std::string_view kGpus = "\"using GPUs\"";
 constexpr std::string_view kStarting = "\"starting a training job\"";
 constexpr std::string_view kOwn = "adr/0099";
+constexpr std::string_view kOwnTuning = "adr/0101";
 constexpr std::string_view kInferred = "not found; our decision (adr/0010)";
 
 constexpr FieldRow kRows[] = {
@@ -54,6 +55,12 @@ constexpr FieldRow kRows[] = {
      "The module of this role, in place of trainingInput.pythonModule. Trainyard's own: the original has no "
      "such field.",
      "module algorithm", kOwn},
+    {"ReplicaConfig.packageUris", kHonoured,
+     "The packages of this role, in place of trainingInput.packageUris: only these are installed in its "
+     "replicas. With them a role of a job that runs images can run a Python package, too. Trainyard's own: "
+     "the "
+     "original has no such field.",
+     "packages algorithm", kOwn},
 
     {"AcceleratorConfig.type", kMapped,
      "The operator decides which of this machine's accelerators are used for the type. TPU_V2 and TPU_V3 are "
@@ -99,15 +106,27 @@ constexpr FieldRow kRows[] = {
      "environment variable.",
      "tuning_spec algorithm_tuning", kApi},
     {"HyperparameterSpec.enableTrialEarlyStopping", kHonoured,
-     "A trial is stopped if others are better at the same step: docs/tuning.md.", "", kApi},
+     "A trial is stopped if others are better at the same step: docs/tuning.md. With furtherMetrics it has "
+     "no effect, and the job's log says so.",
+     "", kApi},
     {"HyperparameterSpec.resumePreviousJobId", kHonoured,
-     "An ended tuning job of the project with the same params, goal and tag. If params, goal, "
-     "hyperparameterMetricTag or algorithm is absent, it is taken from that job, and the job's log says so.",
+     "An ended tuning job of the project with the same params, goal, tag and furtherMetrics. If params, "
+     "goal, hyperparameterMetricTag, furtherMetrics or algorithm is absent, it is taken from that job, and "
+     "the job's log says so.",
      "tuning_spec", kApi},
     {"HyperparameterSpec.algorithm", kHonoured,
      "GRID_SEARCH or RANDOM_SEARCH; absent: Bayesian. POPULATION_BASED_TRAINING, which some clients know, is "
      "refused as an unknown value.",
      "tuning_parameters", kApi},
+    {"HyperparameterSpec.furtherMetrics", kHonoured,
+     "At most 4 metrics besides hyperparameterMetricTag: the next points are chosen by all of them "
+     "(tuning.md). Trainyard's own: the original has no such field.",
+     "tuning_spec algorithm_tuning", kOwnTuning},
+
+    {"FurtherMetric.hyperparameterMetricTag", kHonoured,
+     "The tag under which the program reports it, different from all others, without control characters.",
+     "tuning_spec algorithm_tuning", kOwnTuning},
+    {"FurtherMetric.goal", kHonoured, "MAXIMIZE or MINIMIZE.", "tuning_spec", kOwnTuning},
 
     {"ParameterSpec.parameterName", kHonoured,
      "The flag `--NAME`: no spaces, no `=`. Names with `-` and `_` are both in use.", "tuning_parameters",
@@ -128,6 +147,18 @@ constexpr FieldRow kRows[] = {
      "tuning_parameters", kApi},
     {"ParameterSpec.scaleType", kHonoured, "Log scales require a strictly positive range or list.",
      "tuning_parameters", kApi},
+    {"ParameterSpec.condition", kHonoured,
+     "The parameter has a value only in trials in which another one has certain values; in the others its "
+     "flag "
+     "is absent (tuning.md). Trainyard's own: the original has no such field.",
+     "tuning_parameters", kOwn},
+    {"Condition.parameterName", kHonoured,
+     "An INTEGER, CATEGORICAL or DISCRETE parameter that stands before this one. It may have a condition, "
+     "too.",
+     "tuning_parameters", kOwn},
+    {"Condition.values", kHonoured,
+     "At least one value of that parameter, as text: `16`, `0.5`, `adam`. At most 1000.", "tuning_parameters",
+     kOwn},
 };
 
 }  // namespace

@@ -29,6 +29,8 @@ def main():
     parser.add_argument("--fail", default="", help="numbers of trials that fail, with commas")
     parser.add_argument("--silent", default="", help="trials that report nothing")
     parser.add_argument("--nan", default="", help="trials that end with NaN")
+    parser.add_argument("--also", default="", help="a second tag to report: 1 - x")
+    parser.add_argument("--lacking", default="", help="trials that do not report the second tag")
     parser.add_argument("--bad", default="", help="trials that do worse and worse, until told to stop")
     parser.add_argument("--wait-for", default="", help="a file to wait for before the end")
     arguments = parser.parse_args()
@@ -53,6 +55,8 @@ def main():
         return
     for step in range(1, arguments.steps + 1):
         report(tag, arguments.x - (arguments.steps - step) * 0.01, step)
+        if arguments.also and trial not in arguments.lacking.split(","):
+            report(arguments.also, 1 - arguments.x, step)
     if trial in arguments.nan.split(","):
         report(tag, float("nan"), arguments.steps + 1)
     while arguments.wait_for and not os.path.exists(arguments.wait_for):

@@ -14,6 +14,17 @@
 
 namespace trainyard::http {
 
+/// What a client shows and expects in a TLS handshake. PEM.
+struct ClientTls {
+  std::string authorities{};  ///< to trust; empty: those of Endpoint::ca_file
+  std::string server_name{};  ///< in the server's certificate, a name or an IP address; empty: the host
+  /// The client's own certificate with its intermediates, and its key, for a server that asks for one; both
+  /// or none.
+  std::string certificate{};
+  std::string key{};
+  friend bool operator==(const ClientTls&, const ClientTls&) = default;
+};
+
 /// The address of a server.
 struct Endpoint {
   enum class Transport { kTcp, kTls, kUnix };
@@ -22,6 +33,10 @@ struct Endpoint {
   std::uint16_t port = 0;
   std::filesystem::path socket_path;  ///< kUnix
   std::filesystem::path ca_file;      ///< kTls: the authorities to trust; empty: the system's
+  ClientTls tls{};                    ///< kTls
+  /// "http://host:port" of a proxy that is asked to connect to the server (CONNECT, RFC 9110 section 9.3.6);
+  /// empty: none. Not for kUnix.
+  std::string proxy{};
 
   /// "http://host[:port]", "https://host[:port]" or "unix:/path". A path after the host is an error.
   [[nodiscard]] static Result<Endpoint> Parse(std::string_view url);

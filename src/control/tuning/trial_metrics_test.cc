@@ -166,7 +166,7 @@ TEST_F(TrialMetricsTest, AMissingMetricIsNamed) {
   metrics.Take(Report(std::string(measurement::kMetricFile), {0.5}, {"val_loss"}));
   EXPECT_EQ(metrics.WhyNone(),
             "The metric 'loss' was not reported: looked in /tmp/hypertune/output.metrics; tags seen: "
-            "val_loss.");
+            "acc, val_loss.");
 }
 
 TEST_F(TrialMetricsTest, WithoutAJobDirectoryOnlyTheSupervisorIsHeard) {

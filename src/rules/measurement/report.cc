@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace trainyard::measurement {
 
@@ -15,7 +16,7 @@ using replica::v1::MetricReport;
 template <class List>
 std::string Listed(const List& items, std::string_view nothing) {
   std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  for (const std::string_view item : items) text.append(text.empty() ? "" : ", ").append(item);
   return text.empty() ? std::string(nothing) : text;
 }
 
@@ -90,8 +91,12 @@ std::string ExplainNoMetric(std::span<const std::string> tags, const MetricRepor
   if (std::ranges::find(report.seen_tags(), tag) != report.seen_tags().end())
     return metric +
            " was reported only with values that are no numbers: report a float, such as a tensor's item().";
+  std::vector<std::string_view> seen;  // the job's other metrics, too: they show that reports arrive
+  for (const std::string& other : tags)
+    if (!measured(other).empty()) seen.push_back(other);
+  seen.insert(seen.end(), report.seen_tags().begin(), report.seen_tags().end());
   return metric + " was not reported: looked in " + Listed(report.places(), "no place") +
-         "; tags seen: " + Listed(report.seen_tags(), "none") + ".";
+         "; tags seen: " + Listed(seen, "none") + ".";
 }
 
 std::string SpellingWarning(std::string_view tag, std::string_view spelling, std::string_view place) {

@@ -102,7 +102,7 @@ TEST(ExplainNoMetric, NamesTheFirstTagThatIsMissing) {
   MetricReport report = Report({0.5}, "/tmp/hypertune/output.metrics", {"val_loss"});
   EXPECT_EQ(Explain({"acc", "loss"}, report),
             "The metric 'loss' was not reported: looked in /tmp/hypertune/output.metrics; tags seen: "
-            "val_loss.");
+            "acc, val_loss.");
   AddFurther("loss", {2, HUGE_VAL}, report);
   EXPECT_EQ(Explain({"acc", "loss"}, report), "The metric 'loss' was infinite at the end (step 2).");
   report.mutable_further(0)->mutable_measurements()->RemoveLast();

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "rules/jobs/job_id.h"
@@ -116,6 +117,10 @@ Status CheckParameter(const ParameterSpec& param, const std::string& field) {
   }
 }
 
+/// Vertex AI's form of the job has each parameter inside the one that it depends on, three levels of JSON
+/// deeper: with more conditions above each other, that form could be neither sent nor printed.
+constexpr int kConditionsAboveMax = 8;
+
 /// As for the children of studies: only parameters with single values have some.
 /// @param count  the number of parameters before this one
 Status CheckCondition(const HyperparameterSpec& spec, int count, const ParameterSpec::Condition& condition,
@@ -153,8 +158,8 @@ void CheckFurtherMetrics(const HyperparameterSpec& spec, Violations& found) {
   constexpr const char* kField = "hyperparameters.further_metrics";
   if (spec.further_metrics_size() >= kMetricsMax) {
     Add(Invalid(kField, "A tuning job has at most " + std::to_string(kMetricsMax) +
-                            " metrics: there must not be more than " + std::to_string(kMetricsMax - 1) +
-                            " besides hyperparameter_metric_tag."),
+                            " metrics; this one has " + std::to_string(spec.further_metrics_size() + 1) +
+                            "."),
         found);
     return;
   }
@@ -205,16 +210,24 @@ Violations TuningSpec(const Job& job, const ValidationContext&) {
 Violations TuningParameters(const Job& job, const ValidationContext&) {
   const HyperparameterSpec& spec = job.training_input().hyperparameters();
   Violations found;
-  std::set<std::string_view> names;
+  std::map<std::string_view, int> above;  // by name: how many it depends on, one upon the other
   for (int i = 0; i < spec.params_size(); ++i) {
     const ParameterSpec& param = spec.params(i);
     const std::string field = "hyperparameters.params[" + std::to_string(i) + "]";
     Add(CheckParameter(param, field), found);
-    if (!param.parameter_name().empty() && !names.insert(param.parameter_name()).second) {
+    const auto parent = above.find(param.condition().parameter_name());
+    const int conditions = parent == above.end() ? 0 : parent->second + 1;
+    if (!param.parameter_name().empty() && !above.emplace(param.parameter_name(), conditions).second) {
       Add(Invalid(field + ".parameter_name", "The name '" + param.parameter_name() + "' is used twice."),
           found);
     }
     if (param.has_condition()) Add(CheckCondition(spec, i, param.condition(), field + ".condition"), found);
+    if (conditions == kConditionsAboveMax + 1)  // not for each that depends on this one
+      Add(Invalid(field + ".condition.parameter_name",
+                  "The parameter '" + param.condition().parameter_name() + "' depends on " +
+                      std::to_string(kConditionsAboveMax) +
+                      " others, one upon the next: no other parameter can depend on it."),
+          found);
     if (spec.algorithm() == HyperparameterSpec::GRID_SEARCH && param.type() == ParameterSpec::DOUBLE) {
       Add(Invalid(field + ".type", "GRID_SEARCH requires INTEGER, CATEGORICAL or DISCRETE parameters."),
           found);

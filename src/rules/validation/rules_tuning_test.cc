@@ -17,6 +17,22 @@ const std::string& TooManyCategories() {
   return text;
 }
 
+/// That many parameters, each of which but the first depends on the one before it.
+template <int kCount>
+const char* Chain() {
+  static const std::string text = [] {
+    std::string params = "hyperparameters { ";
+    for (int i = 0; i < kCount; ++i) {
+      params +=
+          "params { parameter_name: 'p" + std::to_string(i) + "' type: CATEGORICAL categorical_values: 'a' ";
+      if (i > 0) params += "condition { parameter_name: 'p" + std::to_string(i - 1) + "' values: 'a' } ";
+      params += "} ";
+    }
+    return params + "}";
+  }();
+  return text.c_str();
+}
+
 const std::string& TooManyMetrics() {
   static const std::string text = [] {
     std::string metrics = "hyperparameters { params { parameter_name: 'x' type: DOUBLE max_value: 1 } ";
@@ -131,6 +147,13 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"out_of_range", kPackage,
             PARAMS("type: INTEGER min_value: 1 max_value: 5", "parameter_name: 'p' values: '6'"),
             "hyperparameters.params[1].condition.values: '6' is not"},
+        Row{"deep", kPackage, Chain<9>(), ""},
+        Row{"too_deep", kPackage, Chain<10>(),
+            "hyperparameters.params[9].condition.parameter_name: The parameter 'p8' depends on 8 others, one "
+            "upon the next"},
+        Row{"far_too_deep", kPackage, Chain<200>(),
+            "hyperparameters.params[9].condition.parameter_name: The parameter 'p8' depends on 8 others, one "
+            "upon the next"},
         Row{"grid", kPackage,
             PARAMS(CATEGORIES,
                    "parameter_name: 'p' values: 'a'") " hyperparameters { algorithm: GRID_SEARCH }",

@@ -130,7 +130,7 @@ constexpr ValidationRule kRules[] = {
      "infinite, or not whole for INTEGER; bounds, a scale, no values or repeated values for CATEGORICAL; "
      "values that are missing, more than 1000 or not distinct for DISCRETE; log scales of ranges that are "
      "not strictly positive; DOUBLE with GRID_SEARCH; a condition on a parameter that does not stand before "
-     "this one, that is a DOUBLE, or that has no such value",
+     "this one, that is a DOUBLE, that has no such value, or that depends on 8 others, one upon the next",
      kTuning, rules::TuningParameters},
     {"algorithm_tuning", "a tag that is not a metric of the built-in algorithm", kAlgorithms,
      One<rules::AlgorithmTuning>},

@@ -175,6 +175,26 @@ TEST(TuningJobOfMlJob, PutsConditionalParametersIntoTheirParents) {
   EXPECT_EQ(TuningJobOf(now, kName).study_spec().SerializeAsString(), study.SerializeAsString());
 }
 
+// Protobuf prints and reads only JSON of some depth: a client must be able to read, and to send again, the
+// job with the most conditions above each other that validation lets through (rules_tuning.cc).
+TEST(TuningJobOfMlJob, IsReadableWithEightConditionsAboveEachOther) {
+  Job deep;
+  for (int i = 0; i <= 8; ++i) {
+    ml::v1::ParameterSpec& param = *deep.mutable_training_input()->mutable_hyperparameters()->add_params();
+    param.set_parameter_name("p" + std::to_string(i));
+    param.set_type(ml::v1::ParameterSpec::CATEGORICAL);
+    param.add_categorical_values("a");
+    if (i == 0) continue;
+    param.mutable_condition()->set_parameter_name("p" + std::to_string(i - 1));
+    param.mutable_condition()->add_values("a");
+  }
+  aip::ListHyperparameterTuningJobsResponse page;
+  *page.add_hyperparameter_tuning_jobs() = TuningJobOf(deep, kName);
+  aip::HyperparameterTuningJob read;
+  EXPECT_TRUE(wire::ParseJson(wire::PrintJson(page.hyperparameter_tuning_jobs(0)), read));
+  EXPECT_THAT(wire::PrintJson(page), ::testing::HasSubstr("\"p8\""));
+}
+
 TEST(TuningJobOfMlJob, HasTheDefaultsOfMlJobs) {
   Job now;
   now.set_job_id("census");

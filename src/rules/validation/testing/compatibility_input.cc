@@ -134,8 +134,9 @@ constexpr FieldRow kRows[] = {
      "Which variables the programs find. AI_PLATFORM (absent): TF_CONFIG in every replica. VERTEX_AI: "
      "CLUSTER_SPEC with worker pools in every replica, TF_CONFIG and MASTER_ADDR, MASTER_PORT, RANK, "
      "WORLD_SIZE in jobs of several replicas only, AIP_* with outputUriPrefix; the job's `env` may replace "
-     "them. Host names have the worker pool. Variables of the form ..._SERVICE_HOST are not set. Trainyard's "
-     "own: the original has no such field.",
+     "them. Host names have the worker pool; each replica has variables ..._SERVICE_HOST and "
+     "..._SERVICE_PORT. CLOUD_ML_PROJECT_ID is the project's number. Trainyard's own: the original has "
+     "no such field.",
      "program_variables", kOwnVariables},
 
     {"EnvVar.name", kHonoured, "The variable's name; not one that the service sets.", "variables", kOwn},

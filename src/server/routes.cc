@@ -215,10 +215,11 @@ void Guard(Installation& all) {
   if (all.doors) {
     all.doors->administration().Guard(all.administration_routes);
     all.doors->replicas().Guard(all.replica_routes);
-    return;
   }
-  for (http::Router* checked : {&all.administration_routes, &all.replica_routes})
-    api::CheckTokens(*checked, all.loop->tokens);
+  for (http::Router* routes : {&all.administration_routes, &all.replica_routes}) {
+    if (!all.doors) api::CheckTokens(*routes, all.loop->tokens);
+    api::TakeProjectNumbers(*routes, *all.stores.identities);  // last, so that the doors see the project's id
+  }
 }
 
 }  // namespace

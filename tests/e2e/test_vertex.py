@@ -190,7 +190,8 @@ def test_a_tuning_job_of_the_sdk(sdk):
 
 
 def test_what_a_program_sees(server, upload):
-    """CLUSTER_SPEC on every replica, TF_CONFIG only in jobs of several; the arguments and variables of its pool."""
+    """CLUSTER_SPEC on every replica, TF_CONFIG only in jobs of several; the arguments and variables of its pool; the number of its
+    project, which paths take, and the address of each replica."""
     spec = {"workerPoolSpecs": [pool(server, upload, "environment"), pool(server, upload, "environment", count=2)],
             "baseOutputDirectory": {"outputUriPrefix": "gs://models/out"}}
     spec["workerPoolSpecs"][1]["pythonPackageSpec"] |= {"args": ["print", "a worker", "environment"], "env": [{"name": "ROLE", "value": "w"}]}
@@ -204,6 +205,12 @@ def test_what_a_program_sees(server, upload):
     assert json.loads(seen["master-replica-0"]["TF_CONFIG"])["task"]["type"] == "chief"
     assert seen["master-replica-0"]["AIP_MODEL_DIR"] == "gs://models/out/model/" and "ROLE" not in seen["master-replica-0"]
     assert seen["worker-replica-1"]["ROLE"] == "w" and "a worker" in server.texts(job["jobId"], "worker-replica-1")
+    number = seen["worker-replica-1"]["CLOUD_ML_PROJECT_ID"]
+    assert number.isdigit() and server.request("GET", f"/v1/projects/{number}").json()["projectId"] == "p"
+    assert server.request("GET", PARENT.replace("/p/", f"/{number}/")).json() == server.request("GET", PARENT).json()
+    variables = seen["master-replica-0"]
+    addresses = {f"{host}:{variables[name.replace('_HOST', '_PORT')]}" for name, host in variables.items() if name.endswith("_SERVICE_HOST")}
+    assert addresses == {host for hosts in cluster["cluster"].values() for host in hosts}
     alone = job_of(server, create(server, {"workerPoolSpecs": [pool(server, upload, "environment")]}, name="alone").json()["name"])
     text = next(text for text in server.texts(alone["jobId"]) if text.startswith("ENVIRONMENT "))
     assert "TF_CONFIG" not in json.loads(text.removeprefix("ENVIRONMENT ")) and "CLUSTER_SPEC" in text

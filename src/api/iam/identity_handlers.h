@@ -107,4 +107,10 @@ inline constexpr std::chrono::seconds kSessionLife = std::chrono::days(7);
 /// authenticated before. Loop thread only.
 Waits<Sessions> GetSession, LogIn, LogOut;
 
+/// Wraps all handlers that the router has now: a path, or the query's "project", may give the project by its
+/// number, as CLOUD_ML_PROJECT_ID does in the jobs of Vertex AI. The handlers, and what was wrapped around
+/// them before, see the project's id. An id that is the number of another project means the other one.
+/// `identities` outlives the router.
+void TakeProjectNumbers(http::Router& router, const identity::Identities& identities);
+
 }  // namespace trainyard::api

@@ -21,6 +21,13 @@ bool StartMayPass(const Error& error) {
   return error.code == Code::kResourceExhausted || error.code == Code::kUnavailable;
 }
 
+/// Vertex AI gives programs the project's number, AI Platform its id. A variable of the job stays as it is.
+void AddProjectNumber(const cluster::NumberOf& number_of, replica::v1::Manifest& manifest) {
+  if (!manifest.vertex_variables()) return;
+  manifest.mutable_environment()->insert(
+      {"CLOUD_ML_PROJECT_ID", std::to_string(number_of(manifest.project()))});
+}
+
 }  // namespace
 
 JobAttempts::JobAttempts(Collaborators& outside, const v1::JobRecord& job, Observer& observer)
@@ -170,6 +177,7 @@ boost::asio::awaitable<void> JobAttempts::TakeOverAbsent(Key key) {
 boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int attempt) {
   Started started;
   replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
+  AddProjectNumber(outside_.number_of, manifest);
   if (outside_.hooks.buckets_of) *manifest.mutable_buckets() = co_await outside_.hooks.buckets_of(job_);
   std::optional<replica::v1::ExitRecord> failed = co_await CompleteSecrets(outside_, job_, manifest);
   if (failed) {

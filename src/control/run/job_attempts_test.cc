@@ -1,5 +1,7 @@
 #include "control/run/job_attempts.h"
 
+#include <map>
+
 #include "control/run/manifest.h"
 #include "control/testing/world.h"
 
@@ -138,6 +140,28 @@ TEST_F(JobAttemptsTest, WhatTheMachineWasTooShortOfDoesNotCount) {
   ASSERT_TRUE(RunUntil([this] { return Waiting().find("temporarily unavailable") != std::string::npos; }));
   EXPECT_EQ(Record("j").replicas(0).restarts(), 0);
   EXPECT_EQ(Get("j").state(), Job::PREPARING);
+}
+
+TEST_F(JobAttemptsTest, ProgramsOfVertexAiGetTheirProjectsNumber) {
+  std::map<std::string, std::string> told;  // by the job's id
+  replicas_->SetScript([&told](const Manifest& manifest) {
+    const auto found = manifest.environment().find("CLOUD_ML_PROJECT_ID");
+    told[manifest.job_id()] = found == manifest.environment().end() ? "" : found->second;
+    return FakeScript{.exit = Exit(0)};
+  });
+  Job vertex = MakeJob("vertex");
+  vertex.mutable_training_input()->set_program_variables(ml::v1::TrainingInput::VERTEX_AI);
+  Job own = vertex;
+  own.set_job_id("own");
+  ml::v1::EnvVar& variable = *own.mutable_training_input()->add_env();
+  variable.set_name("CLOUD_ML_PROJECT_ID");
+  variable.set_value("mine");
+  for (const Job& job : {MakeJob("ml"), vertex, own}) {
+    ASSERT_TRUE(Create(job));
+    ASSERT_TRUE(WaitForEnd(job.job_id(), Job::SUCCEEDED));
+  }
+  const std::string number = std::to_string(cluster::HashedNumber("p"));
+  EXPECT_EQ(told, (std::map<std::string, std::string>{{"ml", ""}, {"vertex", number}, {"own", "mine"}}));
 }
 
 }  // namespace

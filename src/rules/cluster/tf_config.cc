@@ -104,6 +104,35 @@ std::string_view JobNumber(std::string_view job_id) {
   return is_number ? number : job_id;
 }
 
+/// The hash in "cmle-training-POOL-HASH-INDEX", the replica's own host name; empty: it has no such name.
+std::string_view ClusterHash(std::string_view host_name) {
+  const std::string_view without_index = host_name.substr(0, host_name.rfind('-'));
+  const std::size_t dash = without_index.rfind('-');
+  return dash == std::string_view::npos ? std::string_view() : without_index.substr(dash + 1);
+}
+
+/// "CMLE_TRAINING_WORKERPOOL0_HASH_0": as Kubernetes names the variables of a service after its host name.
+std::string ServiceName(const Endpoint& endpoint, std::string_view cluster_hash) {
+  std::string name = PoolHostName(endpoint.replica(), cluster_hash);
+  for (char& c : name) {
+    if (c == '-') c = '_';
+    if ('a' <= c && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return name;
+}
+
+/// The address of each replica, in variables of its own. The names do not depend on whether hosts have names.
+void AddServices(const Manifest& manifest, const Cluster& cluster,
+                 std::map<std::string, std::string>& variables) {
+  const std::string_view hash = ClusterHash(manifest.host_name());
+  if (hash.empty()) return;
+  for (const Endpoint& endpoint : cluster.endpoints()) {
+    const std::string name = ServiceName(endpoint, hash);
+    variables[name + "_SERVICE_HOST"] = HostOf(cluster, endpoint);
+    variables[name + "_SERVICE_PORT"] = std::to_string(endpoint.port());
+  }
+}
+
 /// TF_CONFIG, and what PyTorch reads.
 void AddGang(const Manifest& manifest, const Cluster& cluster,
              std::map<std::string, std::string>& variables) {
@@ -143,6 +172,7 @@ std::map<std::string, std::string> ReplicaVariables(const Manifest& manifest, co
       {"CLOUD_ML_PROJECT_ID", manifest.project()},
       {"CLOUD_ML_REGION", manifest.region()},
   };
+  if (is_vertex) AddServices(manifest, cluster, variables);
   if (!is_vertex || cluster.endpoints_size() > 1) AddGang(manifest, cluster, variables);
   if (!manifest.trial_id().empty()) variables["CLOUD_ML_TRIAL_ID"] = manifest.trial_id();
   if (!manifest.metric_tag().empty()) {

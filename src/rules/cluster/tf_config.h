@@ -28,7 +28,9 @@ namespace trainyard::cluster {
 ///
 /// With manifest.vertex_variables CLUSTER_SPEC has Vertex AI's form: "workerpool0" to "workerpool3"
 /// (PoolName), evaluators included. Then only jobs of several replicas have TF_CONFIG, MASTER_ADDR,
-/// MASTER_PORT, WORLD_SIZE and RANK, and CLOUD_ML_JOB_ID of the job "vertex_NUMBER" is the number.
+/// MASTER_PORT, WORLD_SIZE and RANK, and CLOUD_ML_JOB_ID of the job "vertex_NUMBER" is the number. Each
+/// replica of the cluster has two more variables, "CMLE_TRAINING_WORKERPOOL0_HASH_0_SERVICE_HOST" and
+/// "_SERVICE_PORT", with the hash of the manifest's host name.
 [[nodiscard]] std::map<std::string, std::string> ReplicaVariables(const replica::v1::Manifest& manifest,
                                                                   const replica::v1::Cluster& cluster,
                                                                   int cpus);

@@ -175,6 +175,7 @@ TEST(ReplicaVariables, QuoteWhatJsonWouldNotTake) {
 Manifest VertexFor(replica::v1::TaskType type, int index) {
   Manifest manifest = For(type, index, true);
   manifest.set_job_id("vertex_1234567890123456789");
+  manifest.set_host_name(PoolHostName(manifest.replica(), "e118e0f997"));
   manifest.set_vertex_variables(true);
   return manifest;
 }
@@ -255,7 +256,42 @@ TEST(VertexVariables, OfASingleReplicaHaveNoTfConfig) {
           {"CLOUD_ML_TRIAL_ID", "1"},
           {"CLOUD_ML_HP_METRIC_TAG", "loss"},
           {"CLOUD_ML_HP_METRIC_FILE", "/tmp/hypertune/output.metrics"},
+          {"CMLE_TRAINING_WORKERPOOL0_E118E0F997_0_SERVICE_HOST", "127.0.0.1"},
+          {"CMLE_TRAINING_WORKERPOOL0_E118E0F997_0_SERVICE_PORT", "2222"},
       }));
+}
+
+/// The variables "..._SERVICE_HOST" and "..._SERVICE_PORT".
+Variables ServicesIn(const Variables& variables) {
+  Variables services;
+  for (const auto& [name, value] : variables)
+    if (name.find("_SERVICE_") != std::string::npos) services.emplace(name, value);
+  return services;
+}
+
+TEST(VertexVariables, NameTheAddressOfEachReplica) {
+  const Manifest worker = VertexFor(replica::v1::WORKER, 1);
+  const Variables named = ServicesIn(ReplicaVariables(worker, VertexGang(), 1));
+  EXPECT_EQ(named.size(), 10U) << "two for each of the five replicas";
+  EXPECT_EQ(named.at("CMLE_TRAINING_WORKERPOOL1_E118E0F997_1_SERVICE_HOST"),
+            "cmle-training-workerpool1-e118e0f997-1");
+  EXPECT_EQ(named.at("CMLE_TRAINING_WORKERPOOL1_E118E0F997_1_SERVICE_PORT"), "20002");
+  EXPECT_EQ(named.at("CMLE_TRAINING_WORKERPOOL3_E118E0F997_0_SERVICE_PORT"), "20004");
+
+  const Variables by_address = ServicesIn(ReplicaVariables(worker, Gang(true, false), 1));
+  EXPECT_EQ(by_address.at("CMLE_TRAINING_WORKERPOOL0_E118E0F997_0_SERVICE_HOST"), "127.8.0.1");
+  EXPECT_EQ(by_address.size(), named.size());
+}
+
+TEST(VertexVariables, WithoutAHostNameNameNoAddresses) {
+  for (const char* name : {"", "localhost", "node-1"}) {
+    Manifest manifest = VertexFor(replica::v1::MASTER, 0);
+    manifest.set_host_name(name);
+    EXPECT_EQ(ServicesIn(ReplicaVariables(manifest, VertexGang(), 1)), Variables{}) << name;
+  }
+  Manifest ml = For(replica::v1::MASTER, 0, true);
+  ml.set_host_name("cmle-training-chief-e118e0f997-0");
+  EXPECT_EQ(ServicesIn(ReplicaVariables(ml, Gang(true), 1)), Variables{}) << "ml v1 has none";
 }
 
 TEST(VertexVariables, OfATrialOfSeveralReplicasCarryItsId) {

@@ -56,6 +56,15 @@ constexpr std::array kRoleTable{
             R"(aiplatform: *
                resourcemanager.projects: get
                trainyard.images: *)"},
+    // Google's role could also make tokens of all service accounts of the project. Whoever may submit a job
+    // that runs as an account with this role would have that permission, too (as in ml.serviceAgent).
+    RoleRow{"roles/aiplatform.customCodeServiceAgent", "Vertex AI Custom Code Service Agent",
+            "What the programs of Vertex AI's jobs do: their jobs and studies, objects and buckets, logs.",
+            R"(aiplatform: *
+               logging.logEntries: create
+               resourcemanager.projects: get
+               storage.buckets: create delete get list
+               storage.objects: create delete get list update)"},
     RoleRow{"roles/aiplatform.user", "Vertex AI User",
             "Create jobs and studies of Vertex AI; see, cancel and delete those of the project.",
             R"(aiplatform: *

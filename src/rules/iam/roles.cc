@@ -47,9 +47,10 @@ Expanded Expand() {
   return expanded;
 }
 
-// Roles that error messages never suggest: the service binds them on one job or operation, or they are for
-// old clients of buckets.
-constexpr std::array<std::string_view, 3> kOfTheService{"roles/ml.jobOwner", "roles/ml.operationOwner",
+// Roles that error messages never suggest: the service binds them on one job or operation, they are for the
+// accounts of jobs, or for old clients of buckets.
+constexpr std::array<std::string_view, 4> kOfTheService{"roles/aiplatform.customCodeServiceAgent",
+                                                        "roles/ml.jobOwner", "roles/ml.operationOwner",
                                                         "roles/ml.serviceAgent"};
 constexpr std::string_view kLegacy = "roles/storage.legacy";
 

@@ -89,6 +89,18 @@ TEST(Roles, WhatReachesTheMachineIsAdministrators) {
                                                       "roles/owner", "roles/trainyard.admin"}));
 }
 
+TEST(Roles, TheCustomCodeAgentMakesNoTokensAndChangesNoPolicies) {
+  const Role* role = FindRole("roles/aiplatform.customCodeServiceAgent");
+  ASSERT_NE(role, nullptr);
+  for (const char* needed : {"aiplatform.customJobs.create", "aiplatform.studies.create",
+                             "logging.logEntries.create", "storage.buckets.get", "storage.objects.update"})
+    EXPECT_TRUE(role->Has(needed)) << needed;
+  for (const std::string_view permission : role->permissions) {
+    EXPECT_FALSE(permission.starts_with("iam.")) << permission;
+    EXPECT_FALSE(permission.ends_with(".setIamPolicy")) << permission;
+  }
+}
+
 TEST(Roles, AnOperatorSeesNobodysData) {
   for (const std::string_view permission : FindRole("roles/trainyard.operator")->permissions)
     EXPECT_TRUE(permission.starts_with("trainyard.server.") || permission == "trainyard.usage.get")

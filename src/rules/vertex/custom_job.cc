@@ -85,9 +85,13 @@ void AddScheduling(const aip::Scheduling& asked, ml::v1::Scheduling& scheduling,
           wire::PrintDuration(kWaitMin) + " for its resources.");
   }
   if (asked.restart_job_on_worker_restart())
-    remarks.emplace_back("job_spec.scheduling.restart_job_on_worker_restart has no effect on this server.");
+    remarks.emplace_back(
+        "job_spec.scheduling.restart_job_on_worker_restart has no effect on this server: a replica that "
+        "was killed or lost starts again alone; the whole job starts again after too many such restarts.");
   if (asked.disable_retries())
-    remarks.emplace_back("job_spec.scheduling.disable_retries has no effect on this server.");
+    remarks.emplace_back(
+        "job_spec.scheduling.disable_retries has no effect on this server: a replica that was killed or lost "
+        "starts again. A program that exits with the status 1 or 2 ends its job.");
   if (asked.strategy() == aip::Scheduling::SPOT || asked.strategy() == aip::Scheduling::LOW_COST ||
       asked.strategy() == aip::Scheduling::FLEX_START)
     remarks.push_back("job_spec.scheduling.strategy " + aip::Scheduling::Strategy_Name(asked.strategy()) +

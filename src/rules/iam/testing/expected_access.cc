@@ -119,25 +119,27 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}\n"
      "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials:listOptimalTrials\n"
      "GET /trainyard/v1/projects/{project}/locations/{location}/studies/{study}/tuning:explain\n"},
-    {Where::kProject, "aiplatform.admin aiplatform.user owner editor trainyard.member",
+    {Where::kProject,
+     "aiplatform.admin aiplatform.customCodeServiceAgent aiplatform.user owner editor trainyard.member",
      "POST /aiplatform/{version}/projects/{project}/locations/{location}/customJobs\n"
      "POST /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs\n"
      "POST /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines\n"},
     // Whoever created a job may cancel it, too.
-    {Where::kInHandler, "aiplatform.admin aiplatform.user owner editor",
+    {Where::kInHandler, "aiplatform.admin aiplatform.customCodeServiceAgent aiplatform.user owner editor",
      "POST /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{number}:cancel\n"
      "POST "
      "/aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/"
      "{number}:cancel\n"
      "POST "
      "/aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{number}:cancel\n"},
-    {Where::kProject, "aiplatform.admin aiplatform.user owner editor",
+    {Where::kProject, "aiplatform.admin aiplatform.customCodeServiceAgent aiplatform.user owner editor",
      "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/customJobs/{number}\n"
      "DELETE "
      "/aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs/{number}\n"
      "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines/{number}\n"},
     {Where::kProject,
-     "aiplatform.admin aiplatform.user aiplatform.viewer owner editor viewer trainyard.member",
+     "aiplatform.admin aiplatform.customCodeServiceAgent aiplatform.user aiplatform.viewer owner editor "
+     "viewer trainyard.member",
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/customJobs\n"
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/hyperparameterTuningJobs\n"
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/trainingPipelines\n"
@@ -147,7 +149,9 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/models\n"
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/models/{number}\n"},
     // Programs in replicas use studies, too.
-    {Where::kProject, "aiplatform.admin aiplatform.user ml.serviceAgent owner editor trainyard.member",
+    {Where::kProject,
+     "aiplatform.admin aiplatform.customCodeServiceAgent aiplatform.user ml.serviceAgent owner editor "
+     "trainyard.member",
      "POST /aiplatform/{version}/projects/{project}/locations/{location}/studies\n"
      "DELETE /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}\n"
      "POST /aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials\n"
@@ -165,7 +169,8 @@ constexpr ExpectedAccess kRoutes[] = {
      "/aiplatform/{version}/projects/{project}/locations/{location}/studies/{number}/trials/"
      "{trial}:checkTrialEarlyStoppingState\n"},
     {Where::kProject,
-     "aiplatform.admin aiplatform.user aiplatform.viewer ml.serviceAgent owner editor viewer "
+     "aiplatform.admin aiplatform.customCodeServiceAgent aiplatform.user aiplatform.viewer ml.serviceAgent "
+     "owner editor viewer "
      "trainyard.member",
      "GET /aiplatform/{version}/projects/{project}/locations/{location}/studies\n"
      "POST /aiplatform/{version}/projects/{project}/locations/{location}/studies:lookup\n"
@@ -193,13 +198,16 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /trainyard/v1/projects/{project}/jobs/{job}/log:search\n"
      "GET /trainyard/v1/projects/{project}/jobs/{job}/log:summarize\n"
      "GET /trainyard/v1/projects/{project}/jobs/{job}/log:download\n"},
-    {Where::kProject, "storage.admin ml.serviceAgent owner editor", "POST /storage/v1/b\n"},
-    {Where::kProject, "storage.admin ml.serviceAgent owner editor viewer trainyard.member",
+    {Where::kProject, "storage.admin aiplatform.customCodeServiceAgent ml.serviceAgent owner editor",
+     "POST /storage/v1/b\n"},
+    {Where::kProject,
+     "storage.admin aiplatform.customCodeServiceAgent ml.serviceAgent owner editor viewer trainyard.member",
      "GET /storage/v1/b\n"},
-    {Where::kBucket, "storage.admin ml.serviceAgent owner editor", "DELETE /storage/v1/b/{bucket}\n"},
+    {Where::kBucket, "storage.admin aiplatform.customCodeServiceAgent ml.serviceAgent owner editor",
+     "DELETE /storage/v1/b/{bucket}\n"},
     {Where::kBucket,
      "storage.admin storage.legacyBucketReader storage.legacyBucketWriter "
-     "storage.legacyBucketOwner ml.serviceAgent trainyard.member",
+     "storage.legacyBucketOwner aiplatform.customCodeServiceAgent ml.serviceAgent trainyard.member",
      "GET /storage/v1/b/{bucket}\n"
      "GET /storage/v1/b/{bucket}/notificationConfigs\n"
      "GET /storage/v1/b/{bucket}/anywhereCaches\n"
@@ -212,7 +220,7 @@ constexpr ExpectedAccess kRoutes[] = {
     {Where::kBucket,
      "storage.admin storage.objectAdmin storage.objectViewer "
      "storage.legacyBucketReader storage.legacyBucketWriter "
-     "storage.legacyBucketOwner ml.serviceAgent trainyard.member",
+     "storage.legacyBucketOwner aiplatform.customCodeServiceAgent ml.serviceAgent trainyard.member",
      "GET /storage/v1/b/{bucket}/o\n"
      "GET /storage/v1/b/{bucket}/storageLayout\n"
      "GET /storage/v1/b/{bucket}/folders\n"
@@ -220,8 +228,8 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /trainyard/v1/buckets/{bucket}/folder:summarize\n"},
     {Where::kBucket,
      "storage.admin storage.objectAdmin storage.objectViewer "
-     "storage.legacyObjectReader storage.legacyObjectOwner ml.serviceAgent "
-     "trainyard.member",
+     "storage.legacyObjectReader storage.legacyObjectOwner aiplatform.customCodeServiceAgent "
+     "ml.serviceAgent trainyard.member",
      "GET /storage/v1/b/{bucket}/o/{object}\n"
      "GET /download/storage/v1/b/{bucket}/o/{object}\n"
      "GET /{bucket}/{object=**}\n"
@@ -231,8 +239,8 @@ constexpr ExpectedAccess kRoutes[] = {
      "POST /storage/v1/b/{bucket}/o/{object}/moveTo/o/{to_object}\n"},
     {Where::kBucket,
      "storage.admin storage.objectAdmin storage.objectCreator "
-     "storage.legacyBucketWriter storage.legacyBucketOwner ml.serviceAgent "
-     "trainyard.member",
+     "storage.legacyBucketWriter storage.legacyBucketOwner aiplatform.customCodeServiceAgent "
+     "ml.serviceAgent trainyard.member",
      "POST /storage/v1/b/{bucket}/o/{object}/compose\n"
      "POST /upload/storage/v1/b/{bucket}/o\n"
      "PUT /upload/storage/v1/b/{bucket}/o\n"
@@ -242,14 +250,16 @@ constexpr ExpectedAccess kRoutes[] = {
      "DELETE /resumable/upload/storage/v1/b/{bucket}/o\n"},
     {Where::kBucket,
      "storage.admin storage.objectAdmin storage.legacyBucketWriter "
-     "storage.legacyBucketOwner ml.serviceAgent trainyard.member",
+     "storage.legacyBucketOwner aiplatform.customCodeServiceAgent ml.serviceAgent trainyard.member",
      "DELETE /storage/v1/b/{bucket}/o/{object}\n"
      "DELETE /trainyard/v1/buckets/{bucket}/folder\n"},
     {Where::kBucket,
-     "storage.admin storage.objectAdmin storage.legacyObjectOwner ml.serviceAgent "
-     "trainyard.member",
+     "storage.admin storage.objectAdmin storage.legacyObjectOwner aiplatform.customCodeServiceAgent "
+     "ml.serviceAgent trainyard.member",
      "PATCH /storage/v1/b/{bucket}/o/{object}\n"
-     "PUT /storage/v1/b/{bucket}/o/{object}\n"
+     "PUT /storage/v1/b/{bucket}/o/{object}\n"},
+    {Where::kBucket,
+     "storage.admin storage.objectAdmin storage.legacyObjectOwner ml.serviceAgent trainyard.member",
      "GET /storage/v1/b/{bucket}/o/{object}/iam\n"},
     {Where::kProject, "iam.serviceAccountAdmin owner editor",
      "POST /v1/projects/{project}/serviceAccounts\n"},
@@ -287,7 +297,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "ml.admin ml.developer ml.viewer ml.serviceAgent storage.admin "
      "storage.objectAdmin storage.objectCreator storage.objectViewer "
      "iam.serviceAccountAdmin iam.serviceAccountKeyAdmin iam.serviceAccountUser "
-     "aiplatform.admin aiplatform.user aiplatform.viewer "
+     "aiplatform.admin aiplatform.customCodeServiceAgent aiplatform.user aiplatform.viewer "
      "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer "
      "owner "
      "editor viewer trainyard.member",
@@ -296,7 +306,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "ml.admin ml.developer ml.viewer ml.serviceAgent storage.admin "
      "storage.objectAdmin storage.objectCreator storage.objectViewer "
      "iam.serviceAccountAdmin iam.serviceAccountKeyAdmin iam.serviceAccountUser "
-     "aiplatform.admin aiplatform.user aiplatform.viewer "
+     "aiplatform.admin aiplatform.customCodeServiceAgent aiplatform.user aiplatform.viewer "
      "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer "
      "owner "
      "editor viewer trainyard.member",

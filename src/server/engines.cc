@@ -37,13 +37,14 @@ engine::ContainerUpkeep::Options UpkeepOptions(Foundation& foundation, Engines::
   return upkeep;
 }
 
-engine::Cluster::Place PlaceOfCluster(const ServeOptions& options, const store::DataDirectory& data) {
+engine::Clusters::Place PlaceOfClusters(const ServeOptions& options, const store::DataDirectory& data) {
   return {.project = options.project,
           .google_front = options.google_front,
           .image_map = options.containers.image_map,
           .environments_dir = data.environments_dir(),
           .address_file = data.Path("run/agents-address"),
-          .database = data.Path("engines.db")};
+          .slurm_database = data.Path("engines.db"),
+          .kubernetes_database = data.Path("kubernetes.db")};
 }
 
 /// The directory of attempts for which jobs of a restored data directory have to wait; empty: there is none.
@@ -99,12 +100,12 @@ Result<std::unique_ptr<Engines>> Engines::Open(Foundation& base, const BoundSock
     TY_TRY(node.google_front, PrepareGoogleFront(options, data, sockets));
   }
   auto starter = engine::MakeStarter(options.keeper, options.capacity, data.attempts_dir(), limits);
-  TY_TRY(auto cluster, engine::Cluster::Open(base.loop, options.engine, PlaceOfCluster(options, data),
-                                             base.clock, sockets.identity));
+  TY_TRY(auto clusters, engine::Clusters::Open(base.loop, options.engine, PlaceOfClusters(options, data),
+                                               base.clock, sockets.identity));
   Machine machine{.node = std::move(node),
                   .former_attempts_dir = std::move(former),
                   .starter = std::move(starter),
-                  .cluster = std::move(cluster)};
+                  .clusters = std::move(clusters)};
   return std::unique_ptr<Engines>(new Engines(base, std::move(machine), std::move(needed)));
 }
 
@@ -130,7 +131,7 @@ Engines::Engines(Foundation& base, Machine machine, NeededImages needed)
              .former_attempts_dir = std::move(machine.former_attempts_dir)}),
       engine_(base.LoopFor("admissions"),
               LocalOptions(base.options, base.settings.keys, capacity_, devices_, base.clock)),
-      cluster_(std::move(machine.cluster)),
+      clusters_(std::move(machine.clusters)),
       admissions_(base.LoopFor("admissions"), Rooms()) {
   if (base.options.containers.choice.way != engine::ContainerChoice::Way::kOff && !base.options.job_uids)
     base.registries.look_for_containers = [this] { return LookForContainers(); };
@@ -146,7 +147,8 @@ engine::Admissions::Options Engines::Rooms() {
       .rooms = {room(placement::kLocalEngine, engine_)},
       .engine_of = [this](const placement::Gang& gang) { return EngineOf(gang); },
       .naming = naming};
-  if (cluster_) options.rooms.push_back(room(placement::kSlurmEngine, cluster_->engine()));
+  if (clusters_)
+    for (const auto& [name, engine] : clusters_->engines()) options.rooms.push_back(room(name, *engine));
   return options;
 }
 
@@ -171,8 +173,12 @@ std::string_view Engines::EngineOf(const placement::Gang& gang) const {
 }
 
 bool Engines::OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type) {
-  return slurm::OffersAccelerator(base_.options.engine, devices_,
-                                  cluster_ ? &cluster_->engine().Gpus() : nullptr, region, type);
+  std::function<bool(std::string_view)> there;
+  if (clusters_)
+    there = [&](std::string_view engine) {
+      return clusters_->engines().at(engine)->OffersAccelerator(region, type);
+    };
+  return placement::OffersAccelerator(base_.options.engine, devices_, region, type, there);
 }
 
 }  // namespace trainyard::server

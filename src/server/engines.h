@@ -11,20 +11,20 @@
 #include "base/result.h"
 #include "engine/admissions.h"
 #include "engine/attempt_hosts.h"
+#include "engine/clusters.h"
 #include "engine/local/container_support.h"
 #include "engine/local/container_upkeep.h"
 #include "engine/local/keeper_starter.h"
 #include "engine/local/local_attempt_host.h"
 #include "engine/local/local_engine.h"
 #include "engine/local/machine_limits.h"
-#include "engine/slurm/cluster.h"
 #include "server/bound_sockets.h"
 #include "server/foundation.h"
 
 namespace trainyard::server {
 
-/// The engines and hosts that run jobs: this machine with its devices and containers, and the cluster if
-/// there is one. Created before the loop runs; after that loop thread only.
+/// The engines and hosts that run jobs: this machine with its devices and containers, and the clusters if
+/// there are some. Created before the loop runs; after that loop thread only.
 class Engines {
  public:
   /// Returns the digests of images that unfinished jobs use; called by the loop.
@@ -39,12 +39,12 @@ class Engines {
   [[nodiscard]] engine::LocalEngine& local() noexcept { return engine_; }
   /// Jobs request their resources here.
   [[nodiscard]] engine::Admissions& admissions() noexcept { return admissions_; }
-  /// The attempt hosts, including the cluster's if there is one.
+  /// The attempt hosts, including the clusters' if there are some.
   [[nodiscard]] engine::AttemptHosts hosts() noexcept {
-    return {.here = host_, .with_agents = cluster_ ? &cluster_->host() : nullptr};
+    return {.here = host_, .with_agents = clusters_ ? &clusters_->host() : nullptr};
   }
   /// Null: jobs run on this machine alone.
-  [[nodiscard]] engine::Cluster* cluster() noexcept { return cluster_.get(); }
+  [[nodiscard]] engine::Clusters* clusters() noexcept { return clusters_.get(); }
   [[nodiscard]] const placement::Capacity& capacity() const noexcept { return capacity_; }
   [[nodiscard]] const placement::DevicePool& devices() const noexcept { return devices_; }
   /// The machine has another accelerator.
@@ -61,7 +61,7 @@ class Engines {
     engine::NodeSettings node;
     std::string former_attempts_dir;
     std::unique_ptr<engine::SupervisorStarter> starter;
-    std::unique_ptr<engine::Cluster> cluster;
+    std::unique_ptr<engine::Clusters> clusters;
   };
   Engines(Foundation& base, Machine machine, NeededImages needed);
   [[nodiscard]] engine::Admissions::Options Rooms();
@@ -80,7 +80,7 @@ class Engines {
   std::unique_ptr<engine::SupervisorStarter> starter_;
   engine::LocalAttemptHost host_;
   engine::LocalEngine engine_;
-  std::unique_ptr<engine::Cluster> cluster_;
+  std::unique_ptr<engine::Clusters> clusters_;
   engine::Admissions admissions_;
 };
 

@@ -22,7 +22,7 @@ control::JobMaker::Policy MakePolicy(JobLoop& loop, Foundation& foundation) {
             return identities.SetBucketProject(std::move(bucket), std::move(project));
           }};
   decltype(control::JobMaker::Policy::engine_of) engine_of;
-  if (loop.engines.cluster() != nullptr)
+  if (loop.engines.clusters() != nullptr)
     engine_of = [&engines = loop.engines](const placement::Gang& gang) { return engines.EngineOf(gang); };
   std::vector<std::string> mapped;
   for (const auto& [pattern, reference] : options.containers.image_map) mapped.push_back(pattern);

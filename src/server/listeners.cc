@@ -118,7 +118,7 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
 
 /// Stops relaying connections before the servers are destroyed.
 Listeners::~Listeners() {
-  if (engine::Cluster* cluster = installation_.engines->cluster()) cluster->Close();
+  if (engine::Clusters* clusters = installation_.engines->clusters()) clusters->Close();
 }
 
 Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop, const ServeOptions& options,
@@ -190,12 +190,12 @@ Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& socket
 
 Status Listeners::LetSupervisorsIn() {
   TY_RETURN_IF_ERROR(supervisors_.ListenUnix(installation_.base->data.attach_socket()));
-  engine::Cluster* cluster = installation_.engines->cluster();
-  if (cluster == nullptr) return {};
+  engine::Clusters* clusters = installation_.engines->clusters();
+  if (clusters == nullptr) return {};
   auto relay = [this](engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
     Relay(std::move(connection), std::move(stream));
   };
-  return cluster->Start(std::move(relay), installation_.base->connections);
+  return clusters->Start(std::move(relay), installation_.base->connections);
 }
 
 /// Serves the connection as if the process had connected here. The agent, which runs as this account, knows
@@ -203,8 +203,8 @@ Status Listeners::LetSupervisorsIn() {
 void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
   if (connection.purpose == engine::RelayPurpose::kOutside)
     return relays_.Spawn(
-        engine::ServeOutside(std::move(stream), installation_.engines->cluster()->named_targets(),
-                             installation_.engines->cluster()->names(), installation_.base->connections));
+        engine::ServeOutside(std::move(stream), installation_.engines->clusters()->named_targets(),
+                             installation_.engines->clusters()->names(), installation_.base->connections));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return stream->Reset();
   UniqueFd served(ends[0]);
@@ -230,7 +230,7 @@ void Listeners::Stop() {
   const std::chrono::milliseconds idle_wait =
       systemd::IsNotified() ? kIdleStopWait : std::chrono::milliseconds(0);
   for (http::Server* server : servers_) server->Stop(idle_wait);
-  if (engine::Cluster* cluster = installation_.engines->cluster()) cluster->Stop();
+  if (engine::Clusters* clusters = installation_.engines->clusters()) clusters->Stop();
 }
 
 std::size_t Listeners::connection_count() const noexcept {

@@ -30,10 +30,10 @@ boost::asio::ip::address AddressOf(const std::string& node) {
 }
 
 slurm::Boot SomeBoot() {
-  return {.server_host = "192.0.2.100",
-          .server_port = 17'000,
-          .certificate_sha256 = std::string(64, 'c'),
-          .program_sha256 = std::string(64, 'd'),
+  return {.source = {.server_host = "192.0.2.100",
+                     .server_port = 17'000,
+                     .certificate_sha256 = std::string(64, 'c'),
+                     .program_sha256 = std::string(64, 'd')},
           .program_path = "/usr/bin/trainyard",
           .ticket = {}};
 }

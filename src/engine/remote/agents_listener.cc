@@ -43,10 +43,7 @@ std::string OwnAddress(const boost::asio::ip::address& towards) {
   return failed ? "" : own.address().to_string();
 }
 
-Result<std::string> FindHost(const std::string& kept, std::span<const slurm::Node> nodes) {
-  std::vector<std::string> hosts;
-  for (const slurm::Node& node : nodes)
-    if (!node.address.empty()) hosts.push_back(node.address);
+Result<std::string> FindHost(const std::string& kept, const std::vector<std::string>& hosts) {
   if (std::string found = OwnAddressTowards(hosts); !found.empty()) return found;
   if (!kept.empty()) return kept;
   return std::unexpected(
@@ -99,12 +96,12 @@ std::string OwnAddressTowards(const std::vector<std::string>& hosts) {
   return {};
 }
 
-Result<AgentsAddress> ListenForAgents(const slurm::EngineOptions& options, const std::string& kept_in,
-                                      std::span<const slurm::Node> nodes) {
+Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const std::string& kept_in,
+                                      const std::vector<std::string>& hosts) {
   const FormerAddress kept = ReadKept(kept_in);
   AgentsAddress address{.host = options.agent_host, .socket = {}};
   if (address.host.empty()) {
-    TY_TRY(address.host, FindHost(kept.host, nodes));
+    TY_TRY(address.host, FindHost(kept.host, hosts));
   }
   const std::uint16_t wanted = options.agent_port != 0 ? options.agent_port : kept.port;
   Result<http::ListeningSocket> socket = http::ListenOnTcp(address.host, wanted);

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,11 +13,10 @@
 #include "base/async/unique_fd.h"
 #include "base/result.h"
 #include "base/tls/tls_identity.h"
+#include "engine/engine_options.h"
 #include "engine/remote/agent_session.h"
 #include "net/http/connection_budget.h"
 #include "net/http/listening_socket.h"
-#include "rules/slurm/engine_options.h"
-#include "rules/slurm/node_list.h"
 
 namespace trainyard::engine {
 
@@ -33,9 +31,8 @@ struct AgentsAddress {
 /// server. Blocking: it may resolve names. `nodes`: those of the cluster; empty: Slurm does not answer.
 /// kFailedPrecondition: no address is known; the message says which option to set. Other errors: the port
 /// cannot be bound.
-[[nodiscard]] Result<AgentsAddress> ListenForAgents(const slurm::EngineOptions& options,
-                                                    const std::string& kept_in,
-                                                    std::span<const slurm::Node> nodes);
+[[nodiscard]] Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const std::string& kept_in,
+                                                    const std::vector<std::string>& hosts);
 
 /// The numeric address that this machine uses to reach one of the hosts; empty: it cannot resolve any of
 /// them.

@@ -10,7 +10,7 @@
 #include "base/async/task_group.h"
 #include "base/async/testing/temporary_folder.h"
 #include "base/check.h"
-#include "engine/slurm/slurm_slots.h"
+#include "engine/remote/agent_slots.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {
@@ -195,7 +195,7 @@ TEST_F(SlurmEngineTest, TheCancellationOfAJobThatWasReturnedIsRecorded) {
   engine_->Return({.job_uid = 7, .try_number = 1});
   ASSERT_TRUE(loop_.RunUntil([this] { return world().cancelled == 1; }));
   engine_.reset();
-  const auto slots = SlurmSlots::Open(loop_.context.get_executor(), folder_.path() + "/engines.db");
+  const auto slots = AgentSlots::Open(loop_.context.get_executor(), folder_.path() + "/engines.db");
   EXPECT_EQ((*slots)->Find({.job_uid = 7, .try_number = 1})->cancelled, std::set<std::int64_t>{kJob});
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using slurm::Failure;
 
-constexpr std::size_t kAnswerBytesMax = std::size_t{256} << 20;  // some 50,000 jobs
+constexpr std::size_t kRestAnswerBytesMax = std::size_t{256} << 20;  // some 50,000 jobs
 constexpr std::size_t kShownMax = 200;
 constexpr int kOkEnd = 300;
 constexpr int kBadRequest = 400;
@@ -55,7 +55,7 @@ bool IsNotOffered(const http::ClientResponse& response) {
 
 SlurmAnswer<http::ClientResponse> SlurmRest::Send(http::ClientRequest request) const {
   request.wait_max = options_.wait_max;
-  request.response_bytes_max = kAnswerBytesMax;
+  request.response_bytes_max = kRestAnswerBytesMax;
   if (!options_.token_file.empty()) {
     const Result<std::string> text = ReadFile(options_.token_file);
     if (!text)

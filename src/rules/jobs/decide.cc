@@ -143,6 +143,13 @@ std::vector<Action> Reserve(const JobRecord& job, const Observation& seen) {
   return {ReserveRoom{next_try}};
 }
 
+Event FailFor(std::string message) {
+  Event event;
+  event.mutable_concluded()->set_outcome(Job::FAILED);
+  event.mutable_concluded()->set_error_message(std::move(message));
+  return event;
+}
+
 /// The event after the engine has revoked or refused the job's resources: the job asks again, or ends.
 std::optional<Event> AfterTakenBack(const JobRecord& job, const Observation& seen) {
   const int known_try = job.reserved() ? job.try_number() : job.try_number() + 1;
@@ -167,12 +174,8 @@ std::optional<Event> AfterTakenBack(const JobRecord& job, const Observation& see
     case RoomEnd::kDeadline:
       return CancelFor(taken.reason +
                        " Raise scheduling.maxWaitTime, or free the resources that it waited for.");
-    case RoomEnd::kOutOfMemory: {
-      Event event;
-      event.mutable_concluded()->set_outcome(Job::FAILED);
-      event.mutable_concluded()->set_error_message(taken.reason + " Use a machine type with more memory.");
-      return event;
-    }
+    case RoomEnd::kOutOfMemory: return FailFor(taken.reason + " Use a machine type with more memory.");
+    case RoomEnd::kCannotStart: return FailFor(taken.reason);
     case RoomEnd::kCancelled:
     case RoomEnd::kLost:
     case RoomEnd::kPreempted: break;

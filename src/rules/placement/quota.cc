@@ -16,7 +16,7 @@ constexpr std::string_view kFlag = "--quota";
 constexpr std::array<std::string_view, 3> kKinds{"project", "user", "serviceAccount"};
 constexpr std::array<std::string_view, 5> kResources{kGpusQuota, kJobsQuota, kUnfinishedJobsQuota,
                                                      kBucketBytesQuota, kLogBytesQuota};
-constexpr std::array<std::string_view, 2> kEngines{kLocalEngine, kSlurmEngine};
+constexpr std::array<std::string_view, 3> kEngines{kLocalEngine, kSlurmEngine, kKubernetesEngine};
 constexpr std::array<std::string_view, 1> kNoEngine{""};
 
 struct Unit {

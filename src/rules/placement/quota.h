@@ -25,6 +25,7 @@ inline constexpr std::string_view kLogBytesQuota = "log-bytes";
 /// Engines, as quotas name them. GPUs and running jobs are counted separately for each engine.
 inline constexpr std::string_view kLocalEngine = "local";
 inline constexpr std::string_view kSlurmEngine = "slurm";
+inline constexpr std::string_view kKubernetesEngine = "kubernetes";
 
 inline constexpr std::string_view kProjectKind = "project:";
 /// "project:research", as a quota names its subject.

@@ -71,10 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "bucket-bytes are a project's: project:NAME:bucket-bytes=N"},
         WrongRow{"twice", "project:twice:gpus=2", "project:twice has a quota of gpus already"},
         WrongRow{"engine", "project:p:gpus@slum=2",
-                 "'slum' is not one of local, slurm; did you mean 'slurm'?"},
-        WrongRow{"no_engine", "project:p:gpus@=2", "'' is not one of local, slurm"},
+                 "'slum' is not one of local, slurm, kubernetes; did you mean 'slurm'?"},
+        WrongRow{"no_engine", "project:p:gpus@=2", "'' is not one of local, slurm, kubernetes"},
         WrongRow{"two_engines", "project:p:gpus@local@slurm=2",
-                 "'local@slurm' is not one of local, slurm; did you mean 'slurm'?"},
+                 "'local@slurm' is not one of local, slurm, kubernetes; did you mean 'slurm'?"},
         WrongRow{"unfinished_of_an_engine", "user:ann@example.com:unfinished-jobs@slurm=2",
                  "unfinished-jobs are the same on all engines: leave out '@slurm'"},
         WrongRow{"bytes_of_an_engine", "project:p:log-bytes@local=2",
@@ -110,7 +110,8 @@ TEST(Quotas, ThatOfAnEngineWinsThere) {
               testing::ElementsAre(QuotaLimit{64, "project:big", "gpus"},
                                    QuotaLimit{5, "project:*", "jobs", "slurm"}));
   EXPECT_THAT(quotas->AllOf("project:research"),
-              testing::ElementsAre(QuotaLimit{1, "project:research", "gpus", "local"},
+              testing::ElementsAre(QuotaLimit{2, "project:*", "gpus"},  // on Kubernetes
+                                   QuotaLimit{1, "project:research", "gpus", "local"},
                                    QuotaLimit{16, "project:*", "gpus", "slurm"},
                                    QuotaLimit{5, "project:*", "jobs", "slurm"}));
 }

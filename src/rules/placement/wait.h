@@ -19,6 +19,7 @@ enum class RoomEnd {
   kDeadline,     ///< it waited for too long
   kOutOfMemory,  ///< the cluster ended it because it exceeded its memory
   kCancelled,    ///< it was cancelled in the cluster
+  kCannotStart,  ///< what it asked for cannot be started: its image cannot be pulled
 };
 
 /// The resource that a gang waits for.

@@ -8,15 +8,10 @@ namespace trainyard::slurm {
 
 namespace {
 
+using placement::ShellQuoted;
+
 constexpr std::string_view kInterpreter = "#!/bin/bash\n";
 constexpr int kPriorityMax = 1000;  // docs/spec, Scheduling.priority
-
-/// For a shell, between single quotes.
-std::string Quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 void Line(std::string& script, std::string_view option) { script += "#SBATCH " + std::string(option) + "\n"; }
 
@@ -59,32 +54,12 @@ void Describe(std::string& script, const BatchJob& batch, const Component& compo
 }  // namespace
 
 std::string BootScript(const Boot& boot) {
-  const std::string address = boot.server_host + ":" + std::to_string(boot.server_port);
-  // A stored file has the right digest: it was checked before it got its name, in a directory that only we
-  // can write to.
-  return "mine=" + Quoted(boot.program_path) + " digest=" + boot.program_sha256 +
-         " host=" + Quoted(boot.server_host) + " port=" + std::to_string(boot.server_port) + "\n" +
-         "dir=" + (boot.node_dir.empty() ? "/var/tmp/trainyard-$UID" : Quoted(boot.node_dir)) + R"sh(
+  return "mine=" + ShellQuoted(boot.program_path) + "\n" +
+         "dir=" + (boot.node_dir.empty() ? "/var/tmp/trainyard-$UID" : ShellQuoted(boot.node_dir)) + R"sh(
 slot=$SLURM_PROCID node=$SLURMD_NODENAME gpus=${CUDA_VISIBLE_DEVICES-}
 unset ${!SLURM*} ${!SRUN*} ${!SBATCH*} ${!PMI*} ${!CUDA*}
-umask 077
-program=$dir/programs/trainyard-$digest
-right() { [[ $(sha256sum <"$1") == "$digest "* ]]; }
-if ! [[ -O $dir && ! -L $dir && -O $program && -x $program ]]; then
-  mkdir -p "$dir/programs" && [[ -O $dir && ! -L $dir ]] && chmod 700 "$dir" || exit 72
-  part=$program.$node.$slot.$$
-  if ! { [[ -r $mine ]] && cp "$mine" "$part" && right "$part"; }; then
-    exec 3<>"/dev/tcp/$host/$port" || exit 69
-    printf 'GET /agent/%s HTTP/1.0\r\n\r\n' "$digest" >&3
-    while IFS= read -r line <&3 && [[ $line != $'\r' ]]; do :; done
-    cat <&3 >"$part" && right "$part" || { rm -f "$part"; exit 69; }
-    exec 3>&-
-  fi
-  chmod 700 "$part" && mv -f "$part" "$program" || exit 73
-fi
-exec "$program" agent )sh" +
-         "--server=" + address + " --fingerprint=" + boot.certificate_sha256 +
-         " --slot=\"$slot\" --node=\"$node\" --gpus=\"$gpus\" --dir=\"$dir\"\n";
+)sh" + placement::FindAgentScript(boot.source) +
+         placement::ExecAgentScript(boot.source);
 }
 
 std::string JobScript(const BatchJob& batch, const GangRequest& request) {
@@ -104,7 +79,7 @@ std::string JobScript(const BatchJob& batch, const GangRequest& request) {
   script += "srun" + step +
             " --export=ALL --kill-on-bad-exit=0 --wait=0 --cpu-bind=none --input=none --mpi=none"
             " --propagate=NONE bash -c " +
-            Quoted(BootScript(batch.boot)) + " agent\n";
+            ShellQuoted(BootScript(batch.boot)) + " agent\n";
   return script;
 }
 

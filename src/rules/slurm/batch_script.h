@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "rules/placement/agent_boot.h"
 #include "rules/slurm/component.h"
 #include "rules/slurm/job_name.h"
 
@@ -23,12 +24,9 @@ inline constexpr std::string_view kEndSignal = "URG";
 
 /// How a node's shell finds the agent's program, and the agent's parameters.
 struct Boot {
-  std::string server_host;  ///< numeric: nodes may have no names
-  int server_port = 0;
-  std::string certificate_sha256;  ///< of the server's certificate, in hexadecimal
-  std::string program_sha256;      ///< in hexadecimal
-  std::string program_path;        ///< the path on the server's machine: nodes may have the file, too
-  std::string ticket;              ///< letters and digits: valid once for each slot
+  placement::AgentSource source;
+  std::string program_path;  ///< the path on the server's machine: nodes may have the file, too
+  std::string ticket;        ///< letters and digits: valid once for each slot
   std::string node_dir{};  ///< the node's directory for programs and attempts; empty: /var/tmp/trainyard-UID
 };
 

@@ -12,10 +12,10 @@ using testing::StartsWith;
 BatchJob BatchOf() {
   return {.installation = "1f3a",
           .submission = {.gang = {.job_uid = 17, .try_number = 1}, .number = 2},
-          .boot = {.server_host = "10.0.0.1",
-                   .server_port = 7443,
-                   .certificate_sha256 = "c0ffee",
-                   .program_sha256 = "beef",
+          .boot = {.source = {.server_host = "10.0.0.1",
+                              .server_port = 7443,
+                              .certificate_sha256 = "c0ffee",
+                              .program_sha256 = "beef"},
                    .program_path = "/opt/o'clock/trainyard",
                    .ticket = "t1cket"}};
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "rules/placement/gang_rules.h"
 #include "rules/placement/wait.h"
 #include "rules/slurm/commands.h"
 #include "rules/slurm/gang.h"
@@ -45,43 +46,19 @@ struct CancelJobs {
   std::vector<std::int64_t> ids;
   friend bool operator==(const CancelJobs&, const CancelJobs&) = default;
 };
-/// End the submission's agents, and accept no further ones.
-struct VoidTicket {
-  Submission submission;
-  friend bool operator==(const VoidTicket&, const VoidTicket&) = default;
-};
-struct GiveRoom {
-  Submission submission;
-  friend bool operator==(const GiveRoom&, const GiveRoom&) = default;
-};
-/// Revoke the gang's resources; after GiveRoom, or instead of it.
-struct TakeBack {
-  GangKey gang;
-  placement::RoomEnd kind = placement::RoomEnd::kLost;
-  std::string reason;  ///< one sentence
-  friend bool operator==(const TakeBack&, const TakeBack&) = default;
-};
-/// All of a submission that had its resources has ended in Slurm.
-struct NothingLives {
-  Submission submission;
-  friend bool operator==(const NothingLives&, const NothingLives&) = default;
-};
-struct SayWait {
-  GangKey gang;
-  friend bool operator==(const SayWait&, const SayWait&) = default;
-};
-/// No job of the gang is in Slurm any more.
-struct Forget {
-  GangKey gang;
-  friend bool operator==(const Forget&, const Forget&) = default;
-};
+using placement::Forget;
+using placement::GiveRoom;
+using placement::NothingLives;
+using placement::SayWait;
+using placement::TakeBack;
+using placement::VoidTicket;
 using GangAction =
     std::variant<Submit, AskList, CancelJobs, VoidTicket, GiveRoom, TakeBack, NothingLives, SayWait, Forget>;
 
 /// Maps Slurm jobs to gangs and decides what to do next. Slurm is not trusted: a submission without a
 /// response may exist, an id may belong to another job by now, a job may be forgotten, or start twice. Only
 /// the jobs with our names in a list count. A value with state; one thread. docs/adr/0057-slurm.md.
-class Gangs {
+class Gangs final : public placement::GangRules {
  public:
   /// `installation`: as in JobName.
   explicit Gangs(std::string installation) : installation_(std::move(installation)) {}
@@ -98,8 +75,7 @@ class Gangs {
   };
   /// A gang that was released, and is not forgotten yet, is submitted anew once nothing of it is in Slurm.
   void Want(GangRequest wanted, SysTime now);
-  /// The gang needs no resources any more. Forget follows once Slurm has no job of it.
-  void Release(const GangKey& key, SysTime now);
+  void Release(const GangKey& key, SysTime now) override;
 
   void OnSubmitted(const Submission& submission, std::int64_t id, SysTime now);
   /// `words`: one sentence from Slurm.
@@ -107,24 +83,16 @@ class Gangs {
   /// `asked`: when the request began. With `id` the list has only that job. `ours`: the installation's jobs.
   void OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours, SysTime now);
   void OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now);
-  void OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now);
-  /// The agent's connection has ended. `closed`: the agent closed it, so it is dead or will reconnect soon;
-  /// otherwise it was silent, and the network may be down.
-  void OnDetached(const Submission& submission, int slot, bool closed, SysTime now);
-  /// The submission's agents end because Slurm's time limit is near: this is the reason if they end now.
-  void OnTimeLimit(const Submission& submission);
+  void OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) override;
+  void OnDetached(const Submission& submission, int slot, bool closed, SysTime now) override;
+  void OnTimeLimit(const Submission& submission) override;
 
   /// The actions to perform now, each only once. If more remains to do, WakeAt is in the past afterwards.
   [[nodiscard]] std::vector<GangAction> Next(SysTime now);
-  /// When Next has something to do without a new event; nullopt: never.
-  [[nodiscard]] std::optional<SysTime> WakeAt() const;
-
-  /// What the gang waits for; nullopt for a gang that has its resources, or that is unknown.
-  [[nodiscard]] std::optional<placement::Wait> WaitOf(const GangKey& key) const;
-  /// Whether agents of the submission may connect.
-  [[nodiscard]] bool IsCurrent(const Submission& submission) const;
-  /// Whether a job of the submission may be in Slurm.
-  [[nodiscard]] bool MayLive(const Submission& submission) const;
+  [[nodiscard]] std::optional<SysTime> WakeAt() const override;
+  [[nodiscard]] std::optional<placement::Wait> WaitOf(const GangKey& key) const override;
+  [[nodiscard]] bool IsCurrent(const Submission& submission) const override;
+  [[nodiscard]] bool MayLive(const Submission& submission) const override;
   [[nodiscard]] std::size_t size() const noexcept { return gangs_.all().size(); }
 
  private:

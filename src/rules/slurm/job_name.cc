@@ -1,7 +1,6 @@
 #include "rules/slurm/job_name.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -9,22 +8,10 @@ namespace trainyard::slurm {
 
 namespace {
 
+using placement::TakeNumber;
+using placement::TakePrefix;
+
 constexpr std::string_view kCommentPrefix = "trainyard:";
-
-/// Reads a positive number at the beginning of the text.
-template <class Number>
-bool Take(std::string_view& text, Number& number) {
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 1) return false;
-  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
-  return true;
-}
-
-bool TakePrefix(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
 
 }  // namespace
 
@@ -41,28 +28,11 @@ std::string Comment(const Submission& submission) {
 std::optional<Submission> ParseNames(std::string_view installation, std::string_view name,
                                      std::string_view comment) {
   Submission found;
-  const bool is_ours = TakePrefix(name, NamePrefix(installation)) && Take(name, found.gang.job_uid) &&
-                       TakePrefix(name, "-") && Take(name, found.gang.try_number) && name.empty() &&
-                       TakePrefix(comment, kCommentPrefix) && Take(comment, found.number) && comment.empty();
+  const bool is_ours = TakePrefix(name, NamePrefix(installation)) && TakeNumber(name, found.gang.job_uid) &&
+                       TakePrefix(name, "-") && TakeNumber(name, found.gang.try_number) && name.empty() &&
+                       TakePrefix(comment, kCommentPrefix) && TakeNumber(comment, found.number) &&
+                       comment.empty();
   if (!is_ours) return std::nullopt;
-  return found;
-}
-
-std::string AgentPrefix(const Submission& submission) {
-  return std::to_string(submission.gang.job_uid) + "-" + std::to_string(submission.gang.try_number) + "-" +
-         std::to_string(submission.number) + "/";
-}
-
-std::string AgentName(const Submission& submission, int slot) {
-  return AgentPrefix(submission) + std::to_string(slot);
-}
-
-std::optional<Submission> SubmissionOfAgent(std::string_view agent) {
-  Submission found;
-  const bool is_one = Take(agent, found.gang.job_uid) && TakePrefix(agent, "-") &&
-                      Take(agent, found.gang.try_number) && TakePrefix(agent, "-") &&
-                      Take(agent, found.number) && agent.starts_with("/");
-  if (!is_one) return std::nullopt;
   return found;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/placement/submission.h"
 #include "rules/slurm/job_list.h"
 
 /// Names that identify Slurm jobs as ours: name and comment. An id alone is not enough, because a controller
@@ -16,19 +16,11 @@
 
 namespace trainyard::slurm {
 
-/// A gang's request for resources, like engine::ReservationKey.
-struct GangKey {
-  std::int64_t job_uid = 0;
-  int try_number = 0;
-  friend auto operator<=>(const GangKey&, const GangKey&) = default;
-};
-
-/// One call of sbatch for a gang. A gang is submitted again when Slurm has lost it.
-struct Submission {
-  GangKey gang;
-  int number = 0;  ///< from 1
-  friend auto operator<=>(const Submission&, const Submission&) = default;
-};
+using placement::AgentName;
+using placement::AgentPrefix;
+using placement::GangKey;
+using placement::Submission;
+using placement::SubmissionOfAgent;
 
 /// "ty-1f3a90c2-": the beginning of the names of all jobs of an installation. `installation`: letters and
 /// digits, at most 16.
@@ -42,13 +34,6 @@ struct Submission {
 /// The submission of this installation with the name and the comment; nullopt: it is not ours.
 [[nodiscard]] std::optional<Submission> ParseNames(std::string_view installation, std::string_view name,
                                                    std::string_view comment);
-
-/// "17-1-2/0": the server's name for the agent of a slot (replica::v1::Slot.agent).
-[[nodiscard]] std::string AgentName(const Submission& submission, int slot);
-/// "17-1-2/": the prefix of the names of all agents of a submission.
-[[nodiscard]] std::string AgentPrefix(const Submission& submission);
-/// The submission in an agent's name; nullopt: not an agent's name.
-[[nodiscard]] std::optional<Submission> SubmissionOfAgent(std::string_view agent);
 
 /// The jobs of one installation in a list, in the order of their submissions. A value; any thread.
 struct OurJobs {

@@ -16,7 +16,7 @@ BatchJob BatchOf() {
           .nice = 50,
           .times = {.limit = std::chrono::minutes(90),
                     .deadline = SysTime(std::chrono::milliseconds(1'800'000'000'900))},
-          .boot = {.server_host = "10.0.0.1", .server_port = 7443, .ticket = "t1cket"}};
+          .boot = {.source = {.server_host = "10.0.0.1", .server_port = 7443}, .ticket = "t1cket"}};
 }
 
 Component Gpus(std::string type) {

@@ -1,15 +1,15 @@
 // The flags about the cluster: docs/slurm.md.
 #include <algorithm>
-#include <charconv>
 
 #include "rules/cluster/machine_type.h"
 #include "rules/cluster/region.h"
 #include "server/options/flag.h"
+#include "server/options/rule_texts.h"
 
 namespace trainyard::server {
 namespace {
 
-using slurm::EngineOptions;
+using engine::EngineOptions;
 using Kind = EngineOptions::Kind;
 using Settings = slurm::SlurmSettings;
 template <auto... kPath>
@@ -19,37 +19,7 @@ using Slurm = Engine<&EngineOptions::slurm, kPath...>;
 template <auto... kPath>
 using Sbatch = Slurm<&Settings::options, kPath...>;
 
-Status Refuse(std::string why) { return std::unexpected(InvalidArgument("", std::move(why))); }
-
-/// Splits "NAME=REST".
-Result<std::pair<std::string, std::string>> SplitRule(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-    return std::unexpected(InvalidArgument("", "'" + text + "' is not NAME=VALUE"));
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
-}
-
 constexpr int kCpusMax = 100'000;
-
-std::optional<std::int64_t> Number(std::string_view text, std::int64_t most) {
-  std::int64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || rest != text.data() + text.size() || number < 1 || number > most)
-    return std::nullopt;
-  return number;
-}
-
-/// Parses "16G", "500M", "500", as --mem of sbatch.
-std::optional<std::int64_t> Mebibytes(std::string_view text) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 32;
-  std::int64_t factor = 1;
-  if (text.ends_with('T')) factor = std::int64_t{1} << 20;
-  if (text.ends_with('G')) factor = std::int64_t{1} << 10;
-  if (text.ends_with('T') || text.ends_with('G') || text.ends_with('M')) text.remove_suffix(1);
-  const std::optional<std::int64_t> number = Number(text, kMost / factor);
-  if (!number) return std::nullopt;
-  return *number * factor;
-}
 
 /// Parses one "key:value" of a machine type.
 Status ReadMachineKey(std::string_view pair, slurm::MachineOptions& machine) {
@@ -64,11 +34,11 @@ Status ReadMachineKey(std::string_view pair, slurm::MachineOptions& machine) {
                                                                  {"constraint", &slurm::Options::constraint}};
   if (value.empty()) return refuse("is not NAME:VALUE");
   if (key == "cpus") {
-    const std::optional<std::int64_t> cpus = Number(value, kCpusMax);
+    const std::optional<std::int64_t> cpus = ReadCount(value, kCpusMax);
     if (!cpus) return refuse("is not a number of CPUs");
     machine.cpus = static_cast<int>(*cpus);
   } else if (key == "memory") {
-    machine.memory_mib = Mebibytes(value);
+    machine.memory_mib = ReadMebibytes(value);
     if (!machine.memory_mib) return refuse("is not a size such as 16G or 500M");
   } else if (const auto text = std::ranges::find(kTexts, key, &std::pair<std::string_view, Text>::first);
              text != std::end(kTexts)) {
@@ -93,23 +63,37 @@ bool IsPartitionName(std::string_view text) {
   return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
-/// Parses "us-central1=gpu", "us-east1=slurm", "us-west1=slurm:gpu", "europe-west1=local".
-Status AddRegion(const std::string& text, slurm::EngineOptions& options) {
-  constexpr std::string_view kPrefix = "slurm:";
-  TY_TRY(const auto rule, SplitRule(text));
-  if (cluster::FindRegion(rule.first) == nullptr)
-    return Refuse("'" + rule.first + "' is not a region of Google Cloud");
-  std::string_view partition = rule.second;
-  const bool is_local = partition == "local";
-  if (is_local || partition == "slurm") partition = {};
-  const bool is_named = !partition.empty();
-  if (partition.starts_with(kPrefix)) partition.remove_prefix(kPrefix.size());
-  if (is_named && !IsPartitionName(partition))
-    return Refuse("'" + rule.second + "' must be local, slurm, slurm:PARTITION or PARTITION");
-  const auto kind = is_local ? slurm::EngineOptions::Kind::kLocal : slurm::EngineOptions::Kind::kSlurm;
-  if (!options.regions.emplace(rule.first, kind).second) return Refuse("'" + rule.first + "' is given twice");
-  if (is_named) options.slurm.regions.emplace(rule.first, partition);
+/// Sets the part after "slurm:", or the bare name of a partition.
+Status AddPartition(const std::string& region, std::string_view partition, engine::EngineOptions& options) {
+  if (!IsPartitionName(partition))
+    return Refuse("'" + std::string(partition) +
+                  "' must be local, slurm, slurm:PARTITION, kubernetes, kubernetes:LABEL=VALUE or PARTITION");
+  options.slurm.regions.emplace(region, partition);
   return {};
+}
+
+/// Parses "us-central1=gpu", "us-east1=slurm", "us-west1=slurm:gpu", "asia-east1=kubernetes:pool=gpu",
+/// "europe-west1=local".
+Status AddRegion(const std::string& text, engine::EngineOptions& options) {
+  TY_TRY(const auto rule, SplitRule(text));
+  const auto& [region, where] = rule;
+  if (cluster::FindRegion(region) == nullptr)
+    return Refuse("'" + region + "' is not a region of Google Cloud");
+  const std::size_t colon = where.find(':');
+  const std::string_view name = std::string_view(where).substr(0, colon);
+  const bool has_part = colon != std::string::npos;
+  const std::string part = has_part ? where.substr(colon + 1) : "";
+  Kind kind = Kind::kSlurm;
+  if (where == "local") {
+    kind = Kind::kLocal;
+  } else if (name == "kubernetes") {
+    kind = Kind::kKubernetes;
+    if (has_part) TY_RETURN_IF_ERROR(AddLabel(part, options.kubernetes.regions[region]));
+  } else if (where != "slurm") {
+    TY_RETURN_IF_ERROR(AddPartition(region, name == "slurm" && has_part ? part : where, options));
+  }
+  if (options.regions.emplace(region, kind).second) return {};
+  return Refuse("'" + region + "' is given twice");
 }
 
 /// Adds "n1-standard-8=cpus:4,memory:16G,partition:gpu".
@@ -134,13 +118,13 @@ Status AddAccelerator(const std::string& text, std::map<std::string, std::string
 }
 
 constexpr Flag kEngineFlags[] = {
-    {"--engine", "local|slurm",
+    {"--engine", "local|slurm|kubernetes",
      "Where jobs run. local: on this machine. slurm: on the nodes of a Slurm cluster to which this account "
-     "can submit.",
-     kChoice<Engine<&EngineOptions::kind>, Kind::kLocal, Kind::kSlurm>},
-    {"--regions", "REGION=local|slurm|PARTITION",
-     "Where jobs of a region run, if not where --engine says: on this machine, on Slurm, or in a Slurm "
-     "partition. Can be repeated.",
+     "can submit. kubernetes: in pods of the cluster that the kubeconfig names.",
+     kChoice<Engine<&EngineOptions::kind>, Kind::kLocal, Kind::kSlurm, Kind::kKubernetes>},
+    {"--regions", "REGION=local|slurm|kubernetes|PARTITION",
+     "Where jobs of a region run, if not where --engine says: on this machine, on Slurm, in a Slurm "
+     "partition, on Kubernetes, or on its nodes with a label (kubernetes:LABEL=VALUE). Can be repeated.",
      kRules<Engine<>, AddRegion>},
     {"--slurm-partition", "NAME", "Slurm partition. Default: Slurm's default.",
      kText<Sbatch<&slurm::Options::partition>>},

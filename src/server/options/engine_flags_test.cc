@@ -12,7 +12,7 @@
 namespace trainyard::server {
 namespace {
 
-using Kind = slurm::EngineOptions::Kind;
+using Kind = engine::EngineOptions::Kind;
 using Words = std::vector<std::string>;
 
 Result<ServeOptions> Read(const Words& words) {

@@ -22,7 +22,7 @@ const std::vector<const Flag*>& AllFlags() {
   static const std::vector<const Flag*> kAll = [] {
     std::vector<const Flag*> all;
     for (const std::span<const Flag> group :
-         {DoorFlags(), JobFlags(), EngineFlags(), StorageFlags(), NoticeFlags()})
+         {DoorFlags(), JobFlags(), EngineFlags(), KubernetesFlags(), StorageFlags(), NoticeFlags()})
       for (const Flag& flag : group) all.push_back(&flag);
     return all;
   }();

@@ -46,6 +46,7 @@ struct Flag {
 [[nodiscard]] std::span<const Flag> DoorFlags();
 [[nodiscard]] std::span<const Flag> JobFlags();
 [[nodiscard]] std::span<const Flag> EngineFlags();
+[[nodiscard]] std::span<const Flag> KubernetesFlags();
 [[nodiscard]] std::span<const Flag> StorageFlags();
 [[nodiscard]] std::span<const Flag> NoticeFlags();
 
@@ -78,7 +79,7 @@ struct Flag {
 /// "512MiB", "2GB", "0": the inverse of placement::ParseByteCount, in the largest unit that is exact.
 [[nodiscard]] std::string ByteCountText(std::int64_t bytes);
 
-/// A member of a member: At<&ServeOptions::engine, &slurm::EngineOptions::kind>.
+/// A member of a member: At<&ServeOptions::engine, &engine::EngineOptions::kind>.
 template <auto... kPath>
 struct At {
   template <class Options>

@@ -41,7 +41,7 @@ Status CheckBackupDir(const ServeOptions& options) {
 }
 
 /// Rejects options that do not work with slurmrestd, or only with it.
-Status CheckRest(const slurm::EngineOptions& options) {
+Status CheckRest(const engine::EngineOptions& options) {
   if (options.slurm_rest.empty()) {
     if (options.slurm_rest_token_file.empty()) return {};
     return std::unexpected(InvalidArgument("--slurm-rest-token-file", "needs --slurm-rest"));

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "control/intake/request_quota.h"
 #include "control/intake/runtime_choice.h"
+#include "engine/engine_options.h"
 #include "engine/local/container_support.h"
 #include "net/access/account_rules.h"
 #include "net/access/forwarded_rules.h"
@@ -27,7 +28,6 @@
 #include "rules/placement/quota.h"
 #include "rules/retention/disk_marks.h"
 #include "rules/retention/keep.h"
-#include "rules/slurm/engine_options.h"
 #include "stores/audit/audit_files.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -89,7 +89,7 @@ struct ServeOptions {
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   std::vector<control::ImageRuntime> images;
   ContainerOptions containers;
-  slurm::EngineOptions engine;
+  engine::EngineOptions engine;
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
   std::optional<std::vector<placement::Device>> accelerators;  ///< declared ones; empty: those that are found
   placement::AcceleratorMap accelerator_map;

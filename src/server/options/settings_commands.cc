@@ -9,7 +9,7 @@
 #include "base/async/diagnostics.h"
 #include "cli/console.h"
 #include "cli/help/usage.h"
-#include "engine/slurm/cluster.h"
+#include "engine/clusters.h"
 #include "server/options/flag.h"
 #include "server/options/settings_layers.h"
 
@@ -67,13 +67,8 @@ Result<std::optional<ConfigurationFile>> FileToShow(const std::string& named) {
   return std::unexpected(file.error());
 }
 
-/// Asks the cluster whether its settings are correct.
-Status CheckEngine(const slurm::EngineOptions& engine) {
-  if (!placement::Uses(engine, placement::kSlurmEngine)) return {};
-  TY_TRY(const std::unique_ptr<engine::SlurmClient> client, engine::MakeSlurmClient(engine));
-  if (const auto nodes = engine::CheckCluster(engine, *client); !nodes) return std::unexpected(nodes.error());
-  return {};
-}
+/// Asks the clusters whether their settings are correct.
+Status CheckEngine(const engine::EngineOptions& engine) { return engine::Clusters::Check(engine); }
 
 }  // namespace
 

@@ -48,10 +48,10 @@ constexpr std::array<std::string_view, 7> kTrees = {
     "audit", "last-seen.json", "project-use.json", "registries", "secrets", "tls", "uploads"};
 /// Files that each start writes, and files of this machine's operator: copies of older schemas, the order to
 /// start nothing; and the name under which a cluster knows this directory, which a copy must not share.
-constexpr std::array<std::string_view, 9> kOfThisMachine = {
+constexpr std::array<std::string_view, 10> kOfThisMachine = {
     "run",        "front",         kOwnBackups,          "schema-copies",
     "drain.json", "restored.json", "restore-unfinished", "unfinished-backup",
-    "engines.db"};
+    "engines.db", "kubernetes.db"};
 
 bool IsBelow(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');

@@ -10,17 +10,26 @@ TEST(TreatmentOf, KnowsWhatIsInADataDirectory) {
     const char* entry;
     Treatment treatment;
   };
-  for (const Row& row :
-       {Row{"trainyard.db", Treatment::kDatabase}, Row{"access.db", Treatment::kDatabase},
-        Row{"engines.db", Treatment::kLeaveOut}, Row{"trainyard.db-wal", Treatment::kLeaveOut},
-        Row{"buckets", Treatment::kObjects}, Row{"uploads", Treatment::kCopy},
-        Row{"secrets", Treatment::kCopy}, Row{"tls", Treatment::kCopy},
-        Row{"admin-token", Treatment::kLeaveOut}, Row{"trainyard.db-journal", Treatment::kLeaveOut},
-        Row{"other.db", Treatment::kLeaveOut}, Row{"no-servers-own", Treatment::kLeaveOut},
-        Row{"environments", Treatment::kLeaveOut}, Row{"images", Treatment::kLeaveOut},
-        Row{"attempts", Treatment::kLeaveOut}, Row{"run", Treatment::kLeaveOut},
-        Row{"last-seen.json", Treatment::kCopy}, Row{"drain.json", Treatment::kLeaveOut},
-        Row{"backups", Treatment::kLeaveOut}})
+  for (const Row& row : {Row{"trainyard.db", Treatment::kDatabase},
+                         Row{"access.db", Treatment::kDatabase},
+                         Row{"engines.db", Treatment::kLeaveOut},
+                         Row{"kubernetes.db", Treatment::kLeaveOut},
+                         Row{"trainyard.db-wal", Treatment::kLeaveOut},
+                         Row{"buckets", Treatment::kObjects},
+                         Row{"uploads", Treatment::kCopy},
+                         Row{"secrets", Treatment::kCopy},
+                         Row{"tls", Treatment::kCopy},
+                         Row{"admin-token", Treatment::kLeaveOut},
+                         Row{"trainyard.db-journal", Treatment::kLeaveOut},
+                         Row{"other.db", Treatment::kLeaveOut},
+                         Row{"no-servers-own", Treatment::kLeaveOut},
+                         Row{"environments", Treatment::kLeaveOut},
+                         Row{"images", Treatment::kLeaveOut},
+                         Row{"attempts", Treatment::kLeaveOut},
+                         Row{"run", Treatment::kLeaveOut},
+                         Row{"last-seen.json", Treatment::kCopy},
+                         Row{"drain.json", Treatment::kLeaveOut},
+                         Row{"backups", Treatment::kLeaveOut}})
     EXPECT_EQ(TreatmentOf(row.entry), row.treatment) << row.entry;
 }
 

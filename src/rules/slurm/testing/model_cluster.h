@@ -126,7 +126,7 @@ struct ModelCluster {
     SysTime began{};
     bool is_late = false;
   };
-  /// What the server has stored about a gang: SlurmBook, and the grant in the job's record.
+  /// What the server has stored about a gang: AgentBook, and the grant in the job's record.
   struct Record {
     bool is_wanted = false;
     bool is_granted = false;

@@ -1,0 +1,75 @@
+#include "engine/kubernetes/kube_setup.h"
+
+#include <cstdlib>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/async/diagnostics.h"
+#include "engine/kubernetes/kube_http.h"
+#include "net/http/client_request.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+constexpr const char* kVariables[] = {"KUBECONFIG", "HOME", "KUBERNETES_SERVICE_HOST",
+                                      "KUBERNETES_SERVICE_PORT"};
+
+std::map<std::string, std::string> OwnVariables() {
+  std::map<std::string, std::string> variables;
+  for (const char* name : kVariables)
+    if (const char* value = std::getenv(name)) variables.emplace(name, value);
+  return variables;
+}
+
+std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : ", ") + line;
+  return text;
+}
+
+/// For an operator to run; whom to bind it to only they know.
+std::string RoleCommand(const std::string& name_space) {
+  const std::string in = " -n " + name_space;
+  return "kubectl create role trainyard" + in +
+         " --verb=create,get,list,watch,delete --resource=pods,secrets,events; kubectl create rolebinding "
+         "trainyard" +
+         in + " --role=trainyard --user=USER or --serviceaccount=NAMESPACE:NAME";
+}
+
+}  // namespace
+
+Result<KubernetesParts> MakeKubeClient(const kubernetes::KubernetesSettings& settings, const Clock& clock) {
+  KubeHttpOptions options{
+      .places = {.kubeconfig = settings.kubeconfig, .context = settings.context, .variables = OwnVariables()},
+      .name_space = settings.name_space};
+  auto client = KubeHttp::Make(std::move(options), clock);
+  if (!client) {
+    Error& error = client.error();
+    error.message = "--engine kubernetes: " + error.message;
+    if (error.code == Code::kNotFound) error = FailedPrecondition(std::move(error.message));
+    return std::unexpected(std::move(error));
+  }
+  KubernetesParts parts;
+  if (const auto endpoint = http::Endpoint::Parse((*client)->server())) parts.server_host = endpoint->host;
+  parts.client = *std::move(client);
+  return parts;
+}
+
+Status CheckKubernetes(const KubeClient& client) {
+  const KubeAnswer<std::vector<std::string>> missing = client.MissingRights();
+  if (!missing && missing.error().failure == kubernetes::Failure::kMistake)
+    return std::unexpected(FailedPrecondition("--engine kubernetes: " + missing.error().words));
+  if (!missing) {
+    Diagnose(DiagnosticLevel::kWarning, missing.error().words + " Jobs wait until then.");
+    return {};
+  }
+  if (missing->empty()) return {};
+  return std::unexpected(FailedPrecondition(
+      "--engine kubernetes: this account lacks rights in the namespace " + client.name_space() + ": " +
+      Joined(*missing) + ". Give them with: " + RoleCommand(client.name_space())));
+}
+
+}  // namespace trainyard::engine

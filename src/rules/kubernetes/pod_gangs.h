@@ -1,0 +1,148 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "rules/kubernetes/object_name.h"
+#include "rules/kubernetes/placing_turns.h"
+#include "rules/kubernetes/pod.h"
+#include "rules/kubernetes/pod_gang_table.h"
+#include "rules/kubernetes/quota_waits.h"
+#include "rules/placement/gang_rules.h"
+#include "rules/placement/wait.h"
+
+namespace trainyard::kubernetes {
+
+/// The most gangs whose objects are created at the same time.
+inline constexpr int kCreatingMax = 4;
+/// The most gangs that one call of Next looks at; the others are left to the next call.
+inline constexpr int kLooksMax = 1'000;
+/// Agents whose resources are released end by themselves within this time; after it their pods are deleted.
+inline constexpr std::chrono::seconds kLeaveMax{15};
+/// A deletion is asked for again after this time while pods are still there.
+inline constexpr std::chrono::seconds kRemoveAgain{30};
+
+// Actions for the caller, besides those of placement::GangRules.
+/// Record the submission and create its objects; report the result with OnCreated or OnNotCreated. The same
+/// submission may be asked for again, with the same ticket, if the answer was lost.
+struct Create {
+  Submission submission;
+  friend bool operator==(const Create&, const Create&) = default;
+};
+/// Delete the Secret of the submission, and so its pods; report with OnRemoved once it is known to be
+/// deleted.
+struct Remove {
+  Submission submission;
+  friend bool operator==(const Remove&, const Remove&) = default;
+};
+/// Find out whether an autoscaler adds nodes for the pod; if so report it with OnScaleUp.
+struct LookForScaleUp {
+  Submission submission;
+  std::string pod;
+  friend bool operator==(const LookForScaleUp&, const LookForScaleUp&) = default;
+};
+/// List all pods again, and report them with OnListed.
+struct ListPods {
+  friend bool operator==(const ListPods&, const ListPods&) = default;
+};
+using GangAction =
+    std::variant<Create, Remove, LookForScaleUp, ListPods, placement::VoidTicket, placement::GiveRoom,
+                 placement::TakeBack, placement::NothingLives, placement::SayWait, placement::Forget>;
+
+/// A gang that an engine wants pods for.
+struct WantedPods {
+  GangKey key;
+  int slots = 0;
+  int priority = 0;                       ///< of the job; higher ones get the turn first
+  std::string line{};                     ///< gangs of one line take turns: those that fit the same nodes
+  int last_submission = 0;                ///< recorded by a previous server; 0: none
+  bool granted = false;                   ///< a previous server has granted its resources
+  bool may_have_run = false;              ///< as `granted`, but its resources were released, or nobody knows
+  std::map<int, std::string> attached{};  ///< if `granted`: slots whose agents had connected; their nodes
+};
+/// Why a submission was not created, or not wholly.
+enum class NotCreated {
+  kLater,     ///< a quota, or a server that is busy
+  kMistake,   ///< refused as it is
+  kNever,     ///< the cluster cannot hold it
+  kNoAnswer,  ///< it may have been created: the same submission is tried again, for one turn
+};
+
+/// Maps pods to gangs and decides what to do next. A gang of several replicas is placed as a whole: while it
+/// has its turn its pods exist and wait for nodes, and no other gang of the same line does; if not all of
+/// them get nodes in time, all are deleted and the turn passes on, so that half a gang never holds room for
+/// long. A value with state; one thread. docs/adr/0103-kubernetes.md.
+class PodGangs final : public placement::GangRules {
+ public:
+  /// `installation`: as in PodName.
+  PodGangs(std::string installation, PlacingLimits limits)
+      : installation_(std::move(installation)), limits_(limits) {}
+
+  /// A gang that was released, and is not forgotten yet, is created anew once nothing of it is left.
+  void Want(WantedPods wanted, SysTime now);
+  void Release(const GangKey& key, SysTime now) override;
+
+  void OnCreated(const Submission& submission, SysTime now);
+  void OnNotCreated(const Submission& submission, NotCreated why, placement::Shortage words, SysTime now);
+  void OnRemoved(const Submission& submission);
+  void OnScaleUp(const Submission& submission, SysTime now);
+
+  /// All pods of the installation; `asked`: when the request began.
+  void OnListed(std::vector<Pod> pods, SysTime asked, SysTime now);
+  void OnPod(Pod pod, SysTime now);
+  /// The pod exists no more; its last state.
+  void OnPodGone(Pod pod, SysTime now);
+  /// The API server does not answer. `words`: one sentence.
+  void OnListFailed(const std::string& words, SysTime now);
+
+  void OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) override;
+  void OnDetached(const Submission&, int, bool, SysTime) override {}  // its pod's end says that it is dead
+  void OnTimeLimit(const Submission& submission) override;
+
+  /// The actions to perform now, each only once. If more remains to do, WakeAt is in the past afterwards.
+  [[nodiscard]] std::vector<GangAction> Next(SysTime now);
+  [[nodiscard]] std::optional<SysTime> WakeAt() const override;
+  [[nodiscard]] std::optional<placement::Wait> WaitOf(const GangKey& key) const override;
+  [[nodiscard]] bool IsCurrent(const Submission& submission) const override;
+  [[nodiscard]] bool MayLive(const Submission& submission) const override;
+  /// The node of the slot's pod; empty: it has none, or the pod is not there.
+  [[nodiscard]] std::string NodeOf(const Submission& submission, int slot) const;
+
+ private:
+  void Say(const GangKey& key, PodGang& gang, placement::Shortage words);
+  void SayToAll();
+  void LeaveLine(const GangKey& key, const PodGang& gang);
+  void OnDue(const GangKey& key, SysTime now);
+  void CreateSome(SysTime now);
+  /// Deletes what exists of the submission; a new one is created after the pause.
+  void CreateAgain(const GangKey& key, PodGang& gang, placement::Shortage words, SysTime now,
+                   std::chrono::milliseconds pause);
+  void BeginAnew(const GangKey& key, PodGang& gang, SysTime now);
+  void Look(const GangKey& key, PodGang& gang, SysTime now);
+  void LookAtPlacing(const GangKey& key, PodGang& gang, SysTime now);
+  void LookAtEnding(const GangKey& key, PodGang& gang, SysTime now);
+  void TakeRoomBack(const GangKey& key, PodGang& gang, PodEnd end, SysTime now);
+  void Erase(const GangKey& key);
+  void RetryOverQuota(SysTime now);
+
+  std::string installation_;
+  PlacingLimits limits_;
+  PodGangTable gangs_;
+  PlacingTurns turns_;
+  std::set<GangKey> to_look_at_;
+  QuotaWaits over_quota_;
+  bool is_listed_ = false;  ///< the pods are known
+  bool is_list_wanted_ = false;
+  std::optional<std::string> no_answer_{};
+  std::vector<GangAction> actions_;
+};
+
+}  // namespace trainyard::kubernetes

@@ -13,6 +13,8 @@ import pytest
 from console_browser import chromium, open_console  # fixtures  # noqa: F401
 from container_engines import container_server, engine, make_engine, way  # fixtures  # noqa: F401
 from container_images import cutting_proxy, images, make_registry, registry  # fixtures  # noqa: F401
+from kube_cluster import make_kubernetes  # fixture  # noqa: F401
+from kubernetes_world import make_kubernetes_server, space, three_nodes  # fixtures  # noqa: F401
 from slurm_cluster import make_slurm  # fixture  # noqa: F401
 from slurm_world import four_nodes, make_slurm_server, node_cache, slurm  # fixtures  # noqa: F401
 from trainyard_server import PROGRAM, ROOT, WITHOUT_PYENV, Server, end_supervisors

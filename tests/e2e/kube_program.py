@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Builds the Kubernetes of the tests: etcd, API server, controllers and scheduler as one program. `kube_program.py` builds it once.
+
+Its sources are Go modules. A build needs about ten minutes of CPU on a machine that has none of them, so ./dev test begins it in the
+background, and the program is kept. It uses nothing but Python's own library: ./dev starts it before it installs anything.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+VERSION = "1.34.4"
+SOURCE = pathlib.Path(__file__).resolve().parent / "kube/main.go"
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kube-cluster"
+KUBE = CACHE / "kube"
+LOCK = CACHE / "lock"  # held while it is built
+WAIT_S = 1200
+GO_PATH = os.environ.get("PATH", "") + ":/usr/local/go/bin"
+VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+
+
+def find_go():
+    """The path of Go's command, or None."""
+    return shutil.which("go", path=GO_PATH)
+
+
+def is_built():
+    return os.access(KUBE, os.X_OK)
+
+
+def is_being_built():
+    """Whether a process builds it, and is worth waiting for: it has not begun more than WAIT_S ago."""
+    try:
+        with open(LOCK, "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return time.time() < LOCK.stat().st_mtime + WAIT_S
+    return False
+
+
+def build():
+    """Builds the program if it is not there; a second caller waits for the first one."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(LOCK, "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_built():
+            return
+        os.utime(LOCK)
+        go = find_go()
+        if not go:
+            raise SystemExit("kube_program.py: no go on PATH")
+        module = CACHE / f"source-{VERSION}"
+        module.mkdir(exist_ok=True)
+        made = module / "kube"
+        shutil.copy(SOURCE, module / "main.go")
+        (module / "go.mod").write_text("module kube\n")  # `go mod download` needs one
+        (module / "go.mod").write_text(module_text(go, module))
+        run(go, "build", "-mod=mod", "-buildvcs=false", "-trimpath", "-ldflags", link_flags(), "-o", made, ".", cwd=module)
+        made.rename(KUBE)
+
+
+def run(go, *words, cwd):
+    """What the command prints. It ends with us."""
+    environment = {**os.environ, "CGO_ENABLED": "0"}
+    return subprocess.run(["setpriv", "--pdeathsig", "TERM", go, *map(str, words)], cwd=cwd, env=environment, check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+
+
+def module_text(go, module):
+    """go.mod. Kubernetes has parts of itself in its own folder (staging); as modules these have versions of their own: v0.34.4 for v1.34.4."""
+    staging = "v0." + VERSION.removeprefix("1.")
+    downloaded = json.loads(run(go, "mod", "download", "-json", f"k8s.io/kubernetes@v{VERSION}", cwd=module))
+    theirs = json.loads(run(go, "mod", "edit", "-json", downloaded["GoMod"], cwd=module))
+    needs = {need["Path"]: need["Version"] for need in theirs["Require"]}
+    lines = ["module kube", f"go {theirs['Go']}"]
+    # `go mod edit` leaves these out.
+    lines += [line for line in pathlib.Path(downloaded["GoMod"]).read_text().splitlines() if line.startswith("godebug ")]
+    for path in ("github.com/spf13/cobra", "go.etcd.io/etcd/server/v3"):
+        lines.append(f"require {path} {needs[path]}")
+    lines += [f"require k8s.io/component-base {staging}", f"require k8s.io/kubernetes v{VERSION}"]
+    for replaced in theirs["Replace"]:
+        if replaced["New"]["Path"].startswith("./staging/"):
+            path = replaced["Old"]["Path"]
+            lines.append(f"replace {path} => {path} {staging}")
+    return "\n".join(lines) + "\n"
+
+
+def link_flags():
+    """Without symbols. The API server refuses to start without a version that it understands."""
+    major, minor, _ = VERSION.split(".")
+    flags = ["-s", "-w"]
+    for package in VERSION_PACKAGES:
+        said = {"gitVersion": "v" + VERSION, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean", "buildDate": "2026-01-01T00:00:00Z"}
+        flags += [f"-X {package}.{name}={value}" for name, value in said.items()]
+    return " ".join(flags)
+
+
+def main():
+    with contextlib.suppress(OSError):
+        os.nice(19)
+    build()
+    print(KUBE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

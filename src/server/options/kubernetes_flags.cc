@@ -100,13 +100,12 @@ constexpr Flag kKubernetesFlags[] = {
     {"--kubernetes-node", "LABEL=VALUE", "Label that the nodes of all pods must have. Can be repeated.",
      kRules<Kube<&KubernetesSettings::selector>, AddLabel>},
     {"--kubernetes-machine", "TYPE=NAME:VALUE,...",
-     "What a machine type requests from Kubernetes: n1-standard-8=cpus:4,memory:16G,node:LABEL=VALUE. Can be "
+     "What a machine type requests from Kubernetes: n1-standard-8=cpus:4,memory:16G,node:pool=big. Can be "
      "repeated.",
      kRules<Kube<&KubernetesSettings::machine_types>, AddPodMachine>},
     {"--kubernetes-accelerator", "TYPE=RESOURCE,LABEL=VALUE,...",
      "Resource and node labels of an accelerator type: "
-     "nvidia-tesla-t4=nvidia.com/gpu,nvidia.com/gpu.product=Tesla-T4. Can be repeated. Default: "
-     "nvidia.com/gpu on any node.",
+     "nvidia-tesla-t4=nvidia.com/gpu,pool=t4. Can be repeated. Default: nvidia.com/gpu on any node.",
      kRules<Kube<&KubernetesSettings::accelerators>, AddPodAccelerator>},
     {"--kubernetes-sizes", "fit|strict",
      "fit: a machine type that is larger than the largest node gets the size of that node. strict: the job "

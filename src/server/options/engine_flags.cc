@@ -64,9 +64,11 @@ bool IsPartitionName(std::string_view text) {
 }
 
 /// Sets the part after "slurm:", or the bare name of a partition.
-Status AddPartition(const std::string& region, std::string_view partition, engine::EngineOptions& options) {
+Status AddPartition(const std::string& region, const std::string& where, engine::EngineOptions& options) {
+  constexpr std::string_view kPrefix = "slurm:";
+  const std::string partition = where.starts_with(kPrefix) ? where.substr(kPrefix.size()) : where;
   if (!IsPartitionName(partition))
-    return Refuse("'" + std::string(partition) +
+    return Refuse("'" + where +
                   "' must be local, slurm, slurm:PARTITION, kubernetes, kubernetes:LABEL=VALUE or PARTITION");
   options.slurm.regions.emplace(region, partition);
   return {};
@@ -90,7 +92,7 @@ Status AddRegion(const std::string& text, engine::EngineOptions& options) {
     kind = Kind::kKubernetes;
     if (has_part) TY_RETURN_IF_ERROR(AddLabel(part, options.kubernetes.regions[region]));
   } else if (where != "slurm") {
-    TY_RETURN_IF_ERROR(AddPartition(region, name == "slurm" && has_part ? part : where, options));
+    TY_RETURN_IF_ERROR(AddPartition(region, where, options));
   }
   if (options.regions.emplace(region, kind).second) return {};
   return Refuse("'" + region + "' is given twice");

@@ -51,17 +51,22 @@ TEST_P(RegionsRefuse, WhatIsWrong) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Rules, RegionsRefuse,
-    testing::Values(
-        WrongRow{"region", {"mars=gpu"}, "'mars' is not a region of Google Cloud"},
-        WrongRow{"nothing", {"us-central1="}, "'us-central1=' is not NAME=VALUE"},
-        WrongRow{
-            "no_name", {"us-central1=slurm:"}, "'slurm:' must be local, slurm, slurm:PARTITION or PARTITION"},
-        WrongRow{"engine",
-                 {"us-central1=k8s:gpu"},
-                 "'k8s:gpu' must be local, slurm, slurm:PARTITION or PARTITION"},
-        WrongRow{
-            "list", {"us-central1=gpu,cpu"}, "'gpu,cpu' must be local, slurm, slurm:PARTITION or PARTITION"},
-        WrongRow{"twice", {"us-central1=gpu", "us-central1=local"}, "'us-central1' is given twice"}),
+    testing::Values(WrongRow{"region", {"mars=gpu"}, "'mars' is not a region of Google Cloud"},
+                    WrongRow{"nothing", {"us-central1="}, "'us-central1=' is not NAME=VALUE"},
+                    WrongRow{"no_name",
+                             {"us-central1=slurm:"},
+                             "'slurm:' must be local, slurm, slurm:PARTITION, kubernetes, "
+                             "kubernetes:LABEL=VALUE or PARTITION"},
+                    WrongRow{"engine",
+                             {"us-central1=k8s:gpu"},
+                             "'k8s:gpu' must be local, slurm, slurm:PARTITION, kubernetes, "
+                             "kubernetes:LABEL=VALUE or PARTITION"},
+                    WrongRow{"list",
+                             {"us-central1=gpu,cpu"},
+                             "'gpu,cpu' must be local, slurm, slurm:PARTITION, kubernetes, "
+                             "kubernetes:LABEL=VALUE or PARTITION"},
+                    WrongRow{
+                        "twice", {"us-central1=gpu", "us-central1=local"}, "'us-central1' is given twice"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Quotas, AreOfEnginesThatJobsGoTo) {

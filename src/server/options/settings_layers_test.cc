@@ -73,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"regions",
             "regions:\n  us-central1: gpu\n  mars: local\n  us-east1: 'slurm:'\n",
             {"f:3: regions: 'mars' is not a region of Google Cloud",
-             "f:4: regions: 'slurm:' must be local, slurm, slurm:PARTITION or PARTITION"}},
+             "f:4: regions: 'slurm:' must be local, slurm, slurm:PARTITION, kubernetes, "
+             "kubernetes:LABEL=VALUE or PARTITION"}},
         Row{"quota_of_an_engine",
             "regions: {us-central1: local}\nquota: {'project:*:gpus@slurm': 4}\n",
             {"f:2: quota: 'project:*:gpus@slurm=4': no job runs on the engine slurm with this --engine and "
@@ -85,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
              "f:4: network: it must be one value, host|isolated, not a list"}},
         Row{"another_file",
             "config: /x",
-            {"f:1: config: there is no such key. `trainyard config show` lists all"}}),
+            {"f:1: config: there is no such key. Did you mean 'kubeconfig'?"}}),
     [](const auto& row) { return row.param.name; });
 
 TEST(LayerSettingsTest, FlagBeforeFileBeforeDefault) {

@@ -12,7 +12,7 @@
 
 namespace trainyard::control {
 
-/// What the look-ups of packages ask. All outlive them.
+/// The parts of the server that look-ups of packages use. All outlive the look-ups.
 struct PackageSources {
   storage::Buckets& buckets;
   const Accounts& accounts;

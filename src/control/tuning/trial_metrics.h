@@ -24,11 +24,11 @@ inline constexpr std::chrono::seconds kSummariesInterval{10};
 /// behind.
 inline constexpr std::chrono::seconds kFileTimeSlack{1};
 
-/// What is known of one trial's metrics: what its master's supervisor reports, and what the event files below
-/// its job directory contain. The metric file takes precedence over event files; event files in the bucket
-/// take precedence over those that the program wrote locally. With several metrics, the place of the first
-/// one decides which report takes precedence; each metric that it lacks is taken from the other report. Loop
-/// thread only; the buckets outlive it. Source: spec hyperparameter-tuning.md sections 5 and 6;
+/// Collects one trial's metrics: those that its master's supervisor reports, and those that the event files
+/// below its job directory contain. The metric file takes precedence over event files; event files in the
+/// bucket take precedence over those that the program wrote locally. With several metrics, the place of the
+/// first one decides which report takes precedence; each metric that it lacks is taken from the other report.
+/// Loop thread only; the buckets outlive it. Source: spec hyperparameter-tuning.md sections 5 and 6;
 /// docs/adr/0020-metrics.md.
 class TrialMetrics {
  public:

@@ -63,7 +63,7 @@ class KubeClient {
   /// minutes older than the newest one. An autoscaler's event kTriggeredScaleUp is among them, although it is
   /// no warning.
   [[nodiscard]] virtual KubeAnswer<std::vector<std::string>> WarningsOf(const std::string& pod) const = 0;
-  /// What the account may not do of what an engine needs, as lines "verb resource"; empty: it may do all.
+  /// The rights that an engine needs and this account lacks, as "verb resource"; empty: it lacks none.
   [[nodiscard]] virtual KubeAnswer<std::vector<std::string>> MissingRights() const = 0;
   /// The namespace of all objects.
   [[nodiscard]] virtual const std::string& name_space() const noexcept = 0;

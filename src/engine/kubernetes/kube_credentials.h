@@ -20,7 +20,7 @@ namespace trainyard::engine {
 struct KubePlaces {
   std::string kubeconfig{};  ///< path of the operator's setting; empty: none
   std::string context{};     ///< empty: the kubeconfig's current one
-  /// Of this process's environment: KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.
+  /// The variables KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT of this process.
   std::map<std::string, std::string> variables{};
   /// The account of a pod: the files `token`, `ca.crt` and `namespace`.
   std::string account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -35,7 +35,7 @@ struct KubePlaces {
 /// The text of a PEM; empty if it is not set. Errors: the file system's. Blocks; any thread.
 [[nodiscard]] Result<std::string> ReadPem(const kubernetes::Pem& pem);
 
-/// What a request to the API server needs to log in.
+/// The credentials that a request to the API server carries.
 struct KubeLogin {
   std::string token{};        ///< for "Authorization: Bearer"; empty: none
   std::string certificate{};  ///< of the client, PEM; empty: none

@@ -31,7 +31,7 @@ constexpr int kPageSize = 500;
 constexpr int kUnauthorized = 401;
 constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-/// What an engine needs in its namespace.
+/// A right that an engine needs in its namespace.
 struct Right {
   std::string_view verb;
   std::string_view resource;

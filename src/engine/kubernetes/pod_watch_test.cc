@@ -25,7 +25,7 @@ using testing::ElementsAre;
 
 constexpr std::size_t kWaitingMax = 10;
 
-/// What a call of the fake does.
+/// The answer that the fake gives to one call.
 struct Lists {
   KubeAnswer<PodList> answer;
 };

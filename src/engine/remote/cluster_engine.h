@@ -131,7 +131,7 @@ class ClusterEngine : public Engine, public SlotKeeper {
   /// once.
   static constexpr std::size_t kActionsMax = 1'000;
 
-  // What the derived class adds.
+  // The derived class implements these.
   /// Its own group of tasks, which is destroyed first: tasks use members of both classes.
   [[nodiscard]] virtual TaskGroup& tasks() noexcept = 0;
   /// The engine starts.
@@ -148,7 +148,7 @@ class ClusterEngine : public Engine, public SlotKeeper {
                                                     std::string node, AgentOrigin origin) = 0;
   /// Why the gang's last agent was rejected for now, as a sentence; empty: none was.
   [[nodiscard]] virtual std::string WhyRefused(const placement::GangKey& gang) const = 0;
-  /// What the gang is called in the cluster.
+  /// The gang's name in the cluster, for the server's log.
   [[nodiscard]] virtual std::string ObjectOf(const placement::GangKey& gang) const = 0;
   /// A note for the job's log: "Slurm runs it as ty-1f3a-17-1 on node1, node2."
   [[nodiscard]] virtual std::string PlaceNote(const placement::Submission& submission,

@@ -14,7 +14,7 @@
 
 namespace trainyard::http {
 
-/// What a client shows and expects in a TLS handshake. PEM.
+/// The certificates that a client presents and trusts in a TLS handshake, as PEM texts.
 struct ClientTls {
   std::string authorities{};  ///< to trust; empty: those of Endpoint::ca_file
   std::string server_name{};  ///< in the server's certificate, a name or an IP address; empty: the host

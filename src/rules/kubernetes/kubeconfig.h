@@ -53,7 +53,7 @@ struct Access {
 [[nodiscard]] Result<Access> ParseKubeconfig(std::string_view text, const std::string& folder,
                                              const std::string& context);
 
-/// What an exec plugin printed.
+/// The credentials that an exec plugin has printed.
 struct ExecCredential {
   std::string token{};
   std::string certificate{};  ///< PEM

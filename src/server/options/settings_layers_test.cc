@@ -84,9 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
             {"f:1: verbos: there is no such key. Did you mean 'verbose'?",
              "f:2: listen: 'x' is not HOST:PORT", "f:3: stop-grace: Value -1 not in range 0 to 3600",
              "f:4: network: it must be one value, host|isolated, not a list"}},
-        Row{"another_file",
-            "config: /x",
-            {"f:1: config: there is no such key. Did you mean 'kubeconfig'?"}}),
+        Row{"another_file", "config: /x", {"f:1: config: there is no such key. Did you mean 'kubeconfig'?"}}),
     [](const auto& row) { return row.param.name; });
 
 TEST(LayerSettingsTest, FlagBeforeFileBeforeDefault) {

@@ -159,7 +159,7 @@ boost::asio::awaitable<std::string> Engines::LookForContainers() {
 
 /// An error changes nothing: if the operator demands one way, the server does not start without it.
 void Engines::UseContainers(const Result<engine::ContainerSupport>& found) {
-  if (!found || base_.registries.resolve != nullptr) return;
+  if (!found || base_.containers.kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
   base_.UseContainers(*found);
   if (found->kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
   engine::SayContainerSupport(*found);

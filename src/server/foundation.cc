@@ -7,6 +7,8 @@
 #include "base/process/descriptor_limit.h"
 #include "net/sockets/listen_address.h"
 #include "programs/image/image.h"
+#include "rules/placement/engine_choice.h"
+#include "rules/placement/quota.h"
 
 namespace trainyard::server {
 
@@ -112,7 +114,10 @@ Foundation::Foundation(boost::asio::io_context& the_loop, const ServeOptions& th
 
 void Foundation::UseContainers(engine::ContainerSupport found) {
   containers = std::move(found);
-  if (containers.kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
+  const bool runs_here = containers.kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
+  const bool runs_elsewhere = placement::Uses(options.engine, placement::kSlurmEngine) ||
+                              placement::Uses(options.engine, placement::kKubernetesEngine);
+  if (!runs_here && !runs_elsewhere) return;
   registries = MakeRegistries(*this);
 }
 

@@ -39,6 +39,11 @@ void Fill(const image::ResolvedImage& resolved, v1::ImageRecord& image) {
   image.set_reference(resolved.reference);
   image.set_digest(resolved.digest);
   image.set_size_bytes(resolved.size_bytes);
+  replica::v1::Manifest::ImageProgram& program = *image.mutable_program();
+  program.mutable_entrypoint()->Assign(resolved.program.entrypoint.begin(),
+                                       resolved.program.entrypoint.end());
+  program.mutable_command()->Assign(resolved.program.command.begin(), resolved.program.command.end());
+  program.set_stop_signal(resolved.program.stop_signal);
 }
 
 bool IsWorthKeeping(const Result<image::ResolvedImage>& said, std::chrono::milliseconds timeout) {

@@ -56,6 +56,7 @@ void SetContainer(const v1::JobRecord& job, const v1::ReplicaRecord& replica,
   container.set_image(known->image());
   container.set_reference(known->reference());
   container.set_digest(known->digest());
+  if (known->has_program()) *container.mutable_image_program() = known->program();
   const ml::v1::ReplicaConfig& config = ConfigOf(input, replica.id().type());
   const bool says_what = config.container_command_size() > 0 || config.container_args_size() > 0;
   if (!says_what && !cluster::ModuleOf(input, config).empty()) {
@@ -150,6 +151,13 @@ bool HasVertexVariables(const v1::JobRecord& job) {
   return job.job().training_input().program_variables() == ml::v1::TrainingInput::VERTEX_AI;
 }
 
+/// What the replica's image was found to be; empty: it has none.
+std::string ReferenceOf(const v1::JobRecord& job, const v1::ReplicaRecord& replica) {
+  if (replica.image().empty()) return {};
+  const auto known = std::ranges::find(job.images(), replica.image(), &v1::ImageRecord::image);
+  return known == job.images().end() ? std::string() : known->reference();
+}
+
 }  // namespace
 
 std::string AttemptId(const v1::JobRecord& job, int replica, int attempt) {
@@ -187,7 +195,8 @@ placement::Gang GangOf(const v1::JobRecord& job) {
                              .memory_bytes = replica.memory_bytes(),
                              .type = replica.id().type(),
                              .accelerator = replica.accelerators().type(),
-                             .accelerator_count = replica.accelerators().count()});
+                             .accelerator_count = replica.accelerators().count(),
+                             .image = ReferenceOf(job, replica)});
   }
   return gang;
 }

@@ -31,6 +31,7 @@ struct ResolvedImage {
       reference;       ///< mapped, with the digest instead of the tag: "docker.io/library/busybox@sha256:..."
   std::string digest;  ///< of the manifest for this machine's architecture
   std::int64_t size_bytes = 0;
+  container::ImageConfig program{};  ///< what it runs by itself
 };
 
 /// The sources in which references are resolved.

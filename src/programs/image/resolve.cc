@@ -44,10 +44,12 @@ std::optional<ResolvedImage> FindInCache(const CacheLayout& layout, const Refere
   for (const CachedImage& image : AllRecords(layout)) {
     const bool by_digest = !reference.digest.empty() && image.digest == reference.digest;
     const bool by_name = std::ranges::find(image.loaded_names, name) != image.loaded_names.end();
-    if ((by_digest || by_name) && ImageOf(layout, image))
+    if (!by_digest && !by_name) continue;
+    if (std::optional<Image> complete = ImageOf(layout, image))
       return ResolvedImage{.reference = by_digest ? name : PinnedText(reference, image.digest),
                            .digest = image.digest,
-                           .size_bytes = image.SizeBytes()};
+                           .size_bytes = image.SizeBytes(),
+                           .program = std::move(complete->config)};
   }
   return std::nullopt;
 }
@@ -127,6 +129,7 @@ class Resolving {
     }
     TY_TRY(const Config config, ParseConfig(*bytes));
     TY_RETURN_IF_ERROR(CheckArchitecture(config, ThisArchitecture()));
+    resolved.program = config.program;
     if (manifest.empty()) return {};
     TY_RETURN_IF_ERROR(WriteBlob(layout_, digest, manifest));
     if (Sha256(*bytes) == config_digest) TY_RETURN_IF_ERROR(WriteBlob(layout_, config_digest, *bytes));
@@ -190,7 +193,9 @@ std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::strin
                         .digest = image.digest,
                         .size_bytes = image.SizeBytes()};
     const std::optional<Note> note = ReadNote(layout, image.digest, found.reference);
-    if (!note || note->name != name || !ImageOf(layout, image)) continue;
+    std::optional<Image> complete = ImageOf(layout, image);
+    if (!note || note->name != name || !complete) continue;
+    found.program = std::move(complete->config);
     const auto time = ChangedAt(layout.Note(image.digest, found.reference));  // renewed by each answer
     if (newest && time <= newest_time) continue;
     newest = std::move(found);

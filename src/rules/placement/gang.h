@@ -23,6 +23,8 @@ struct Gang {
     replica::v1::TaskType type = replica::v1::MASTER;  ///< only for the field of CheckFits' error
     ml::v1::AcceleratorConfig::Type accelerator = ml::v1::AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED;
     std::int64_t accelerator_count = 0;  ///< GPUs, or TPU cores; 0: none
+    /// The image that it runs, pinned by its digest; empty: it runs Python packages.
+    std::string image{};
     friend bool operator==(const Replica&, const Replica&) = default;
   };
   std::int64_t uid = 0;

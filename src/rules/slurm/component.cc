@@ -150,9 +150,10 @@ std::optional<std::chrono::minutes> TimeMaxOf(const GangRequest& request, std::s
   return most;
 }
 
-/// Compares the needs of two replicas, ignoring their task types.
+/// Compares the needs of two replicas, ignoring their task types and images: agents pull images themselves.
 bool NeedsTheSame(const Replica& one, Replica other) {
   other.type = one.type;
+  other.image = one.image;
   return one == other;
 }
 

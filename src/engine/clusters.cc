@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "base/async/diagnostics.h"
@@ -10,6 +11,7 @@
 #include "base/async/system_clock.h"
 #include "base/tls/certificate.h"
 #include "base/tls/sha256.h"
+#include "base/wire/host_name.h"
 #include "engine/kubernetes/kube_setup.h"
 #include "engine/kubernetes/kubernetes_engine.h"
 #include "engine/local/keeper_starter.h"
@@ -44,11 +46,25 @@ void AddRuntimes(const std::string& environments_dir, ToAgent::Welcome& welcome)
   }
 }
 
+/// The host names under which agents answer with the server's front.
+std::vector<std::string> FrontNames(const Clusters::Place& place) {
+  if (!place.google_front) return {};
+  return {std::begin(front::kTlsHosts), std::end(front::kTlsHosts)};
+}
+
+/// The same, and the metadata server's, which leads to the front's port 80.
+std::vector<std::string> NamesInPods(const Clusters::Place& place) {
+  std::vector<std::string> names = FrontNames(place);
+  if (names.empty()) return names;
+  names.emplace_back(wire::kGoogleMetadataHost);
+  names.emplace_back(wire::kGoogleMetadataShortHost);
+  return names;
+}
+
 Result<ToAgent::Welcome> MakeWelcome(const EngineOptions& options, const Clusters::Place& place,
                                      const tls::TlsIdentity& identity) {
   ToAgent::Welcome welcome;
-  if (place.google_front)
-    for (const std::string_view name : front::kTlsHosts) welcome.add_front_host_names(std::string(name));
+  for (std::string& name : FrontNames(place)) welcome.add_front_host_names(std::move(name));
   TY_TRY(*welcome.mutable_ca_certificate_pem(), ReadFile(identity.ca_file));
   welcome.set_project(place.project);
   welcome.set_buckets_dir(options.node_buckets);
@@ -116,7 +132,7 @@ Result<std::unique_ptr<Clusters>> Clusters::Open(boost::asio::io_context& loop, 
   TY_TRY(AgentProgram program, OwnAgentProgram());
   TY_TRY(ToAgent::Welcome welcome, MakeWelcome(options, place, identity));
   placement::AgentSource source{.server_host = address.host,
-                                .server_port = address.socket.port,
+                                .server_port = address.port,
                                 .certificate_sha256 = {},
                                 .program_sha256 = program.sha256};
   TY_TRY(source.certificate_sha256, FingerprintOf(identity));
@@ -141,6 +157,7 @@ Result<std::unique_ptr<Clusters>> Clusters::Open(boost::asio::io_context& loop, 
            KubernetesEngine::Open(loop.get_executor(), place.kubernetes_database,
                                   {.settings = options.kubernetes,
                                    .boot = source,
+                                   .front_names = NamesInPods(place),
                                    .clock = clock,
                                    .client = std::move(kubernetes.client)},
                                   clusters->host_));
@@ -162,7 +179,7 @@ Status Clusters::Start(Relay relay, http::ConnectionBudget& connections) {
   desk_->relay = std::move(relay);
   for (const auto& [name, engine] : engines_)
     Diagnose(DiagnosticLevel::kInfo, "jobs run on " + std::string(name) + "; its agents connect to " +
-                                         address_.host + ":" + std::to_string(address_.socket.port));
+                                         address_.host + ":" + std::to_string(address_.port));
   TY_TRY(listener_, AgentsListener::Open(loop_, std::move(address_.socket), identity_, *desk_,
                                          std::move(program_), connections));
   for (const auto& [name, engine] : engines_) engine->Start();

@@ -14,6 +14,8 @@ namespace trainyard::engine {
 struct EngineOptions : placement::EngineChoice {
   std::string agent_host;        ///< numeric; empty: the machine's address on the route to the nodes
   std::uint16_t agent_port = 0;  ///< 0: the same as last time, or a free one
+  std::string agent_address;     ///< numeric: where agents connect, if it is not agent_host; empty: it is
+  std::uint16_t agent_address_port = 0;  ///< with agent_address; 0: the port on which this server listens
   slurm::SlurmSettings slurm{};
   std::string slurm_tools;  ///< directory of sbatch; empty: PATH
   std::string slurm_rest;   ///< URL of slurmrestd, as http::Endpoint::Parse reads it; empty: the tools

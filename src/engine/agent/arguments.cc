@@ -56,7 +56,8 @@ std::vector<std::string> ReadGpus(std::string_view text) {
 
 Result<Arguments> ParseArguments(std::span<const std::string_view> words) {
   std::map<std::string_view, std::string_view> values = {
-      {"--server", {}}, {"--fingerprint", {}}, {"--slot", {}}, {"--node", {}}, {"--gpus", {}}, {"--dir", {}}};
+      {"--server", {}}, {"--fingerprint", {}}, {"--slot", {}},  {"--node", {}},   {"--gpus", {}},
+      {"--dir", {}},    {"--cache", {}},       {"--front", {}}, {"--starter", {}}};
   for (const std::string_view word : words) {
     const std::size_t equals = word.find('=');
     const auto known = values.find(word.substr(0, equals));
@@ -78,6 +79,13 @@ Result<Arguments> ParseArguments(std::span<const std::string_view> words) {
   arguments.dir = values["--dir"];
   if (!arguments.dir.starts_with('/'))
     return std::unexpected(InvalidArgument("--dir", "is no absolute path"));
+  arguments.cache = values["--cache"];
+  if (!arguments.cache.empty() && !arguments.cache.starts_with('/'))
+    return std::unexpected(InvalidArgument("--cache", "is no absolute path"));
+  arguments.front = values["--front"];
+  arguments.starter = values["--starter"];
+  if (!arguments.starter.empty() && !arguments.starter.starts_with('/'))
+    return std::unexpected(InvalidArgument("--starter", "is no absolute path"));
   return arguments;
 }
 

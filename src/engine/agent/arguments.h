@@ -19,11 +19,20 @@ struct Arguments {
   std::string node;               ///< its name in the cluster
   std::vector<std::string> gpus;  ///< in the notation of CUDA_VISIBLE_DEVICES
   std::string dir;                ///< absolute path; agents keep their files on nodes below it
+  /// Absolute path of the folder of environments and images, whatever the server says; empty: the server's,
+  /// or one below `dir`.
+  std::string cache{};
+  /// Address for Google's names, to which the hosts file leads here; empty: no hosts file does.
+  std::string front{};
+  /// Absolute path of the socket of the starter in the container beside the agent's, which runs the job's
+  /// image (programs/runtimes/pod_container.h); empty: there is none.
+  std::string starter{};
   friend bool operator==(const Arguments&, const Arguments&) = default;
 };
 
-/// "--server=HOST:PORT --fingerprint=HEX --slot=N --node=NAME --gpus=LIST --dir=DIR", in any order; all but
-/// the GPUs are required. kInvalidArgument with the flag as its field. Pure: any thread.
+/// "--server=HOST:PORT --fingerprint=HEX --slot=N --node=NAME --gpus=LIST --dir=DIR --cache=DIR
+/// --front=ADDRESS --starter=SOCKET", in any order; all but the GPUs and the last three are required.
+/// kInvalidArgument with the flag as its field. Pure: any thread.
 [[nodiscard]] Result<Arguments> ParseArguments(std::span<const std::string_view> words);
 
 }  // namespace trainyard::agent

@@ -25,6 +25,17 @@ TEST(AgentArguments, AreRead) {
   EXPECT_EQ(ParseArguments(words), expected);
 }
 
+TEST(AgentArguments, OfAPodAreRead) {
+  const std::vector<std::string_view> words = {
+      "--server=h:1",      kFlag, "--slot=0", "--node=n", "--dir=/d", "--cache=/c", "--front=127.71.67.80",
+      "--starter=/run/p/s"};
+  const auto parsed = ParseArguments(words);
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->cache, "/c");
+  EXPECT_EQ(parsed->front, "127.71.67.80");
+  EXPECT_EQ(parsed->starter, "/run/p/s");
+}
+
 TEST(AgentArguments, NoGpusHaveTwoForms) {
   std::vector<std::string_view> words = {"--server=h:1", kFlag, "--slot=0", "--node=n", "--dir=/d"};
   EXPECT_TRUE(ParseArguments(words)->gpus.empty());
@@ -51,7 +62,8 @@ TEST_P(AgentArgumentsTest, WrongOnesAreNamed) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, AgentArgumentsTest,
-    testing::Values(Row{"NoPort", "--server=h", "--server"}, Row{"PortZero", "--server=h:0", "--server"},
+    testing::Values(Row{"starter", "--starter=run/s", "--starter"}, Row{"cache", "--cache=c", "--cache"},
+                    Row{"NoPort", "--server=h", "--server"}, Row{"PortZero", "--server=h:0", "--server"},
                     Row{"PortBig", "--server=h:70000", "--server"}, Row{"NoHost", "--server=:1", "--server"},
                     Row{"Short", "--fingerprint=ab", "--fingerprint"},
                     Row{"Upper", "--fingerprint=" + std::string(64, 'A'), "--fingerprint"},

@@ -51,12 +51,15 @@ replica::ConnectionEnd ConnectionOwner::EndOf(const http::Peer& peer) const {
 boost::asio::awaitable<std::optional<std::string>> ConnectionOwner::AttemptOf(http::Peer peer) {
   const replica::ConnectionEnd end = EndOf(peer);
   if (end.pid == 0 && end.socket == 0) co_return std::nullopt;
-  auto look = [folder = attempts_dir_, end] { return FindAttempt(folder, end); };
+  auto look = [options = options_, end] {
+    std::optional<std::string> found = FindAttempt(options.attempts_dir, end);
+    return found || options.sees_all ? found : replica::FindOnlyAttempt(options.attempts_dir);
+  };
   co_return co_await OnPool(looks_, std::move(look));
 }
 
 boost::asio::awaitable<bool> ConnectionOwner::IsOfProgram(std::string attempt_id, http::Peer peer) {
-  auto look = [dir = replica::AttemptDir{attempts_dir_ + "/" + attempt_id}, end = EndOf(peer)] {
+  auto look = [dir = replica::AttemptDir{options_.attempts_dir + "/" + attempt_id}, end = EndOf(peer)] {
     return engine::IsOfProgram(dir, end);
   };
   co_return co_await OnPool(looks_, std::move(look));

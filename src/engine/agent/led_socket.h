@@ -22,7 +22,13 @@ namespace trainyard::agent {
 /// belongs to. Loop thread; processes are inspected on a pool.
 class ConnectionOwner {
  public:
-  explicit ConnectionOwner(std::string attempts_dir) : attempts_dir_(std::move(attempts_dir)) {}
+  struct Options {
+    std::string attempts_dir;
+    /// All that can connect are processes that this one sees. False in a pod whose container with the job's
+    /// image has processes of its own: what nobody here has made comes from there, and is the only attempt's.
+    bool sees_all = true;
+  };
+  explicit ConnectionOwner(Options options) : options_(std::move(options)) {}
 
   /// Whether the connection is from the agent's account or root: then it may be a supervisor's. The server
   /// checks which attempt the supervisor belongs to.
@@ -37,7 +43,7 @@ class ConnectionOwner {
  private:
   [[nodiscard]] replica::ConnectionEnd EndOf(const http::Peer& peer) const;
 
-  std::string attempts_dir_;
+  Options options_;
   access::PeerUids peers_;
   boost::asio::thread_pool looks_{1};
 };

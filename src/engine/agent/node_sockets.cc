@@ -48,8 +48,11 @@ Result<http::ListeningSocket> BindReplicaTcp(const std::string& file) {
 
 }  // namespace
 
-Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const NodeFacts& facts) {
+Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const NodeFacts& facts,
+                                      const std::string& front_address) {
   NodeSockets sockets;
+  const std::string address_file = run_dir + "/front-address";
+  if (!front_address.empty()) TY_RETURN_IF_ERROR(ReplaceFile(address_file, front_address));
   TY_TRY(sockets.attach, http::ListenOnUnix(run_dir + "/attach.sock"));
   TY_TRY(sockets.replica, http::ListenOnUnix(run_dir + "/replica.sock"));
   TY_TRY(sockets.replica_tcp, BindReplicaTcp(run_dir + "/replica-port"));
@@ -59,9 +62,8 @@ Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const NodeFact
     if (facts.doors_lacking.empty()) return {};
     return std::unexpected(FailedPrecondition(facts.doors_lacking));
   };
-  Result<engine::FrontSockets> front =
-      engine::BindFront({.address_file = run_dir + "/front-address", .ports_file = run_dir + "/front-ports"},
-                        http::ListenOnTcp, check_doors);
+  Result<engine::FrontSockets> front = engine::BindFront(
+      {.address_file = address_file, .ports_file = run_dir + "/front-ports"}, http::ListenOnTcp, check_doors);
   if (front) {
     sockets.front = *std::move(front);
   } else {

@@ -27,7 +27,9 @@ struct NodeSockets {
 
   /// Binds the same ports and front address as before if they are free, since living replicas use them. A
   /// front that cannot be bound is reported in a message; it is no error. Blocking.
-  [[nodiscard]] static Result<NodeSockets> Bind(const std::string& run_dir, const NodeFacts& facts);
+  /// @param front_address  where the front is tried first; empty: where it was before, or anywhere
+  [[nodiscard]] static Result<NodeSockets> Bind(const std::string& run_dir, const NodeFacts& facts,
+                                                const std::string& front_address = {});
 };
 
 /// A lease on a TCP port of the node: no other agent of any account or installation has the same port. The

@@ -37,6 +37,7 @@
 #include "engine/agent/slot_end.h"
 #include "engine/agent/worker.h"
 #include "engine/local/port_leases.h"
+#include "programs/runtimes/pod_container.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
 
 namespace trainyard::agent {
@@ -196,10 +197,19 @@ Result<UniqueFd> RedirectMessages(const NodeFolder& folder) {
   return former;
 }
 
+/// Containers run beside this one: the node's own runtimes do not matter here.
+void UseStarter(const std::string& starter, NodeFacts& facts) {
+  if (starter.empty()) return;
+  facts.node.set_container_runtime(replica::v1::Manifest::POD_CONTAINER);
+  facts.node.clear_containers_lacking();
+  facts.container_address = starter;
+}
+
 Result<int> Run(Identity identity) {
   const Arguments& arguments = identity.arguments;
   const std::string node_dir = arguments.dir + "/nodes/" + arguments.node;
   TY_TRY(identity.facts, KeptNodeFacts(node_dir + "/facts", node_dir + "/environments", ForgetTicket));
+  UseStarter(arguments.starter, identity.facts);
   identity.ticket = TakeVariable(kTicket);
   if (identity.ticket.empty())
     return std::unexpected(FailedPrecondition(std::string("the variable ") + kTicket + " is not set"));
@@ -217,7 +227,7 @@ Result<int> Run(Identity identity) {
   identity.port = lease->port();
   identity.instance = text::Hex(RandomBytes<std::array<unsigned char, 16>>().data(), 16);
   // This process listens: while a worker is restarted, new connections wait in the kernel's queue.
-  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts));
+  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts, arguments.front));
   Watcher watcher([&identity, &folder, &sockets] {
     return Work(
         identity, folder,
@@ -226,9 +236,18 @@ Result<int> Run(Identity identity) {
   return watcher.Run();
 }
 
+constexpr std::string_view kWriteStarter = "--write-starter=";
+
+int WriteStarter(const std::string& path) {
+  const Status written = replica::WritePodStarter(path);
+  return written ? 0 : Complain(1, "cannot write the starter: " + written.error().message);
+}
+
 }  // namespace
 
 int RunAgent(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]).starts_with(kWriteStarter))
+    return WriteStarter(argv[1] + kWriteStarter.size());
   // Other processes of the account must not read the ticket in this process's memory.
   ::prctl(PR_SET_DUMPABLE, 0);
   const std::vector<std::string_view> words(argv + 1, argv + argc);

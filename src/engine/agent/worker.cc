@@ -58,9 +58,10 @@ std::map<std::string, std::string> VariablesFor(int port) {
 /// All settings except those that a welcome adds.
 engine::NodeSettings SettingsOf(const Identity& identity, const NodeFolder& folder,
                                 const NodeSockets& sockets) {
+  const std::string& cache = identity.arguments.cache;
   return {.attempts_dir = folder.attempts_dir(),
-          .environments_dir = folder.environments_dir(),
-          .images_dir = folder.images_dir(),
+          .environments_dir = cache.empty() ? folder.environments_dir() : cache + "/environments",
+          .images_dir = cache.empty() ? folder.images_dir() : cache + "/images",
           .attach_socket = folder.run_dir() + "/attach.sock",
           .replica_socket = folder.run_dir() + "/replica.sock",
           .container_runtime = identity.facts.node.container_runtime(),
@@ -71,10 +72,16 @@ engine::NodeSettings SettingsOf(const Identity& identity, const NodeFolder& fold
 }
 
 FrontPlaces FrontPlacesOf(const Identity& identity, const NodeFolder& folder, const NodeSockets& sockets) {
-  FrontPlaces places{.dir = folder.front_dir(), .where = {}, .gcs_lacking = identity.facts.gcs_lacking};
+  const std::string& starter = identity.arguments.starter;
+  FrontPlaces places{.dir = starter.empty() ? folder.front_dir() : FolderOf(starter) + "/front",
+                     .where = {},
+                     .gcs_lacking = identity.facts.gcs_lacking};
   places.where.set_tls_socket(folder.run_dir() + "/front-tls.sock");
   places.where.set_plain_socket(folder.run_dir() + "/front.sock");
-  if (sockets.front) engine::DescribeFront(*sockets.front, places.where);
+  if (!sockets.front) return places;
+  engine::DescribeFront(*sockets.front, places.where);
+  places.where.set_has_names(places.where.address() == identity.arguments.front &&
+                             places.where.tls_port() == 0);
   return places;
 }
 
@@ -88,7 +95,7 @@ class Worker final : public Uplink::Observer {
         replica_port_(sockets.replica_tcp.port),
         starter_(engine::MachineLimits()),
         host_(executor(), settings_, starter_, {}),
-        owner_(settings_.attempts_dir),
+        owner_({.attempts_dir = settings_.attempts_dir, .sees_all = identity.arguments.starter.empty()}),
         uplink_(executor(),
                 {.host = identity.arguments.server_host,
                  .port = identity.arguments.server_port,
@@ -247,8 +254,10 @@ asio::awaitable<v1::FromAgent::Hello> Worker::MakeHello(std::string own_address)
 }
 
 asio::awaitable<void> Worker::OnWelcome(v1::ToAgent::Welcome welcome) {
-  if (!welcome.environments_dir().empty()) settings_.environments_dir = welcome.environments_dir();
-  if (!welcome.images_dir().empty()) settings_.images_dir = welcome.images_dir();
+  const bool has_cache = !identity_.arguments.cache.empty();
+  if (!has_cache && !welcome.environments_dir().empty())
+    settings_.environments_dir = welcome.environments_dir();
+  if (!has_cache && !welcome.images_dir().empty()) settings_.images_dir = welcome.images_dir();
   std::map<std::string, std::string> definitions(welcome.runtime_definitions().begin(),
                                                  welcome.runtime_definitions().end());
   // Without symbolic links: virtual environments keep the path that they were made under.

@@ -30,13 +30,16 @@ std::string Joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// For an operator to run; whom to bind it to only they know.
-std::string RoleCommand(const std::string& name_space) {
-  const std::string in = " -n " + name_space;
-  return "kubectl create role trainyard" + in +
-         " --verb=create,get,list,watch,delete --resource=pods,secrets,events; kubectl create rolebinding "
-         "trainyard" +
-         in + " --role=trainyard --user=USER or --serviceaccount=NAMESPACE:NAME";
+/// For an operator to run: the roles of docs/kubernetes.md. Whom to bind them to only they know.
+std::string RoleCommands(const std::string& name_space) {
+  const auto create = [&name_space](const std::string& name, const std::string& rights) {
+    return "kubectl create role " + name + " -n " + name_space + " " + rights + "; ";
+  };
+  return create("trainyard", "--verb=create,list,watch --resource=pods") +
+         create("trainyard-secrets", "--verb=create,get,delete --resource=secrets") +
+         create("trainyard-events", "--verb=list --resource=events") +
+         "and for each of them: kubectl create rolebinding ROLE -n " + name_space +
+         " --role=ROLE --user=USER or --serviceaccount=NAMESPACE:NAME";
 }
 
 }  // namespace
@@ -69,7 +72,7 @@ Status CheckKubernetes(const KubeClient& client) {
   if (missing->empty()) return {};
   return std::unexpected(FailedPrecondition(
       "--engine kubernetes: this account lacks rights in the namespace " + client.name_space() + ": " +
-      Joined(*missing) + ". Give them with: " + RoleCommand(client.name_space())));
+      Joined(*missing) + ". Give them with: " + RoleCommands(client.name_space())));
 }
 
 }  // namespace trainyard::engine

@@ -25,7 +25,6 @@ constexpr std::chrono::seconds kPlaceMax{8};
 constexpr std::chrono::seconds kRemovePause{2};
 constexpr std::chrono::seconds kRemovePauseMax{60};
 
-GangKey KeyOf(const ReservationKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 
 /// Gangs whose pods may go to the same nodes take turns.
 std::string LineOf(const kubernetes::KubernetesSettings& settings, const placement::Gang& gang) {
@@ -180,7 +179,8 @@ kubernetes::Batch KubernetesEngine::BatchOf(const Submission& submission, const 
           .submission = submission,
           .job_id = gang.job_id,
           .boot = options_.boot,
-          .running_limit = gang.running_limit};
+          .running_limit = gang.running_limit,
+          .front_names = options_.front_names};
 }
 
 asio::awaitable<std::optional<KubeAnswer<void>>> KubernetesEngine::Make(Submission submission) {

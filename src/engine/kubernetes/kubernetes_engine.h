@@ -31,6 +31,7 @@ class KubernetesEngine final : public ClusterEngine {
   struct Options {
     kubernetes::KubernetesSettings settings;
     kubernetes::Boot boot;
+    std::vector<std::string> front_names{};  ///< kubernetes::Batch's
     const Clock& clock;
     std::unique_ptr<KubeClient> client;
   };

@@ -29,12 +29,13 @@ void AddGoogleFront(const NodeSettings& settings, Manifest& manifest) {
     front.clear_tls_port();
     front.clear_plain_port();
   }
-  // A daemon's containers are not children of our supervisor, which therefore cannot redirect their
+  // Containers of a daemon or a pod are not children of our supervisor, which therefore cannot redirect their
   // connections.
   const auto kind = manifest.program().container().runtime_kind();
-  if (kind == Manifest::CONTAINER_DAEMON && (front.tls_port() != 0 || front.plain_port() != 0))
-    front.clear_address();
+  const bool is_child = kind != Manifest::CONTAINER_DAEMON && kind != Manifest::POD_CONTAINER;
+  if (!is_child && (front.tls_port() != 0 || front.plain_port() != 0)) front.clear_address();
   if (front.address().empty() || (!isolated && !settings.front_metadata)) return;
+  if (front.has_names()) return;  // the hosts file has the metadata server's names, and no replica's own
   front.add_host_names(std::string(wire::kGoogleMetadataHost));
   front.add_host_names(std::string(wire::kGoogleMetadataShortHost));
   front.add_host_names(manifest.metadata_host_name());

@@ -99,7 +99,7 @@ std::string OwnAddressTowards(const std::vector<std::string>& hosts) {
 Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const std::string& kept_in,
                                       const std::vector<std::string>& hosts) {
   const FormerAddress kept = ReadKept(kept_in);
-  AgentsAddress address{.host = options.agent_host, .socket = {}};
+  AgentsAddress address{.host = options.agent_host};
   if (address.host.empty()) {
     TY_TRY(address.host, FindHost(kept.host, hosts));
   }
@@ -111,6 +111,8 @@ Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const std::s
   address.socket = *std::move(socket);
   TY_RETURN_IF_ERROR(
       WriteFileAtomically(kept_in, address.host + " " + std::to_string(address.socket.port) + "\n"));
+  address.port = options.agent_address_port != 0 ? options.agent_address_port : address.socket.port;
+  if (!options.agent_address.empty()) address.host = options.agent_address;
   return address;
 }
 

@@ -22,8 +22,9 @@ namespace trainyard::engine {
 
 /// The address at which agents reach this server.
 struct AgentsAddress {
-  std::string host;  ///< numeric
-  http::ListeningSocket socket;
+  std::string host{};      ///< numeric: where agents connect
+  std::uint16_t port = 0;  ///< the same
+  http::ListeningSocket socket{};
 };
 
 /// Listens for agents at the address that the options name, otherwise at this machine's address on the route

@@ -14,7 +14,6 @@ namespace asio = boost::asio;
 using placement::GangKey;
 using placement::Submission;
 
-GangKey KeyOf(const ReservationKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 ReservationKey KeyOf(const GangKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 
 /// Notes about what nodes lack; a lacking way out has one line for each reason, not one for each node.

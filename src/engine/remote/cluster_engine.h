@@ -30,6 +30,11 @@
 
 namespace trainyard::engine {
 
+/// The name of a reservation's gang in its cluster.
+inline placement::GangKey KeyOf(const ReservationKey& key) {
+  return {.job_uid = key.job_uid, .try_number = key.try_number};
+}
+
 /// Reservations without a grant, in the order of their jobs. Each operation takes logarithmic time, since
 /// each job's state names its position, even if 100,000 jobs wait. A value; one thread.
 class WaitingLine {

@@ -21,7 +21,6 @@ using slurm::Submission;
 /// own message.
 constexpr std::chrono::minutes kTimeMargin{5};
 
-GangKey KeyOf(const ReservationKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 
 }  // namespace
 

@@ -19,6 +19,8 @@ namespace trainyard::replica {
 /// (Init(), Cgroup()) may live for a moment longer.
 struct AttemptDir {
   std::string path;
+  /// A directory that the program's container has under the same path; empty: it has Tmp() as its /tmp.
+  std::string shared{};
 
   [[nodiscard]] std::string Manifest() const { return path + "/manifest.pb"; }
   [[nodiscard]] std::string Lock() const { return path + "/lock"; }
@@ -28,7 +30,7 @@ struct AttemptDir {
   [[nodiscard]] std::string Home() const { return path + "/home"; }
   [[nodiscard]] std::string Tmp() const { return path + "/tmp"; }
   /// The directory of cloudml-hypertune's metric file: /tmp/hypertune, as the program sees it.
-  [[nodiscard]] std::string Metrics() const { return Tmp() + "/hypertune"; }
+  [[nodiscard]] std::string Metrics() const { return (shared.empty() ? Tmp() : shared) + "/hypertune"; }
   /// Holds the changes that the program makes to its installed packages.
   [[nodiscard]] std::string Installed() const { return path + "/installed"; }
   /// A container's bundle and the files that it writes.

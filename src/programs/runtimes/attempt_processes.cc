@@ -140,6 +140,12 @@ std::optional<std::string> FindAttemptOf(const std::string& attempts_dir, Connec
   return found;
 }
 
+std::optional<std::string> FindOnlyAttempt(const std::string& attempts_dir) {
+  const Roots roots = FindRoots(attempts_dir);
+  if (roots.supervisors.size() != 1) return std::nullopt;
+  return roots.supervisors.begin()->second;
+}
+
 bool IsBelow(pid_t ancestor, ConnectionEnd end) {
   const std::vector<Process> processes = ReadProcesses();
   const Children children = ByParent(processes);

@@ -32,6 +32,9 @@ struct ConnectionEnd {
 /// processes of several attempts have the socket.
 [[nodiscard]] std::optional<std::string> FindAttemptOf(const std::string& attempts_dir, ConnectionEnd end);
 
+/// The attempt, if exactly one lives in this directory.
+[[nodiscard]] std::optional<std::string> FindOnlyAttempt(const std::string& attempts_dir);
+
 /// Whether the process or one of its descendants made the connection or has its socket.
 [[nodiscard]] bool IsBelow(pid_t ancestor, ConnectionEnd end);
 

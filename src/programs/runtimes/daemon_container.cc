@@ -156,12 +156,6 @@ Result<ContainerState> Follow(DaemonApi& api, const ContainerRun& run, StopRelay
   return std::unexpected(Unavailable("The output of the container broke off: " + state.error().message));
 }
 
-void Leave(const ContainerRun& run, const ContainerEnd& end) {
-  const char* how = end.out_of_memory ? " oom\n" : end.lost ? " lost\n" : " -\n";
-  const std::string text = std::to_string(end.wait_status) + how + end.failure;
-  static_cast<void>(WriteFileAtomically(EndFile(run.dir), text, 0600));
-}
-
 struct NotedContainer {
   std::string name;
   std::string socket;
@@ -253,6 +247,17 @@ std::optional<ContainerEnd> ReadContainerEnd(const AttemptDir& dir) {
   return end;
 }
 
+void WriteContainerEnd(const AttemptDir& dir, const ContainerEnd& end) {
+  const char* how = end.out_of_memory ? " oom\n" : end.lost ? " lost\n" : " -\n";
+  const std::string text = std::to_string(end.wait_status) + how + end.failure;
+  static_cast<void>(WriteFileAtomically(EndFile(dir), text, 0600));
+}
+
+int ExitStatusOf(const ContainerEnd& end) {
+  if (!end.failure.empty()) return kFailedStatus;
+  return WIFEXITED(end.wait_status) ? WEXITSTATUS(end.wait_status) : 128 + WTERMSIG(end.wait_status);
+}
+
 int RunContainer(const ContainerRun& run) {
   const sigset_t signals = SignalSet({SIGTERM});
   sigprocmask(SIG_BLOCK, &signals, nullptr);
@@ -271,10 +276,10 @@ int RunContainer(const ContainerRun& run) {
     end.wait_status = W_EXITCODE(kFailedStatus, 0);
     end.failure = state.error().message;
   }
-  Leave(run, end);
+  WriteContainerEnd(run.dir, end);
   static_cast<void>(RemoveNotedContainers(
       run.dir));  // otherwise the process that cleans up after us does it, or reports why not
-  return state ? state->exit_code & 0xFF : kFailedStatus;
+  return ExitStatusOf(end);
 }
 
 }  // namespace trainyard::replica

@@ -58,6 +58,10 @@ struct ContainerEnd {
 };
 /// Empty if that process was killed before it could write this.
 [[nodiscard]] std::optional<ContainerEnd> ReadContainerEnd(const AttemptDir& dir);
+/// What cannot be written is as if that process had been killed.
+void WriteContainerEnd(const AttemptDir& dir, const ContainerEnd& end);
+/// The exit status of that process for this end.
+[[nodiscard]] int ExitStatusOf(const ContainerEnd& end);
 
 /// One container to create and follow to its end. It must already be noted.
 struct ContainerRun {

@@ -80,16 +80,20 @@ std::vector<std::string> JavaTrustStores(const std::string& java_home, const std
 }
 
 Channels FindChannels(const v1::Manifest& manifest, bool has_view) {
-  if (!manifest.has_google_front() || !has_view) return {};
+  if (!manifest.has_google_front()) return {};
   const v1::GoogleFront& front = manifest.google_front();
-  return {.names = !front.address().empty() && !Real(front.ca_bundle()).empty(),
-          .files = !front.buckets_dir().empty()};
+  const bool leads = (has_view || front.has_names()) && !front.address().empty();
+  return {.names = leads && !Real(front.ca_bundle()).empty(),
+          .files = has_view && !front.buckets_dir().empty()};
 }
 
 std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const Channels& found,
                             const std::string& advice) {
   if (!manifest.has_google_front() || (found.names && found.files)) return {};
   const std::string files = std::string(kGcsFolder) + "/BUCKET";
+  if (found.names && !has_view)
+    return "The buckets are not available as files (" + files +
+           "): that needs a mount namespace, which this machine does not allow.";
   if (found.names)
     return "The buckets are not available as files (" + files +
            "): the server could not create their directory, or on a cluster's node does not know it "

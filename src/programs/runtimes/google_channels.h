@@ -44,7 +44,8 @@ struct Channels {
   friend bool operator==(const Channels&, const Channels&) = default;
 };
 
-/// The channels of a replica with (or without) a private mount namespace. Looks for the bundle.
+/// The channels of a replica with (or without) a private mount namespace: names need one, unless the hosts
+/// file that all processes see has them already. Looks for the bundle.
 [[nodiscard]] Channels FindChannels(const v1::Manifest& manifest, bool has_view);
 
 /// One sentence for the job's log about what is missing; empty if nothing is, or nothing was wanted.

@@ -14,6 +14,7 @@
 #include "programs/runtimes/container_program.h"
 #include "programs/runtimes/google_channels.h"
 #include "programs/runtimes/inside_tools.h"
+#include "programs/runtimes/pod_program.h"
 #include "programs/sandbox/namespaces/device_files.h"
 #include "programs/sandbox/namespaces/hosts_file.h"
 #include "programs/sandbox/namespaces/id_map.h"
@@ -178,6 +179,7 @@ Result<std::unique_ptr<Program>> MakeProgram(const v1::Manifest& manifest, Prepa
     return std::make_unique<ModuleProgram>(manifest, std::move(*environment));
   if (auto* image = std::get_if<DaemonImage>(&prepared))
     return DaemonProgram::Make(manifest, std::move(*image));
+  if (const auto* pod = std::get_if<PodImage>(&prepared)) return PodProgram::Make(manifest, pod->config);
   return ContainerProgram::Make(manifest, std::move(std::get<image::Image>(prepared)));
 }
 

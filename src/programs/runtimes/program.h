@@ -40,6 +40,8 @@ class Program {
   [[nodiscard]] virtual std::string WarmLine() const { return {}; }
   /// The weakest isolation that it can run with.
   [[nodiscard]] virtual Isolation WeakestIsolation() const { return Isolation::kNone; }
+  /// The program's processes are not below the sandbox, and this process cannot measure them.
+  [[nodiscard]] virtual bool is_elsewhere() const { return false; }
   /// The sandbox of the program with that isolation: what is run, its variables, its directory, its view of
   /// the files. The caller sets descriptors, cgroup, host name and isolation. May write into the attempt's
   /// directory. kFailedPrecondition: the program cannot be run (the message says why).

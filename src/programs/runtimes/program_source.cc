@@ -172,6 +172,31 @@ bool RunsByDaemon(const v1::Manifest& manifest) {
   return manifest.program().container().runtime_kind() == v1::Manifest::CONTAINER_DAEMON;
 }
 
+bool RunsInPod(const v1::Manifest& manifest) {
+  return manifest.program().container().runtime_kind() == v1::Manifest::POD_CONTAINER;
+}
+
+/// nullopt: CheckPodImage says why.
+std::optional<PodImage> FindPodImage(const v1::Manifest& manifest) {
+  const v1::Manifest::Container& container = manifest.program().container();
+  if (!container.has_image_program() || HasImagePackages(manifest)) return std::nullopt;
+  const v1::Manifest::ImageProgram& program = container.image_program();
+  return PodImage{.config = {.entrypoint = {program.entrypoint().begin(), program.entrypoint().end()},
+                             .command = {program.command().begin(), program.command().end()},
+                             .stop_signal = program.stop_signal()}};
+}
+
+Status CheckPodImage(const v1::Manifest& manifest) {
+  const std::string& image = manifest.program().container().image();
+  if (HasImagePackages(manifest))
+    return std::unexpected(
+        FailedPrecondition("Python packages cannot be installed into the image " + image +
+                           " in a pod: put the packages into the image and give containerCommand, or name a "
+                           "runtimeVersion in place of the image"));
+  return std::unexpected(FailedPrecondition("it is not known what the image " + image +
+                                            " runs: an older server created the job; submit it again"));
+}
+
 environment::EnvironmentRequest EnvironmentOf(const v1::Manifest& manifest) {
   environment::EnvironmentRequest request{.environments_dir = manifest.places().environments_dir(),
                                           .runtime_version = manifest.program().runtime_version()};
@@ -234,6 +259,7 @@ std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
     auto image = FindDaemonImage(manifest);
     return image ? std::optional<Prepared>(*std::move(image)) : std::nullopt;
   }
+  if (RunsInPod(manifest)) return FindPodImage(manifest);
   if (manifest.program().has_container()) return FindImage(manifest);
   const environment::EnvironmentRequest request = EnvironmentOf(manifest);
   // The mark comes first, so that nobody removes what is found. If it fails, this continues: Prepare reports
@@ -251,6 +277,7 @@ std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
 
 Status InstalledPrograms::Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) {
   if (RunsByDaemon(manifest)) return PrepareDaemonImage(manifest, hooks);
+  if (RunsInPod(manifest)) return CheckPodImage(manifest);
   if (manifest.program().has_container()) return Pull(manifest, hooks);
   const std::string attempts = FolderOf(manifest.places().attempt_dir());
   const auto& hidden_dirs = manifest.places().hidden_dirs();

@@ -8,13 +8,19 @@
 #include "programs/image/image.h"
 #include "programs/image/image_use.h"
 #include "programs/runtimes/daemon_api_request.h"
+#include "rules/container/program.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
 
-/// What a program runs in: the Python of a runtime version with the job's packages, an image in our cache, or
-/// one in a container daemon's store.
-using Prepared = std::variant<environment::Environment, image::Image, DaemonImage>;
+/// The container of our pod that has the job's image: nothing is left to prepare there.
+struct PodImage {
+  container::ImageConfig config;  ///< without what the container's processes have from it already
+};
+
+/// What a program runs in: the Python of a runtime version with the job's packages, an image in our cache,
+/// one in a container daemon's store, or a container of our pod.
+using Prepared = std::variant<environment::Environment, image::Image, DaemonImage, PodImage>;
 
 /// Functions with which a preparation logs and gets packages.
 using PreparationHooks = environment::PreparationHooks;

@@ -27,6 +27,7 @@
 #include "base/async/unique_fd.h"
 #include "base/process/kernel_calls.h"
 #include "programs/attempt/attempt_dir.h"
+#include "programs/runtimes/pod_container.h"
 #include "programs/sandbox/cgroups/proc_figures.h"
 #include "programs/sandbox/confinement.h"
 #include "programs/sandbox/namespaces/id_map.h"
@@ -256,7 +257,25 @@ int WaitForShell(pid_t shell, int init, replica::ConnectDoors& doors) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// The program runs in another container of our pod, whose shell the starter there starts: with the variables
+/// of the program.
+int RunShellInPod(const replica::v1::Manifest& manifest) {
+  const char* terminal = std::getenv("TERM");
+  const replica::ContainerEnd end = replica::RunInPod(
+      {.socket = manifest.program().container().runtime_address(),
+       .argv = {"/bin/sh", "-c", "if [ -x /bin/bash ]; then exec /bin/bash; else exec /bin/sh; fi"},
+       .environment = {"TERM=" + std::string(terminal != nullptr ? terminal : "xterm-256color")},
+       .terminal = true});
+  if (!end.failure.empty()) std::fprintf(stderr, "trainyard: %s\r\n", end.failure.c_str());
+  return end.failure.empty() ? replica::ExitStatusOf(end) : kNoShell;
+}
+
 Result<int> Run(const AttemptDir& dir) {
+  TY_TRY(const replica::v1::Manifest job, replica::ReadManifest(dir));
+  if (job.program().container().runtime_kind() == replica::v1::Manifest::POD_CONTAINER) {
+    if (!replica::LockHolder(dir)) return NotRunning();
+    return RunShellInPod(job);
+  }
   TY_TRY(const Replica found, FindReplica(dir));
   std::vector<std::string> variables = VariablesOf(found.program);
   if (variables.size() == 1) return NotRunning();  // it ended meanwhile

@@ -82,6 +82,7 @@ Status ProgramRun::Launch(Time now) {
   log.Say(LogEntry::INFO, RunningCommandLine(program.Shown()));
   if (launched->is_warm()) log.Say(LogEntry::INFO, program.WarmLine());
   process_.emplace(std::move(*launched));
+  if (program.is_elsewhere()) return {};
   usage_.emplace(
       UsageWatch::Context{.process = *process_, .dir = start.dir, .manifest = start.manifest, .link = link},
       now);
@@ -173,7 +174,7 @@ void ProgramRun::Reap(ObservedEnd& end) {
   reaped_ = true;
   end.reported = ended.wait_status.has_value();
   end.wait_status = ended.wait_status.value_or(0);
-  usage_->Tell(end);
+  if (usage_) usage_->Tell(end);
   usage_.reset();
   context_.program.OnEnded(context_.start, end);
 }

@@ -77,7 +77,7 @@ class ProgramRun {
 
   Context context_;
   std::optional<UserProcess> process_;
-  std::optional<UsageWatch> usage_;     ///< set while the process is running
+  std::optional<UsageWatch> usage_;     ///< set while a process that can be measured is running
   std::optional<MetricWatch> metrics_;  ///< set for a trial's master
   std::optional<TagWatch> tags_;        ///< set for a master
   bool reaped_ = false;

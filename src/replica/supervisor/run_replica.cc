@@ -19,6 +19,7 @@
 #include "base/process/descriptor_limit.h"
 #include "programs/attempt/attempt_dir.h"
 #include "programs/runtimes/oci_container.h"
+#include "programs/runtimes/pod_program.h"
 #include "programs/runtimes/program_source.h"
 #include "programs/sandbox/patience.h"
 #include "replica/supervisor/lifecycle.h"
@@ -91,6 +92,8 @@ Result<Supervisor::Setup> SetUp(Arguments arguments) {
   TY_TRY(v1::Manifest manifest, ReadManifest(dir));
   TY_RETURN_IF_ERROR(ReadSecretValues(STDIN_FILENO, manifest));
   TY_RETURN_IF_ERROR(EmptyStandardInput());
+  if (manifest.program().container().runtime_kind() == v1::Manifest::POD_CONTAINER)
+    dir.shared = PodSharedFolder(manifest);
   TY_TRY(UniqueFd lock, LockAttempt(dir, kInheritedLockFd));
   TY_RETURN_IF_ERROR(SignLock(lock.get(), getpid()));
   TY_TRY(Spool spool, MakeSpool(dir));

@@ -275,6 +275,8 @@ Result<Cgroup> MakeReplicaCgroup(const v1::Manifest& manifest, const CgroupLimit
 Status UserProcess::MakeFolders(const AttemptDir& dir) {
   TY_RETURN_IF_ERROR(MakeFolder(dir.Work(), 0755));
   TY_RETURN_IF_ERROR(MakeFolder(dir.Home(), 0700));
+  // The user of the program's container has the group of this folder.
+  if (!dir.shared.empty()) TY_RETURN_IF_ERROR(MakeFolder(dir.shared, 02770));
   return MakeFolder(dir.Tmp(), 01777);
 }
 
@@ -282,7 +284,8 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
                                         std::vector<std::string>& degraded) {
   LaunchState launching{.program = program, .start = start};
   for (const auto step : kLaunchSteps) TY_RETURN_IF_ERROR(step(launching));
-  if (const std::string_view missing = Missing(launching.isolation); !missing.empty()) {
+  const std::string_view missing = program.is_elsewhere() ? "" : Missing(launching.isolation);
+  if (!missing.empty()) {
     degraded.push_back("This machine lacks some isolation (" + start.required.reason +
                        "): " + std::string(missing) + ".");
   }

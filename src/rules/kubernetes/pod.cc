@@ -40,22 +40,28 @@ std::vector<Pod::Condition> ConditionsOf(const json::object& status) {
   return conditions;
 }
 
+/// The status of the container of that name; null: there is none.
+const json::object* Named(const json::array& statuses, std::string_view name) {
+  for (const json::value& item : statuses)
+    if (const json::object* status = item.if_object(); status != nullptr && TextIn(*status, "name") == name)
+      return status;
+  return nullptr;
+}
+
 /// The status of the agent's container: the one of that name, or else the first one. An operator's webhook
 /// may have added others.
 const json::object* AgentIn(const json::array& statuses) {
-  const json::object* first = nullptr;
-  for (const json::value& item : statuses) {
-    const json::object* status = item.if_object();
-    if (status == nullptr) continue;
-    if (TextIn(*status, "name") == kAgentContainer) return status;
-    if (first == nullptr) first = status;
-  }
-  return first;
+  if (const json::object* agent = Named(statuses, kAgentContainer)) return agent;
+  for (const json::value& item : statuses)
+    if (const json::object* status = item.if_object()) return status;
+  return nullptr;
 }
 
 Pod::Waiting WaitingOf(const json::object& container) {
   const json::object& waiting = ObjectIn(ObjectIn(container, "state"), "waiting");
-  return {.reason = TextIn(waiting, "reason"), .message = TextIn(waiting, "message")};
+  return {.reason = TextIn(waiting, "reason"),
+          .message = TextIn(waiting, "message"),
+          .of_job = TextIn(container, "name") == kJobContainer};
 }
 
 /// The first container that says why it waits. While an init container cannot start, the others wait for
@@ -78,12 +84,32 @@ std::optional<Pod::Terminated> TerminatedOf(const json::object& container) {
                          .message = TextIn(end, "message")};
 }
 
+/// The end of a container that ran before the others, and failed.
+std::optional<Pod::Terminated> FailedIn(const json::array& statuses) {
+  for (const json::value& item : statuses) {
+    const json::object* container = item.if_object();
+    if (container == nullptr) continue;
+    const std::optional<Pod::Terminated> end = TerminatedOf(*container);
+    if (end && end->exit_code != 0) return end;
+  }
+  return std::nullopt;
+}
+
+/// A pod with a container of the job's own ends with either of its two; the cluster waits for both.
+void ReadJob(const json::object& job, Pod& pod) {
+  const std::optional<Pod::Terminated> end = TerminatedOf(job);
+  pod.has_half = end.has_value() || pod.terminated.has_value();
+  if (end && (!pod.terminated || end->reason == kOutOfMemory)) pod.terminated = end;
+}
+
 void ReadContainers(const json::object& status, Pod& pod) {
   const json::array& containers = ListIn(status, "containerStatuses");
   if (const json::object* agent = AgentIn(containers)) {
     pod.waiting = WaitingOf(*agent);
     pod.terminated = TerminatedOf(*agent);
   }
+  if (const json::object* job = Named(containers, kJobContainer)) ReadJob(*job, pod);
+  if (!pod.terminated) pod.terminated = FailedIn(ListIn(status, "initContainerStatuses"));
   for (const json::array* statuses : {&containers, &ListIn(status, "initContainerStatuses")})
     if (Pod::Waiting cause = CauseIn(*statuses); !cause.reason.empty()) pod.waiting = std::move(cause);
 }

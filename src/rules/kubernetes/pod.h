@@ -16,6 +16,12 @@ namespace trainyard::kubernetes {
 /// The name of the agent's container in our pods.
 inline constexpr std::string_view kAgentContainer = "agent";
 
+/// The name of the container with the job's own image, beside the agent's.
+inline constexpr std::string_view kJobContainer = "job";
+
+/// The reason of a container that the kernel ended for its memory.
+inline constexpr std::string_view kOutOfMemory = "OOMKilled";
+
 /// A pod as the last answer or event showed it.
 struct Pod {
   enum class Phase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
@@ -30,6 +36,7 @@ struct Pod {
   struct Waiting {
     std::string reason{};
     std::string message{};
+    bool of_job = false;  ///< it is the container with the job's own image
     friend bool operator==(const Waiting&, const Waiting&) = default;
   };
   struct Terminated {
@@ -46,14 +53,17 @@ struct Pod {
   std::string message{};  ///< status.message
   std::vector<Condition> conditions{};
   Waiting waiting{};
-  std::optional<Terminated> terminated{};  ///< the end of its agent's container
-  bool is_deleted = false;                 ///< it has a deletionTimestamp: it is going
+  /// The end of its agent's container, of the job's own, or of the one that prepares it: the first that
+  /// ended.
+  std::optional<Terminated> terminated{};
+  bool has_half = false;    ///< one of its two containers has ended: the other one is of no use
+  bool is_deleted = false;  ///< it has a deletionTimestamp: it is going
   friend bool operator==(const Pod&, const Pod&) = default;
 
   [[nodiscard]] bool has_node() const noexcept { return !node.empty(); }
-  /// Its processes have ended: it is Succeeded or Failed.
+  /// Its processes have ended: it is Succeeded or Failed, or only half of it is left.
   [[nodiscard]] bool has_ended() const noexcept {
-    return phase == Phase::kSucceeded || phase == Phase::kFailed;
+    return phase == Phase::kSucceeded || phase == Phase::kFailed || has_half;
   }
 };
 

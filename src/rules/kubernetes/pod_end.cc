@@ -141,7 +141,7 @@ PodEnd ByContainer(const Pod& pod, const Pod::Terminated& end) {
 PodEnd EndOf(const Pod& pod, bool is_gone) {
   if (std::optional<PodEnd> end = ByDisruption(pod)) return *std::move(end);
   if (std::optional<PodEnd> end = ByReason(pod)) return *std::move(end);
-  if (pod.terminated && pod.terminated->reason == "OOMKilled")
+  if (pod.terminated && pod.terminated->reason == kOutOfMemory)
     return {.kind = RoomEnd::kOutOfMemory, .reason = PodOnNode(pod) + " used more memory than it asked for."};
   // A container that ends because its pod is deleted has the status of a signal, or what its handler says.
   if (pod.is_deleted || (is_gone && !pod.has_ended()))

@@ -20,10 +20,26 @@ using namespace std::chrono_literals;
 
 /// A volume of the pod, for everything that the agent and its attempts write.
 constexpr std::string_view kVolume = "/var/lib/trainyard-agent";
+constexpr std::string_view kSharedMemory = "/dev/shm";
+/// The volume of the operator's claim.
+constexpr std::string_view kCache = "/var/cache/trainyard";
+/// A volume for the home of the user of a job's own container, which may not write anywhere else.
+constexpr std::string_view kHome = "/home/trainyard";
 /// Our images have the agent's program here, under its digest: nothing is copied or downloaded then.
 constexpr std::string_view kImagePrograms = "/usr/local/lib/trainyard";
-constexpr int kAccount = 1000;  ///< PodSecurity "restricted": not root
 constexpr std::string_view kTicketKey = "ticket";
+/// A volume of the agent and the job's own container, with the starter and its socket, and the files for
+/// Google's names (engine/agent, node_provision.h).
+constexpr std::string_view kPodFolder = "/run/trainyard-pod";
+constexpr std::string_view kStarter = "/run/trainyard-pod/starter";
+constexpr std::string_view kStarterSocket = "/run/trainyard-pod/socket";
+/// The address at which the agent answers to Google's names, on ports 443 and 80 of the pod's own loopback.
+constexpr std::string_view kFrontAddress = "127.71.67.80";
+/// What our containers get of a pod with a container of the job's own, which gets the rest.
+constexpr std::int64_t kAgentMillis = 100;
+constexpr std::int64_t kAgentMib = 256;
+/// The limit of their memory: more than they ask for, since builds and buffers come and go.
+constexpr std::int64_t kAgentMibMax = 2'048;
 /// The node's kubelet waits this long after SIGTERM, so that replicas can be stopped and handed over.
 constexpr std::chrono::seconds kGracePeriod{120};
 /// A silent node is given up after this. Kubernetes' own default is 300 s.
@@ -56,23 +72,50 @@ std::chrono::seconds RunMax(std::chrono::seconds running_limit, const Kubernetes
   return running_limit + kLimitSlack + settings.pull_max;
 }
 
+/// What every container of ours does first: sets $dir and makes the folders.
+std::string BeginScript() {
+  // As the first process of its container, a shell ignores SIGTERM unless it is told otherwise.
+  return "trap 'exit 143' TERM\numask 077\n"
+         // A folder in the volume: the volume itself belongs to root.
+         "dir=" +
+         std::string(kVolume) +
+         "/node\n"
+         "mkdir -p \"$dir\" \"$HOME\" \"$TMPDIR\" || exit " +
+         std::to_string(placement::kExitNoDirectory) + "\n";
+}
+
+/// Sets $program. Variables: $dir, $slot, $node.
+std::string FindProgram(const Boot& boot) {
+  return "mine=\nprogram=" + std::string(kImagePrograms) + "/trainyard-" + boot.program_sha256 +
+         "\nif ! [[ -x $program ]]; then\n" + placement::FindAgentScript(boot) + "fi\n";
+}
+
+/// The script of the container that runs before a job's own one.
+std::string PrepareScript(const Batch& batch) {
+  return BeginScript() + "slot=0 node=prepare\n" + FindProgram(batch.boot) +
+         "exec \"$program\" agent --write-starter=" + std::string(kStarter) + "\n";
+}
+
+/// The agent waits until the job's own container runs: a node may have to pull its image first.
 std::string ScriptOf(const Batch& batch, const SlotRequest& slot, int number,
                      const KubernetesSettings& settings) {
   std::string script;
   if (batch.running_limit)
     script += "export TRAINYARD_UNTIL=$(($(date +%s) + " +
               std::to_string(RunMax(*batch.running_limit, settings).count()) + "))\n";
-  // As the first process of its container, a shell ignores SIGTERM unless it is told otherwise.
-  script += "trap 'exit 143' TERM\numask 077\n";
-  // A folder in the volume: the volume itself belongs to root.
-  script += "dir=" + std::string(kVolume) + "/node slot=" + std::to_string(number) +
-            " node=$TRAINYARD_NODE mine=\n";
-  script += "unset TRAINYARD_NODE\n" + FindGpus(slot);
   script +=
-      "mkdir -p \"$dir\" \"$HOME\" \"$TMPDIR\" || exit " + std::to_string(placement::kExitNoDirectory) + "\n";
-  script += "program=" + std::string(kImagePrograms) + "/trainyard-" + batch.boot.program_sha256 + "\n";
-  script += "if ! [[ -x $program ]]; then\n" + placement::FindAgentScript(batch.boot) + "fi\n";
-  return script + placement::ExecAgentScript(batch.boot);
+      BeginScript() + "slot=" + std::to_string(number) + " node=$TRAINYARD_NODE\nunset TRAINYARD_NODE\n";
+  script += FindGpus(slot) + FindProgram(batch.boot);
+  // An environment keeps its path: it is the same in all pods of a cache, and in those without one each
+  // node's.
+  std::vector<std::string> more{"--cache=" +
+                                (settings.cache.empty() ? "\"$dir/nodes/$node\"" : std::string(kCache))};
+  if (!batch.front_names.empty()) more.push_back("--front=" + std::string(kFrontAddress));
+  if (!slot.image.empty()) {
+    script += "until [[ -S " + std::string(kStarterSocket) + " ]]; do sleep 0.1; done\n";
+    more.push_back("--starter=" + std::string(kStarterSocket));
+  }
+  return script + placement::ExecAgentScript(batch.boot, more);
 }
 
 /// Kubernetes replaces $(NAME) and $$ in a command.
@@ -154,47 +197,163 @@ json::object ResourcesOf(const SlotRequest& slot) {
   return resources;
 }
 
+/// The account has no line in an image's /etc/passwd: programs look for its name and home here.
+void PutAccount(const std::string& home, json::array& variables) {
+  for (const auto& [name, value] : {std::pair{"HOME", home}, std::pair{"USER", std::string("trainyard")},
+                                    std::pair{"LOGNAME", std::string("trainyard")}})
+    variables.push_back(json::object{{"name", name}, {"value", value}});
+}
+
+/// The variables of our containers.
+json::array OwnVariables() {
+  const std::string volume(kVolume);
+  json::array variables;
+  PutAccount(volume + "/home", variables);
+  variables.push_back(json::object{{"name", "TMPDIR"}, {"value", volume + "/tmp"}});
+  return variables;
+}
+
 json::array VariablesOf(const Batch& batch) {
   const std::string secret = SecretName(batch.installation, batch.submission);
   const json::object ticket{{"secretKeyRef", json::object{{"name", secret}, {"key", kTicketKey}}}};
   const json::object node{{"fieldRef", json::object{{"fieldPath", "spec.nodeName"}}}};
-  json::array variables{json::object{{"name", "TRAINYARD_TICKET"}, {"valueFrom", ticket}},
-                        json::object{{"name", "TRAINYARD_NODE"}, {"valueFrom", node}}};
-  // The account has no line in the image's /etc/passwd: programs look for its name and home here.
-  const std::string volume(kVolume);
-  for (const auto& [name, value] :
-       {std::pair{"HOME", volume + "/home"}, std::pair{"TMPDIR", volume + "/tmp"},
-        std::pair{"USER", std::string("trainyard")}, std::pair{"LOGNAME", std::string("trainyard")}})
-    variables.push_back(json::object{{"name", name}, {"value", value}});
+  json::array variables = OwnVariables();
+  variables.push_back(json::object{{"name", "TRAINYARD_TICKET"}, {"valueFrom", ticket}});
+  variables.push_back(json::object{{"name", "TRAINYARD_NODE"}, {"valueFrom", node}});
   return variables;
 }
 
-json::object ContainerOf(const Batch& batch, const SlotRequest& slot, int number,
-                         const KubernetesSettings& settings) {
-  const std::string script = ForCommand(ScriptOf(batch, slot, number, settings));
-  return {{"name", kAgentContainer},
-          {"image", settings.image},
-          {"command", json::array{"bash", "-c", script}},
-          {"env", VariablesOf(batch)},
-          {"resources", ResourcesOf(slot)},
-          {"volumeMounts", json::array{json::object{{"name", "agent"}, {"mountPath", kVolume}},
-                                       json::object{{"name", "shm"}, {"mountPath", "/dev/shm"}}}},
-          {"securityContext", json::object{{"allowPrivilegeEscalation", false},
-                                           {"capabilities", json::object{{"drop", json::array{"ALL"}}}}}}};
+/// What the job's own container gets of the pod.
+SlotRequest WithoutAgent(SlotRequest slot) {
+  slot.cpu_millis = std::max(slot.cpu_millis - kAgentMillis, slot.cpu_millis / 2);
+  if (slot.memory_mib > 0) slot.memory_mib = std::max(slot.memory_mib - kAgentMib, slot.memory_mib / 2);
+  return slot;
 }
 
-json::object SecurityOf() {
-  return {{"runAsNonRoot", true},
-          {"runAsUser", kAccount},
-          {"runAsGroup", kAccount},
-          {"fsGroup", kAccount},
-          {"seccompProfile", json::object{{"type", "RuntimeDefault"}}}};
+json::object AgentResources() {
+  return {{"requests", json::object{{"memory", std::to_string(kAgentMib) + "Mi"},
+                                    {"cpu", std::to_string(kAgentMillis) + "m"}}},
+          {"limits", json::object{{"memory", std::to_string(kAgentMibMax) + "Mi"}}}};
+}
+
+json::object Mount(std::string_view volume, std::string_view path) {
+  return {{"name", volume}, {"mountPath", path}};
+}
+
+/// The user of all containers; where the job's own may run as its image says, each other one says its own.
+json::object AccountOf() {
+  return {{"runAsNonRoot", true}, {"runAsUser", kAccount}, {"runAsGroup", kAccount}};
+}
+
+void Put(json::object& object, const json::object& more) {
+  for (const auto& member : more) object.insert_or_assign(member.key(), member.value());
+}
+
+/// Lets processes get no more rights than they begin with, and with a user of their own none of root's.
+json::object RightsOf(std::optional<int> user) {
+  json::object security{{"allowPrivilegeEscalation", false}};
+  if (user && *user != 0) security["capabilities"] = json::object{{"drop", json::array{"ALL"}}};
+  return security;
+}
+
+/// A container of ours.
+json::object OwnContainer(std::string_view name, std::string_view script,
+                          const KubernetesSettings& settings) {
+  return {{"name", name},
+          {"image", settings.image},
+          {"command", json::array{"bash", "-c", ForCommand(script)}},
+          {"securityContext", RightsOf(kAccount)}};
+}
+
+/// The agent of a pod that runs Python packages, or beside the job's own container.
+json::object AgentOf(const Batch& batch, const SlotRequest& slot, int number,
+                     const KubernetesSettings& settings) {
+  json::object container = OwnContainer(kAgentContainer, ScriptOf(batch, slot, number, settings), settings);
+  container["env"] = VariablesOf(batch);
+  json::array mounts{Mount("agent", kVolume)};
+  if (slot.image.empty()) {
+    container["resources"] = ResourcesOf(slot);
+    mounts.push_back(Mount("shm", kSharedMemory));
+    if (!settings.cache.empty()) mounts.push_back(Mount("cache", kCache));
+  } else {
+    container["resources"] = AgentResources();
+    Put(container["securityContext"].as_object(), AccountOf());
+    mounts.push_back(Mount("pod", kPodFolder));
+  }
+  container["volumeMounts"] = std::move(mounts);
+  return container;
+}
+
+/// Puts the starter into the volume before the job's own container starts.
+json::object PrepareOf(const Batch& batch, const KubernetesSettings& settings) {
+  json::object container = OwnContainer("prepare", PrepareScript(batch), settings);
+  container["env"] = OwnVariables();
+  container["resources"] = AgentResources();
+  container["volumeMounts"] = json::array{Mount("agent", kVolume), Mount("pod", kPodFolder)};
+  Put(container["securityContext"].as_object(), AccountOf());
+  return container;
+}
+
+/// The container of the job's own image.
+json::object JobContainer(const SlotRequest& slot, const KubernetesSettings& settings) {
+  json::object container{{"name", kJobContainer},
+                         {"image", slot.image},
+                         {"command", json::array{kStarter, kStarterSocket}},
+                         {"resources", ResourcesOf(WithoutAgent(slot))},
+                         {"volumeMounts", json::array{Mount("pod", kPodFolder), Mount("shm", kSharedMemory),
+                                                      Mount("home", kHome)}}};
+  json::object security = RightsOf(settings.container_user);
+  if (settings.container_user) {
+    security["runAsUser"] = *settings.container_user;
+    security["runAsNonRoot"] = *settings.container_user != 0;
+    PutAccount(std::string(kHome), container["env"].emplace_array());
+  }
+  container["securityContext"] = std::move(security);
+  return container;
+}
+
+json::array ContainersOf(const Batch& batch, const SlotRequest& slot, int number,
+                         const KubernetesSettings& settings) {
+  json::array containers;
+  if (!slot.image.empty()) containers.push_back(JobContainer(slot, settings));
+  containers.push_back(AgentOf(batch, slot, number, settings));
+  return containers;
+}
+
+bool HasUserOfImage(const SlotRequest& slot, const KubernetesSettings& settings) {
+  return !slot.image.empty() && !settings.container_user;
+}
+
+/// Volumes belong to the group, so every container may write into them.
+json::object SecurityOf(bool has_user_of_image) {
+  json::object security;
+  if (!has_user_of_image) security = AccountOf();
+  security["fsGroup"] = kAccount;
+  security["seccompProfile"] = json::object{{"type", "RuntimeDefault"}};
+  return security;
 }
 
 /// Without a size of its own, /dev/shm may be as large as the pod's memory; the runtime's has 64 MB.
-json::array VolumesOf() {
-  return {json::object{{"name", "agent"}, {"emptyDir", json::object()}},
-          json::object{{"name", "shm"}, {"emptyDir", json::object{{"medium", "Memory"}}}}};
+json::array VolumesOf(const SlotRequest& slot, const KubernetesSettings& settings) {
+  json::array volumes{json::object{{"name", "agent"}, {"emptyDir", json::object()}},
+                      json::object{{"name", "shm"}, {"emptyDir", json::object{{"medium", "Memory"}}}}};
+  if (slot.image.empty()) {
+    if (!settings.cache.empty())
+      volumes.push_back(json::object{{"name", "cache"},
+                                     {"persistentVolumeClaim", json::object{{"claimName", settings.cache}}}});
+    return volumes;
+  }
+  for (const char* name : {"pod", "home"})
+    volumes.push_back(json::object{{"name", name}, {"emptyDir", json::object()}});
+  return volumes;
+}
+
+/// Lets the agent answer to Google's names: an ordinary user may listen on every port of this pod.
+void PutFront(const std::vector<std::string>& names, json::object& spec) {
+  spec["hostAliases"] = json::array{
+      json::object{{"ip", kFrontAddress}, {"hostnames", json::array(names.begin(), names.end())}}};
+  spec["securityContext"].as_object()["sysctls"] =
+      json::array{json::object{{"name", "net.ipv4.ip_unprivileged_port_start"}, {"value", "0"}}};
 }
 
 void PutGiven(json::object& object, std::string_view name, const std::string& value) {
@@ -207,10 +366,12 @@ json::object SpecOf(const Batch& batch, const SlotRequest& slot, int number,
                     {"terminationGracePeriodSeconds", kGracePeriod.count()},
                     {"automountServiceAccountToken", false},
                     {"enableServiceLinks", false},
-                    {"securityContext", SecurityOf()},
+                    {"securityContext", SecurityOf(HasUserOfImage(slot, settings))},
                     {"tolerations", TolerationsOf(slot)},
-                    {"containers", json::array{ContainerOf(batch, slot, number, settings)}},
-                    {"volumes", VolumesOf()}};
+                    {"containers", ContainersOf(batch, slot, number, settings)},
+                    {"volumes", VolumesOf(slot, settings)}};
+  if (!slot.image.empty()) spec["initContainers"] = json::array{PrepareOf(batch, settings)};
+  if (!batch.front_names.empty()) PutFront(batch.front_names, spec);
   // It counts from when the node has the pod, so the image is pulled in this time. The agent ends before.
   if (batch.running_limit)
     spec["activeDeadlineSeconds"] =

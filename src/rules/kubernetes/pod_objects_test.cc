@@ -86,12 +86,12 @@ TEST(PodJson, IsWhatPodSecurityRestrictedAllows) {
       "containers": [{"name": "agent", "image": "docker.io/library/python:3.11-slim-bookworm",
         "command": ["bash", "-c"],
         "env": [
+          {"name": "HOME", "value": "/var/lib/trainyard-agent/home"},
+          {"name": "USER", "value": "trainyard"}, {"name": "LOGNAME", "value": "trainyard"},
+          {"name": "TMPDIR", "value": "/var/lib/trainyard-agent/tmp"},
           {"name": "TRAINYARD_TICKET",
            "valueFrom": {"secretKeyRef": {"name": "ty-1f3a-17-1-2", "key": "ticket"}}},
-          {"name": "TRAINYARD_NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
-          {"name": "HOME", "value": "/var/lib/trainyard-agent/home"},
-          {"name": "TMPDIR", "value": "/var/lib/trainyard-agent/tmp"},
-          {"name": "USER", "value": "trainyard"}, {"name": "LOGNAME", "value": "trainyard"}],
+          {"name": "TRAINYARD_NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
         "resources": {"requests": {"memory": "2000Mi", "cpu": "3900m"}, "limits": {"memory": "2000Mi"}},
         "volumeMounts": [{"name": "agent", "mountPath": "/var/lib/trainyard-agent"},
                          {"name": "shm", "mountPath": "/dev/shm"}],
@@ -141,13 +141,98 @@ TEST(PodJson, TheAgentEndsBeforeThePodsDeadline) {
 
 TEST(PodJson, TheScriptStartsTheAgent) {
   const std::string script = ScriptOf(PodOf(BatchOf(), 0));
-  EXPECT_THAT(script, HasSubstr("dir=/var/lib/trainyard-agent/node slot=0 node=$TRAINYARD_NODE mine=\n"));
+  EXPECT_THAT(script, HasSubstr("dir=/var/lib/trainyard-agent/node\n"));
+  EXPECT_THAT(script, HasSubstr("\nslot=0 node=$TRAINYARD_NODE\n"));
   EXPECT_THAT(script,
               HasSubstr("program=/usr/local/lib/trainyard/trainyard-beef\nif ! [[ -x $program ]]; then\n"));
   EXPECT_THAT(script, HasSubstr("\nexec \"$program\" agent --server=10.0.0.1:7443 --fingerprint=c0ffee"));
   EXPECT_THAT(script, HasSubstr("part=$program.$node.$slot.$$\n"));
   EXPECT_THAT(script, Not(HasSubstr("SLURM")));
   EXPECT_THAT(script, HasSubstr("\ngpus=\n")) << "whatever the image says";
+}
+
+json::object PodOfImage(const KubernetesSettings& settings = {}) {
+  PodsRequest request = RequestOfTwo();
+  for (SlotRequest& slot : request.slots) slot.image = "reg.lab/mine@sha256:1";
+  return wire::ParseJsonObject(PodJson(BatchOf(), request, 1, settings, "uid-1")).value_or(json::object());
+}
+
+TEST(PodJson, AJobsImageIsAContainerOfItsOwn) {
+  const json::object pod = PodOfImage();
+  const json::object& spec = pod.at("spec").as_object();
+  EXPECT_EQ(spec.at("containers").at(0), json::parse(R"({
+    "name": "job", "image": "reg.lab/mine@sha256:1",
+    "command": ["/run/trainyard-pod/starter", "/run/trainyard-pod/socket"],
+    "resources": {"limits": {"memory": "744Mi", "nvidia.com/gpu": "2"},
+                  "requests": {"memory": "744Mi", "nvidia.com/gpu": "2", "cpu": "400m"}},
+    "volumeMounts": [{"name": "pod", "mountPath": "/run/trainyard-pod"},
+                     {"name": "shm", "mountPath": "/dev/shm"},
+                     {"name": "home", "mountPath": "/home/trainyard"}],
+    "env": [{"name": "HOME", "value": "/home/trainyard"}, {"name": "USER", "value": "trainyard"},
+            {"name": "LOGNAME", "value": "trainyard"}],
+    "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]},
+                        "runAsUser": 1000, "runAsNonRoot": true}})"));
+  EXPECT_EQ(spec.at("containers").at(1).at("name"), "agent");
+  EXPECT_EQ(spec.at("containers").at(1).at("resources"), json::parse(R"({
+    "requests": {"memory": "256Mi", "cpu": "100m"}, "limits": {"memory": "2048Mi"}})"));
+  EXPECT_EQ(spec.at("containers").at(1).at("volumeMounts"), json::parse(R"([
+    {"name": "agent", "mountPath": "/var/lib/trainyard-agent"},
+    {"name": "pod", "mountPath": "/run/trainyard-pod"}])"));
+  EXPECT_EQ(spec.at("initContainers").at(0).at("name"), "prepare");
+  EXPECT_EQ(spec.at("volumes").as_array().size(), 4U);
+  EXPECT_EQ(spec.at("securityContext").at("runAsNonRoot"), true);
+}
+
+/// The script of a container, as its shell gets it.
+std::string CommandOf(const json::value& container) {
+  json::object pod{{"spec", json::object{{"containers", json::array{container}}}}};
+  return ScriptOf(std::move(pod));
+}
+
+TEST(PodJson, TheAgentWaitsForTheJobsContainer) {
+  const json::object pod = PodOfImage();
+  const json::object& spec = pod.at("spec").as_object();
+  EXPECT_THAT(CommandOf(spec.at("initContainers").at(0)),
+              HasSubstr("\nexec \"$program\" agent --write-starter=/run/trainyard-pod/starter\n"));
+  const std::string script = CommandOf(spec.at("containers").at(1));
+  EXPECT_THAT(script, HasSubstr("\nuntil [[ -S /run/trainyard-pod/socket ]]; do sleep 0.1; done\nexec "));
+  EXPECT_THAT(script, HasSubstr(" --starter=/run/trainyard-pod/socket\n"));
+}
+
+TEST(PodJson, AnImageMayChooseItsUser) {
+  const json::object pod = PodOfImage({.container_user = std::nullopt});
+  const json::object& spec = pod.at("spec").as_object();
+  EXPECT_EQ(spec.at("securityContext"),
+            json::parse(R"({"fsGroup": 1000, "seccompProfile": {"type": "RuntimeDefault"}})"));
+  EXPECT_EQ(spec.at("containers").at(0).at("securityContext"),
+            json::parse(R"({"allowPrivilegeEscalation": false})"));
+  for (const json::value& own : {spec.at("initContainers").at(0), spec.at("containers").at(1)})
+    EXPECT_EQ(own.at("securityContext"), json::parse(R"({
+      "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]},
+      "runAsNonRoot": true, "runAsUser": 1000, "runAsGroup": 1000})"));
+}
+
+TEST(PodJson, GooglesNamesLeadToTheAgent) {
+  Batch batch = BatchOf();
+  batch.front_names = {"storage.googleapis.com", "www.googleapis.com"};
+  const json::object pod = PodOf(batch, 0);
+  const json::object& spec = pod.at("spec").as_object();
+  EXPECT_EQ(spec.at("hostAliases"), json::parse(R"([
+    {"ip": "127.71.67.80", "hostnames": ["storage.googleapis.com", "www.googleapis.com"]}])"));
+  EXPECT_EQ(spec.at("securityContext").at("sysctls"), json::parse(R"([
+    {"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}])"));
+  EXPECT_THAT(ScriptOf(pod), HasSubstr(" --front=127.71.67.80\n"));
+}
+
+TEST(PodJson, EnvironmentsAreSharedInTheOperatorsVolume) {
+  EXPECT_THAT(ScriptOf(PodOf(BatchOf(), 0)), HasSubstr(" --cache=\"$dir/nodes/$node\"\n"));
+  const json::object pod = PodOf(BatchOf(), 0, {.cache = "environments"});
+  const json::object& spec = pod.at("spec").as_object();
+  EXPECT_EQ(spec.at("volumes").at(2),
+            json::parse(R"({"name": "cache", "persistentVolumeClaim": {"claimName": "environments"}})"));
+  EXPECT_EQ(spec.at("containers").at(0).at("volumeMounts").at(2),
+            json::parse(R"({"name": "cache", "mountPath": "/var/cache/trainyard"})"));
+  EXPECT_THAT(ScriptOf(pod), HasSubstr(" --cache=/var/cache/trainyard\n"));
 }
 
 TEST(PodJson, TheScriptFindsTheGpus) {

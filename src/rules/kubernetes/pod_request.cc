@@ -179,7 +179,8 @@ void FitToNodes(const Replica& replica, const KubernetesSettings& settings, std:
 ReplicaRequest WantedOf(const placement::Gang& gang, const Replica& replica,
                         const KubernetesSettings& settings, std::span<const KubeNode> nodes) {
   const PodMachine* machine = MachineOf(settings, replica.machine_type);
-  ReplicaRequest wanted{.slot = {.selector = SelectorOf(settings, gang.region, machine)}};
+  ReplicaRequest wanted{
+      .slot = {.selector = SelectorOf(settings, gang.region, machine), .image = replica.image}};
   SlotRequest& slot = wanted.slot;
   slot.cpu_millis = std::max<std::int64_t>(1, std::llround(replica.cpus * kMillis));
   slot.memory_mib = replica.memory_bytes / kMib;

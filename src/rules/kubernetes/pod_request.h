@@ -46,6 +46,7 @@ struct SlotRequest {
   std::string device_resource{};  ///< "nvidia.com/gpu"; empty: none
   std::int64_t devices = 0;
   NodeSelector selector{};
+  std::string image{};  ///< of the job's own container; empty: the agent runs Python packages
   friend bool operator==(const SlotRequest&, const SlotRequest&) = default;
 };
 
@@ -76,6 +77,8 @@ struct Batch {
   std::string job_id{};  ///< as an annotation, for people who look with kubectl: it may be no label
   Boot boot{};
   std::optional<std::chrono::seconds> running_limit{};  ///< of the job; activeDeadlineSeconds is later
+  /// Google's host names, which lead to the agent inside of the pod; empty: they lead to Google.
+  std::vector<std::string> front_names{};
 };
 
 /// The immutable Secret with the ticket, as the body of its POST.

@@ -65,6 +65,58 @@ TEST(ParsePod, AnInitContainerThatCannotStartIsWhatThePodWaitsFor) {
   EXPECT_EQ(pod->waiting, (Pod::Waiting{.reason = "ImagePullBackOff", .message = "no such image"}));
 }
 
+/// A pod with a container of the job's own, whose containers have these states.
+Pod WithJob(const std::string& job, const std::string& agent) {
+  return ParsePod(R"({"metadata": {"name": "p"}, "spec": {"nodeName": "n1"}, "status": {"phase": "Running",
+      "containerStatuses": [{"name": "job", "state": )" +
+                  job + R"(}, {"name": "agent", "state": )" + agent + "}]}}")
+      .value_or(Pod());
+}
+
+TEST(ParsePod, APodWithAJobsImageEndsWithEitherContainer) {
+  EXPECT_FALSE(WithJob(R"({"running": {}})", R"({"running": {}})").has_ended());
+  const Pod left = WithJob(R"({"running": {}})", R"({"terminated": {"exitCode": 0, "reason": "Completed"}})");
+  EXPECT_TRUE(left.has_ended());
+  EXPECT_EQ(left.terminated, (Pod::Terminated{.exit_code = 0, .reason = "Completed"}));
+  const Pod killed =
+      WithJob(R"({"terminated": {"exitCode": 137, "reason": "OOMKilled"}})", R"({"running": {}})");
+  EXPECT_TRUE(killed.has_ended());
+  EXPECT_EQ(EndOf(killed, false).kind, placement::RoomEnd::kOutOfMemory);
+  const Pod both = WithJob(R"({"terminated": {"exitCode": 137, "reason": "OOMKilled"}})",
+                           R"({"terminated": {"exitCode": 0, "reason": "Completed"}})");
+  EXPECT_EQ(EndOf(both, false).kind, placement::RoomEnd::kOutOfMemory) << "the agent's end comes of it";
+}
+
+TEST(ParsePod, AnImageThatCannotRunTheStarterFailsTheJob) {
+  const Pod pod =
+      WithJob(R"({"terminated": {"exitCode": 128, "reason": "StartError", "message": "exec format error"}})",
+              R"({"running": {}})");
+  EXPECT_TRUE(pod.has_ended());
+  EXPECT_EQ(EndOf(pod, false).kind, placement::RoomEnd::kCannotStart);
+}
+
+TEST(ParsePod, APreparationThatFailedSaysHowThePodEnded) {
+  const Result<Pod> pod = ParsePod(R"({"metadata": {"name": "p"}, "spec": {"nodeName": "n1"}, "status": {
+      "phase": "Failed", "initContainerStatuses": [
+        {"name": "prepare", "state": {"terminated": {"exitCode": 69, "reason": "Error"}}}],
+      "containerStatuses": [{"name": "job", "state": {"waiting": {"reason": "PodInitializing"}}},
+        {"name": "agent", "state": {"waiting": {"reason": "PodInitializing"}}}]}})");
+  ASSERT_TRUE(pod);
+  EXPECT_THAT(EndOf(*pod, false).reason, testing::HasSubstr("could not download the agent's program"));
+}
+
+TEST(ParsePod, KnowsWhoseImageIsMissing) {
+  const Pod pod = ParsePod(R"({"metadata": {"name": "p"}, "spec": {"nodeName": "n1"}, "status": {
+      "phase": "Pending", "containerStatuses": [
+        {"name": "job", "state": {"waiting": {"reason": "ErrImagePull", "message": "no such image"}}},
+        {"name": "agent", "state": {"running": {}}}]}})")
+                      .value_or(Pod());
+  const std::optional<StartWait> wait = WhyNotStarted(pod);
+  ASSERT_TRUE(wait);
+  EXPECT_EQ(wait->words.reason, "The node n1 cannot pull the job's image: no such image.");
+  EXPECT_THAT(wait->words.unblock, testing::HasSubstr("Check the image that the job names"));
+}
+
 TEST(ParsePod, KnowsAllPhases) {
   const auto phase = [](const std::string& text) {
     return ParsePod(R"({"metadata":{"name":"p"},"status":{"phase":")" + text + R"("}})")->phase;

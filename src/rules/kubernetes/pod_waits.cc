@@ -192,25 +192,29 @@ bool IsOneOf(std::string_view reason, std::initializer_list<std::string_view> re
   return std::ranges::find(reasons, reason) != reasons.end();
 }
 
-constexpr std::string_view kImageAdvice =
-    "Check the image's name, its registry and the Secret for it (kubernetes-image, kubernetes-pull-secret).";
+std::string ImageAdvice(const Pod& pod) {
+  return pod.waiting.of_job ? "Check the image that the job names, its registry and the Secret for it "
+                              "(kubernetes-pull-secret)."
+                            : "Check the image's name, its registry and the Secret for it (kubernetes-image, "
+                              "kubernetes-pull-secret).";
+}
 
 StartWait ImageWait(const Pod& pod) {
   const std::string& reason = pod.waiting.reason;
   if (reason == "InvalidImageName")
     return {.words = {.reason = With("The name of its image is none", ServerWords(pod.waiting.message)),
-                      .unblock = std::string(kImageAdvice),
+                      .unblock = ImageAdvice(pod),
                       .never = true},
             .is_final = true};
   if (reason == "ErrImageNeverPull")
     return {.words = {.reason = With("The node " + pod.node + " does not have its image and may not pull it",
                                      ServerWords(pod.waiting.message)),
-                      .unblock = std::string(kImageAdvice),
+                      .unblock = ImageAdvice(pod),
                       .never = true},
             .is_final = true};
-  return {.words = {.reason = With("The node " + pod.node + " cannot pull its image",
-                                   RegistryWords(pod.waiting.message)),
-                    .unblock = "The node tries again. " + std::string(kImageAdvice)}};
+  const std::string which = pod.waiting.of_job ? " cannot pull the job's image" : " cannot pull its image";
+  return {.words = {.reason = With("The node " + pod.node + which, RegistryWords(pod.waiting.message)),
+                    .unblock = "The node tries again. " + ImageAdvice(pod)}};
 }
 
 StartWait ContainerWait(const Pod& pod) {

@@ -33,6 +33,9 @@ enum class Sizes {
   kStrict,  ///< a replica whose machine type is larger than every node never starts
 };
 
+/// The user of our own containers: PodSecurity "restricted" forbids root.
+inline constexpr int kAccount = 1000;
+
 struct KubernetesSettings {
   std::string kubeconfig{};  ///< path; empty: $KUBECONFIG, then ~/.kube/config, then a pod's own account
   std::string context{};     ///< of the kubeconfig; empty: its current one
@@ -40,10 +43,14 @@ struct KubernetesSettings {
   /// The image of pods that run Python packages. It needs bash, coreutils and a C library as new as the
   /// server's program.
   std::string image = "docker.io/library/python:3.11-slim-bookworm";
+  /// The user of containers with a job's own image; nullopt: the image's USER, which may be root.
+  std::optional<int> container_user = kAccount;
   std::string pull_secret{};      ///< the name of a Secret for the image's registry; empty: none
   std::string service_account{};  ///< of the pods; empty: the namespace's default one, without its token
   std::string priority_class{};   ///< empty: the cluster's default
   std::string queue{};            ///< Kueue's LocalQueue; empty: Kueue is not used
+  /// A PersistentVolumeClaim for environments, which all pods share; empty: each pod builds its own.
+  std::string cache{};
   NodeSelector selector{};
   std::map<std::string, NodeSelector> regions{};             ///< added for jobs of a region
   std::map<std::string, PodMachine> machine_types{};         ///< by Google's name

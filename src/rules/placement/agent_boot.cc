@@ -31,10 +31,12 @@ fi
 )sh";
 }
 
-std::string ExecAgentScript(const AgentSource& source) {
-  return "exec \"$program\" agent --server=" + source.server_host + ":" + std::to_string(source.server_port) +
-         " --fingerprint=" + source.certificate_sha256 +
-         " --slot=\"$slot\" --node=\"$node\" --gpus=\"$gpus\" --dir=\"$dir\"\n";
+std::string ExecAgentScript(const AgentSource& source, const std::vector<std::string>& more) {
+  std::string script = "exec \"$program\" agent --server=" + source.server_host + ":" +
+                       std::to_string(source.server_port) + " --fingerprint=" + source.certificate_sha256 +
+                       " --slot=\"$slot\" --node=\"$node\" --gpus=\"$gpus\" --dir=\"$dir\"";
+  for (const std::string& word : more) script += " " + word;
+  return script + "\n";
 }
 
 }  // namespace trainyard::placement

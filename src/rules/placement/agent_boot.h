@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// The part of a boot script, for bash, that is the same on every cluster: how a node's shell gets the
 /// agent's program and becomes the agent. Pure: any thread. docs/adr/0056-agents.md.
@@ -25,7 +26,9 @@ inline constexpr int kExitNoProgram = 73;    ///< the program cannot be stored
 /// which may be empty or name a file that does not exist.
 [[nodiscard]] std::string FindAgentScript(const AgentSource& source);
 /// Replaces the shell with the agent. Variables: $program, $slot, $node, $gpus, $dir.
-[[nodiscard]] std::string ExecAgentScript(const AgentSource& source);
+/// @param more  further arguments of the agent, words without spaces
+[[nodiscard]] std::string ExecAgentScript(const AgentSource& source,
+                                          const std::vector<std::string>& more = {});
 
 /// The text as one word of a shell, between single quotes.
 [[nodiscard]] std::string ShellQuoted(std::string_view text);

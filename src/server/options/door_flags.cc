@@ -1,4 +1,9 @@
 // The flags about who may ask, and at which addresses: docs/access.md.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <array>
+
 #include "base/wire/host_name.h"
 #include "engine/local/attempt_accounts.h"
 #include "server/options/flag.h"
@@ -33,16 +38,40 @@ Result<std::optional<sockets::MetricsAddress>> ReadMetricsListen(const std::stri
   return sockets::ParseMetricsAddress(text);
 }
 
-/// Reads "HOST", "HOST:PORT" or "[::1]:PORT".
+/// Reads "HOST", "HOST:PORT" or "[::1]:PORT"; without a port it is 0.
+Result<sockets::MetricsAddress> ReadAgentPlace(const std::string& text) {
+  const bool has_port = text.contains(':') && (text.find(':') == text.rfind(':') || text.contains("]:"));
+  auto address = sockets::ParseMetricsAddress(has_port ? text : text + ":1");
+  if (!address || (has_port && address->port == 0))
+    return std::unexpected(InvalidArgument("", "'" + text + "' is not HOST[:PORT]"));
+  if (!has_port) address->port = 0;
+  return address;
+}
+
 Status ReadAgentListen(const Flag&, FlagValues values, ServeOptions& options) {
   const std::string& text = values.back().text;
   if (text.empty()) return {};
-  const bool has_port = text.contains(':') && (text.find(':') == text.rfind(':') || text.contains("]:"));
-  const auto address = sockets::ParseMetricsAddress(has_port ? text : text + ":1");
-  if (!address || (has_port && address->port == 0))
-    return std::unexpected(InvalidArgument("", "'" + text + "' is not HOST[:PORT]"));
-  options.engine.agent_host = address->host;
-  if (has_port) options.engine.agent_port = address->port;
+  TY_TRY(const sockets::MetricsAddress address, ReadAgentPlace(text));
+  options.engine.agent_host = address.host;
+  if (address.port != 0) options.engine.agent_port = address.port;
+  return {};
+}
+
+/// A name would be looked up in each pod, which may have no name server.
+bool IsNumeric(const std::string& host) {
+  std::array<unsigned char, sizeof(in6_addr)> address{};
+  return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
+}
+
+Status ReadAgentAddress(const Flag&, FlagValues values, ServeOptions& options) {
+  const std::string& text = values.back().text;
+  if (text.empty()) return {};
+  TY_TRY(sockets::MetricsAddress address, ReadAgentPlace(text));
+  if (!IsNumeric(address.host))
+    return std::unexpected(InvalidArgument("", "'" + text + "' does not begin with a numeric address"));
+  options.engine.agent_address = std::move(address.host);
+  options.engine.agent_address_port = address.port;
   return {};
 }
 
@@ -112,6 +141,11 @@ constexpr Flag kDoorFlags[] = {
      "Address at which cluster nodes reach this server over TLS. Default: this machine's address on the "
      "route to the nodes, and a port that is chosen once.",
      {.read = ReadAgentListen}},
+    {"--agent-address",
+     "HOST[:PORT]",
+     "Numeric address at which cluster nodes reach this server, if it is not that of --agent-listen but that "
+     "of a Service or a load balancer. Default: the address of --agent-listen.",
+     {.read = ReadAgentAddress}},
     {"--job-users", "FIRST-LAST",
      "Range of unused user and group ids, such as 1900000000-1999999999. The Python package of each job runs "
      "as one of these users instead of root. Needs root and disables containers. Default: jobs run as the "

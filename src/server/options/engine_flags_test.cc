@@ -69,6 +69,43 @@ INSTANTIATE_TEST_SUITE_P(
                         "twice", {"us-central1=gpu", "us-central1=local"}, "'us-central1' is given twice"}),
     [](const auto& row) { return row.param.name; });
 
+TEST(AgentAddress, IsWhereNodesReachTheServer) {
+  const auto options = Read({"--agent-listen", "0.0.0.0:8471", "--agent-address", "10.96.0.7"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->engine.agent_host, "0.0.0.0");
+  EXPECT_EQ(options->engine.agent_port, 8'471);
+  EXPECT_EQ(options->engine.agent_address, "10.96.0.7");
+  EXPECT_EQ(options->engine.agent_address_port, 0) << "the port on which the server listens";
+  EXPECT_EQ(Read({"--agent-address", "[fd00::1]:443"})->engine.agent_address_port, 443);
+  EXPECT_TRUE(CheckOptionRules(*options));
+}
+
+TEST(AgentAddress, IsANumber) {
+  for (const std::string text : {"trainyard.lab:1", "$(TRAINYARD_AGENTS_SERVICE_HOST)", "10.0.0.5:0"}) {
+    const auto read = Read({"--agent-address", text});
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().field, "--agent-address");
+  }
+}
+
+TEST(AgentAddress, IsNeededIfTheServerListensOnAllOfThem) {
+  const auto options = Read({"--agent-listen", "0.0.0.0:8471"});
+  ASSERT_TRUE(options);
+  const Status checked = CheckOptionRules(*options);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error(),
+            InvalidArgument("--agent-listen",
+                            "0.0.0.0 needs --agent-address: the address at which nodes reach it"));
+}
+
+TEST(ContainerUser, IsANumberOrTheImages) {
+  EXPECT_EQ(Read({})->engine.kubernetes.container_user, 1'000);
+  EXPECT_EQ(Read({"--kubernetes-container-user", "0"})->engine.kubernetes.container_user, 0);
+  EXPECT_EQ(Read({"--kubernetes-container-user", "image"})->engine.kubernetes.container_user, std::nullopt);
+  for (const std::string text : {"root", "-1", "2147483648", ""})
+    EXPECT_FALSE(Read({"--kubernetes-container-user", text})) << text;
+}
+
 TEST(Quotas, AreOfEnginesThatJobsGoTo) {
   const auto check = [](const Words& words) -> Status {
     TY_TRY(const ServeOptions options, Read(words));

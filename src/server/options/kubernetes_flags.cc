@@ -1,6 +1,7 @@
 // The flags about Kubernetes: docs/kubernetes.md.
 #include <algorithm>
 
+#include "base/number.h"
 #include "rules/cluster/machine_type.h"
 #include "server/options/flag.h"
 #include "server/options/rule_texts.h"
@@ -76,6 +77,18 @@ Status AddPodAccelerator(const std::string& text, std::map<std::string, Accelera
   return Refuse("'" + rule.first + "' is given twice");
 }
 
+/// "image": that of the image.
+Result<std::optional<int>> ReadUser(const std::string& text) {
+  if (text == "image") return std::nullopt;
+  constexpr std::int64_t kUserMax = 2'147'483'647;
+  const auto user = WholeNumber<std::int64_t>(text);
+  if (!user || *user < 0 || *user > kUserMax)
+    return std::unexpected(InvalidArgument("", "'" + text + "' is neither a user id nor 'image'"));
+  return static_cast<int>(*user);
+}
+
+std::string PrintUser(std::optional<int> user) { return user ? std::to_string(*user) : "image"; }
+
 constexpr Flag kKubernetesFlags[] = {
     {"--kubeconfig", "FILE",
      "The kubeconfig of the cluster. Default: $KUBECONFIG, ~/.kube/config, or in a pod its service account.",
@@ -88,8 +101,15 @@ constexpr Flag kKubernetesFlags[] = {
      "Image of the pods that run Python packages. It needs bash, coreutils and a C library as new as Debian "
      "12's.",
      kText<Kube<&KubernetesSettings::image>>},
-    {"--kubernetes-pull-secret", "NAME", "Secret with the credentials of the image's registry.",
+    {"--kubernetes-container-user", "UID|image",
+     "User of the containers of jobs with their own image. image: the image's USER, which may be root.",
+     kPrinted<Kube<&KubernetesSettings::container_user>, ReadUser, PrintUser>},
+    {"--kubernetes-pull-secret", "NAME", "Secret with the credentials of the images' registries.",
      kText<Kube<&KubernetesSettings::pull_secret>>},
+    {"--kubernetes-cache", "CLAIM",
+     "PersistentVolumeClaim in which all pods share the environments of Python packages. Default: each pod "
+     "builds its own.",
+     kText<Kube<&KubernetesSettings::cache>>},
     {"--kubernetes-service-account", "NAME",
      "Service account of the pods. Its token is not mounted. Default: the namespace's default account.",
      kText<Kube<&KubernetesSettings::service_account>>},

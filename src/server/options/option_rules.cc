@@ -40,6 +40,14 @@ Status CheckBackupDir(const ServeOptions& options) {
   return {};
 }
 
+/// Agents cannot connect to an address that means every one of this machine.
+Status CheckAgentAddress(const engine::EngineOptions& options) {
+  const bool is_any = options.agent_host == "0.0.0.0" || options.agent_host == "::";
+  if (!is_any || !options.agent_address.empty()) return {};
+  return std::unexpected(InvalidArgument(
+      "--agent-listen", options.agent_host + " needs --agent-address: the address at which nodes reach it"));
+}
+
 /// Rejects options that do not work with slurmrestd, or only with it.
 Status CheckRest(const engine::EngineOptions& options) {
   if (options.slurm_rest.empty()) {
@@ -100,6 +108,7 @@ Status CheckFlagPairs(const ServeOptions& options) {
                                                                      "' is less than --refuse-below-free (" +
                                                                      ByteCountText(marks.refuse_below) +
                                                                      "); it must be at least as large"));
+  TY_RETURN_IF_ERROR(CheckAgentAddress(options.engine));
   return CheckRest(options.engine);
 }
 

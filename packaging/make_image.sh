@@ -3,6 +3,7 @@
 #   FOLDER/trainyard_VERSION_ARCH.oci.tar (default: beside the package), for `podman load -i` or `skopeo copy oci-archive:`
 #
 # Process 1 is tini: orphans of jobs are reaped. Jobs end with the container. docs/operators.md says how to run it.
+# The pods of a Kubernetes cluster can use the image, too: they find the program under the name of its digest (docs/kubernetes.md).
 set -euo pipefail
 die() { printf 'make_image: %s\n' "$*" >&2; exit 1; }
 
@@ -26,10 +27,14 @@ export SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# The script of a pod (src/rules/kubernetes/pod_objects.cc) looks for the agent here, and need not download it then.
+name_by_digest='mkdir -p /usr/local/lib/trainyard &&
+  ln -s /usr/bin/trainyard "/usr/local/lib/trainyard/trainyard-$(sha256sum /usr/bin/trainyard | cut -d " " -f 1)"'
 # Recommended packages are named: the package's own, and not those of everything below it.
 mmdebstrap --variant=minbase --include=tini,python3-venv,crun,skopeo,uidmap,ca-certificates,iproute2 --aptopt='APT::Install-Recommends "false"' \
   --architectures="$arch" --customize-hook="copy-in '$deb' /tmp" \
   --customize-hook="chroot \"\$1\" sh -c 'dpkg -i /tmp/*.deb && rm /tmp/*.deb && rm -rf /usr/share/man/* /usr/share/locale/* /var/log/* /var/cache/*'" \
+  --customize-hook="chroot \"\$1\" sh -c '$name_by_digest'" \
   bookworm "$work/root.tar" "${mirror[@]}" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; die "mmdebstrap failed"; }
 
 image=$work/layout:$version

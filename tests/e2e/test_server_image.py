@@ -1,5 +1,6 @@
 """The OCI image of the server: what is in it, and that it serves as process 1 of a container, which reaps what jobs leave behind."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -73,3 +74,10 @@ def test_it_serves_and_reaps(bundle):
         container.kill()
         container.wait()
         container.stdout.close()
+
+
+def test_pods_find_the_agent_by_its_digest(bundle):
+    with open(bundle / "rootfs/usr/bin/trainyard", "rb") as program:
+        digest = hashlib.file_digest(program, "sha256").hexdigest()
+    link = bundle / f"rootfs/usr/local/lib/trainyard/trainyard-{digest}"  # where the script of a pod looks first
+    assert str(link.readlink()) == "/usr/bin/trainyard"

@@ -58,6 +58,7 @@ std::span<const EmbeddedFile> Files() noexcept {
 
 }  // namespace trainyard::@namespace@
 ]=])
-  set_source_files_properties(${stem}.cc PROPERTIES OBJECT_DEPENDS "${paths}")
+  # A unit of several sources knows nothing of what one of them depends on: a changed file would not be embedded again.
+  set_source_files_properties(${stem}.cc PROPERTIES OBJECT_DEPENDS "${paths}" SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${stem}.cc)
 endfunction()

@@ -1,5 +1,9 @@
 #include "engine/agent/node_provision.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
+
 #include "base/async/diagnostics.h"
 #include "base/async/file.h"
 #include "engine/local/google_front_files.h"
@@ -38,6 +42,10 @@ Result<replica::v1::GoogleFront> ProvisionFront(const v1::ToAgent::Welcome& welc
                                                 const FrontPlaces& places) {
   if (welcome.ca_certificate_pem().empty())
     return std::unexpected(InvalidArgument("ca_certificate_pem", "the server sent no authority to trust"));
+  TY_RETURN_IF_ERROR(MakeFolders(places.dir));
+  // Whatever the umask is: in a pod, a job's own container may have another user.
+  if (::chmod(places.dir.c_str(), 0755) != 0)
+    return std::unexpected(ErrnoError(errno, "chmod " + places.dir));
   const std::string authority = places.dir + "/authority.pem";
   const std::string bundle = places.dir + "/ca-bundle.pem";
   TY_RETURN_IF_ERROR(ReplaceFile(authority, welcome.ca_certificate_pem()));

@@ -10,9 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <sstream>
 #include <thread>
 
 #include "base/async/file.h"
@@ -237,19 +237,23 @@ Status RemoveLeftContainers(const std::string& socket, const std::string& attemp
 std::optional<ContainerEnd> ReadContainerEnd(const AttemptDir& dir) {
   const auto text = ReadFile(EndFile(dir), kNoteBytesMax);
   if (!text) return std::nullopt;
-  ContainerEnd end;
-  const auto [rest, error] = std::from_chars(text->data(), text->data() + text->size(), end.wait_status);
   const std::size_t line = text->find('\n');
-  if (error != std::errc() || line == std::string::npos) return std::nullopt;
-  end.out_of_memory = std::string_view(rest).starts_with(" oom");
-  end.lost = std::string_view(rest).starts_with(" lost");
+  if (line == std::string::npos) return std::nullopt;
+  std::istringstream words(text->substr(0, line));
+  ContainerEnd end;
+  std::string how;
+  if (!(words >> end.wait_status >> how)) return std::nullopt;
+  words >> end.memory_bytes >> end.memory_peak_bytes;  // an older program's has neither
+  end.out_of_memory = how == "oom";
+  end.lost = how == "lost";
   end.failure = text->substr(line + 1);
   return end;
 }
 
 void WriteContainerEnd(const AttemptDir& dir, const ContainerEnd& end) {
-  const char* how = end.out_of_memory ? " oom\n" : end.lost ? " lost\n" : " -\n";
-  const std::string text = std::to_string(end.wait_status) + how + end.failure;
+  const char* how = end.out_of_memory ? " oom " : end.lost ? " lost " : " - ";
+  const std::string text = std::to_string(end.wait_status) + how + std::to_string(end.memory_bytes) + " " +
+                           std::to_string(end.memory_peak_bytes) + "\n" + end.failure;
   static_cast<void>(WriteFileAtomically(EndFile(dir), text, 0600));
 }
 

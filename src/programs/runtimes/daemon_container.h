@@ -52,8 +52,10 @@ inline constexpr std::string_view kPackagesSuffix = "-packages";
 struct ContainerEnd {
   int wait_status = 0;  ///< as waitpid gives it
   bool out_of_memory = false;
-  bool lost = false;    ///< it ran, or may have run, and its daemon or its output was lost
-  std::string failure;  ///< why it could not be run or followed to its end; empty: it was
+  bool lost = false;                   ///< it ran, or may have run, and its daemon or its output was lost
+  std::string failure;                 ///< why it could not be run or followed to its end; empty: it was
+  std::int64_t memory_bytes = 0;       ///< its limit; 0: none, or not known
+  std::int64_t memory_peak_bytes = 0;  ///< 0: not known
   friend bool operator==(const ContainerEnd&, const ContainerEnd&) = default;
 };
 /// Empty if that process was killed before it could write this.

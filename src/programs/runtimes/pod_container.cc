@@ -155,7 +155,10 @@ std::optional<ContainerEnd> TakeEvent(int connection, const PodRun& run, bool& h
       return NotRun(FailureOf(run, event, beginning));
     }
     case pod::Kind::kEnded:
-      return ContainerEnd{.wait_status = event.value, .out_of_memory = event.value != 0 && event.detail > 0};
+      return ContainerEnd{.wait_status = event.value,
+                          .out_of_memory = event.value != 0 && event.detail > 0,
+                          .memory_bytes = event.memory_limit_bytes,
+                          .memory_peak_bytes = event.memory_peak_bytes};
   }
   return LostContainer("The pod's container has a starter of another version.");
 }

@@ -104,6 +104,8 @@ void PodProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {
   end.wait_status = left->wait_status;
   end.oom_kills = left->out_of_memory ? 1 : 0;
   end.counts_oom_kills = true;  // the starter does
+  end.memory_bytes = left->memory_bytes;
+  end.memory_peak_bytes = left->memory_peak_bytes;
   end.failure = left->failure;
   end.lost = left->lost;
 }

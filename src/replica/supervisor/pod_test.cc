@@ -106,7 +106,7 @@ TEST_F(PodTest, StopsWithTheImagesSignal) {
   manifest_.mutable_program()->mutable_container()->mutable_image_program()->set_stop_signal("SIGINT");
   Script("trap 'echo told; exit 0' INT; echo ready; while :; do sleep 0.01; done");
   Run();
-  ASSERT_TRUE(WaitForLine("INFO ready"));
+  ASSERT_TRUE(WaitForLine("ready"));
   Stop("cancelled");
   EXPECT_EQ(Finish().cause(), v1::ExitRecord::STOPPED);
   EXPECT_THAT(UserLines(), Contains("INFO told"));

@@ -25,6 +25,16 @@ int ReadOomKills(const char* path) {
   return line != nullptr ? atoi(line + strlen(kLine)) : -1;
 }
 
+/// The number in the file; 0: there is none, or it is a word.
+int64_t ReadNumber(const char* path) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[32] = {};
+  const ssize_t size = read(file, text, sizeof(text) - 1);
+  close(file);
+  return size > 0 ? strtoll(text, nullptr, 10) : 0;
+}
+
 /// The parent of the process; -1: it is unknown.
 pid_t ParentOf(const char* process) {
   char text[512] = {};
@@ -44,6 +54,17 @@ pid_t ParentOf(const char* process) {
 int OomKills() {
   const int kills = ReadOomKills("/sys/fs/cgroup/memory.events");
   return kills >= 0 ? kills : ReadOomKills("/sys/fs/cgroup/memory/memory.oom_control");
+}
+
+Memory ContainerMemory() {
+  // Without a limit, version 1 says the largest number of pages.
+  constexpr int64_t kNoLimit = int64_t{1} << 60;
+  Memory memory{ReadNumber("/sys/fs/cgroup/memory.max"), ReadNumber("/sys/fs/cgroup/memory.peak")};
+  if (memory.limit_bytes == 0) memory.limit_bytes = ReadNumber("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+  if (memory.peak_bytes == 0)
+    memory.peak_bytes = ReadNumber("/sys/fs/cgroup/memory/memory.max_usage_in_bytes");
+  if (memory.limit_bytes >= kNoLimit) memory.limit_bytes = 0;
+  return memory;
 }
 
 void KillOthers() {

@@ -14,10 +14,12 @@
 namespace trainyard::replica {
 
 /// A runtime version is a directory of environments_dir with a "bin/python"; "slow" and similar ones have a
-/// "prepare" script that creates it: its output is logged, its exit status decides.
+/// "prepare" script that creates it: its output is logged, its exit status decides. Images of pods are as
+/// elsewhere.
 class TestPrograms final : public ProgramSource {
  public:
   std::optional<Prepared> Find(const v1::Manifest& manifest) override {
+    if (RunsInPod(manifest)) return installed_.Find(manifest);
     if (manifest.program().has_container())
       return ReadTestImage(manifest.places().images_dir(), manifest.program().container().digest());
     const std::string python = RuntimeFolder(manifest) + "/bin/python";
@@ -26,6 +28,7 @@ class TestPrograms final : public ProgramSource {
   }
 
   Status Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) override {
+    if (RunsInPod(manifest)) return installed_.Prepare(manifest, hooks);
     const std::string folder = RuntimeFolder(manifest);
     // The second one comes too soon to be sent.
     for (const int done : {1, 2})
@@ -45,9 +48,14 @@ class TestPrograms final : public ProgramSource {
   }
 
  private:
+  static bool RunsInPod(const v1::Manifest& manifest) {
+    return manifest.program().container().runtime_kind() == v1::Manifest::POD_CONTAINER;
+  }
   static std::string RuntimeFolder(const v1::Manifest& manifest) {
     return manifest.places().environments_dir() + "/" + manifest.program().runtime_version();
   }
+
+  InstalledPrograms installed_;
 };
 
 }  // namespace trainyard::replica

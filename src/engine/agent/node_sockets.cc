@@ -66,6 +66,8 @@ Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const NodeFact
       {.address_file = address_file, .ports_file = run_dir + "/front-ports"}, http::ListenOnTcp, check_doors);
   if (front) {
     sockets.front = *std::move(front);
+    sockets.has_names =
+        sockets.front->address == front_address && sockets.front->tls.port == engine::FrontSockets::kTlsPort;
   } else {
     Diagnose(DiagnosticLevel::kWarning,
              "TensorFlow's gs:// and gsutil will not work in replicas here: " + front.error().message);

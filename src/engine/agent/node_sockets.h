@@ -22,6 +22,7 @@ struct NodeSockets {
   http::ListeningSocket front_tls;            ///< run/front-tls.sock
   http::ListeningSocket front_plain;          ///< run/front.sock
   std::optional<engine::FrontSockets> front;  ///< empty: none is possible here
+  bool has_names = false;  ///< the front is where the node's hosts file leads Google's names
   /// A proxy for downloads of builds on a node that does not reach the package index itself; empty: it does.
   std::optional<http::ListeningSocket> outside;
 

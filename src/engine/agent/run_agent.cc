@@ -202,6 +202,8 @@ void UseStarter(const std::string& starter, NodeFacts& facts) {
   if (starter.empty()) return;
   facts.node.set_container_runtime(replica::v1::Manifest::POD_CONTAINER);
   facts.node.clear_containers_lacking();
+  facts.node.clear_isolation_lacking();
+  facts.node.clear_way_out_lacking();
   facts.container_address = starter;
 }
 
@@ -228,6 +230,8 @@ Result<int> Run(Identity identity) {
   identity.instance = text::Hex(RandomBytes<std::array<unsigned char, 16>>().data(), 16);
   // This process listens: while a worker is restarted, new connections wait in the kernel's queue.
   TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts, arguments.front));
+  // What else lacks is /gcs, and each job's log says so.
+  if (sockets.has_names) identity.facts.node.clear_isolation_lacking();
   Watcher watcher([&identity, &folder, &sockets] {
     return Work(
         identity, folder,

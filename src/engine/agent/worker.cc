@@ -80,8 +80,7 @@ FrontPlaces FrontPlacesOf(const Identity& identity, const NodeFolder& folder, co
   places.where.set_plain_socket(folder.run_dir() + "/front.sock");
   if (!sockets.front) return places;
   engine::DescribeFront(*sockets.front, places.where);
-  places.where.set_has_names(places.where.address() == identity.arguments.front &&
-                             places.where.tls_port() == 0);
+  places.where.set_has_names(sockets.has_names);
   return places;
 }
 

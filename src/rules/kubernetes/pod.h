@@ -76,6 +76,9 @@ struct Pod {
 /// Whether the scheduler has said that the pod cannot be placed now.
 [[nodiscard]] bool IsUnschedulable(const Pod& pod);
 
+/// Begins StartWait's advice where the node itself goes on trying; a job that is given up has no use for it.
+inline constexpr std::string_view kTriesAgain = "The node tries again. ";
+
 /// What a pod that has a node and does not run waits for.
 struct StartWait {
   placement::Shortage words;

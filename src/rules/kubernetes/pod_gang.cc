@@ -44,8 +44,11 @@ PlacingVerdict JudgeStart(PodGang& gang, const PlacingLimits& limits, SysTime no
     if (!wait) continue;
     words = std::move(wait->words);
     const SysTime end = *gang.all_placed + limits.pull_max;
-    if (wait->is_final || now >= end)
-      return PodEnd{.kind = RoomEnd::kCannotStart, .reason = words.reason + " " + words.unblock};
+    if (wait->is_final || now >= end) {
+      std::string_view advice = words.unblock;
+      if (advice.starts_with(kTriesAgain)) advice.remove_prefix(kTriesAgain.size());
+      return PodEnd{.kind = RoomEnd::kCannotStart, .reason = words.reason + " " + std::string(advice)};
+    }
     return StillStarting{.words = std::move(words), .look_at = end};
   }
   if (!gang.all_run) gang.all_run = now;  // an image may take longer than an agent

@@ -214,7 +214,7 @@ StartWait ImageWait(const Pod& pod) {
             .is_final = true};
   const std::string which = pod.waiting.of_job ? " cannot pull the job's image" : " cannot pull its image";
   return {.words = {.reason = With("The node " + pod.node + which, RegistryWords(pod.waiting.message)),
-                    .unblock = "The node tries again. " + ImageAdvice(pod)}};
+                    .unblock = std::string(kTriesAgain) + ImageAdvice(pod)}};
 }
 
 StartWait ContainerWait(const Pod& pod) {

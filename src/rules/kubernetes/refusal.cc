@@ -69,7 +69,8 @@ constexpr Row kForbiddenRows[]{
      "The namespace has no quota for pods of the priority class",
      "Change kubernetes-priority-class, or ask the cluster's administrator."},
     {"violates PodSecurity", Failure::kMistake, "The namespace's PodSecurity does not allow its pods",
-     "Use a namespace whose level is restricted, baseline or privileged, and no settings that need more."},
+     "Use a namespace whose level allows what the settings ask for; restricted allows all but "
+     "`kubernetes-container-user: image` and user 0."},
     {"PriorityClass", Failure::kMistake, "The cluster does not have the priority class of the settings",
      "Change kubernetes-priority-class, or create that class."},
     {"serviceaccount \"default\" not found", Failure::kLater,

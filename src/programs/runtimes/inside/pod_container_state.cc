@@ -56,10 +56,10 @@ int OomKills() {
   return kills >= 0 ? kills : ReadOomKills("/sys/fs/cgroup/memory/memory.oom_control");
 }
 
-Memory ContainerMemory() {
+MemoryOfContainer ContainerMemory() {
   // Without a limit, version 1 says the largest number of pages.
   constexpr int64_t kNoLimit = int64_t{1} << 60;
-  Memory memory{ReadNumber("/sys/fs/cgroup/memory.max"), ReadNumber("/sys/fs/cgroup/memory.peak")};
+  MemoryOfContainer memory{ReadNumber("/sys/fs/cgroup/memory.max"), ReadNumber("/sys/fs/cgroup/memory.peak")};
   if (memory.limit_bytes == 0) memory.limit_bytes = ReadNumber("/sys/fs/cgroup/memory/memory.limit_in_bytes");
   if (memory.peak_bytes == 0)
     memory.peak_bytes = ReadNumber("/sys/fs/cgroup/memory/memory.max_usage_in_bytes");

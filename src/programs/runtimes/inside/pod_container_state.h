@@ -9,12 +9,12 @@ namespace trainyard::replica::pod {
 /// (cgroup version 2), memory.oom_control (version 1).
 [[nodiscard]] int OomKills();
 
-/// Of the container's cgroup; 0: unknown, or no limit.
-struct Memory {
+/// What the container's cgroup says; 0: unknown, or no limit.
+struct MemoryOfContainer {
   std::int64_t limit_bytes;
   std::int64_t peak_bytes;
 };
-[[nodiscard]] Memory ContainerMemory();
+[[nodiscard]] MemoryOfContainer ContainerMemory();
 
 /// Kills (SIGKILL) all other processes of the container. If the caller is not process 1, only its children:
 /// their children become the caller's, which is a subreaper, when they have ended. Call it again after each

@@ -60,7 +60,7 @@ struct StarterEvent {
   std::int32_t value = 0;
   std::int32_t detail = 0;
   std::uint32_t size = 0;
-  // Of kEnded: of the container's memory; 0: unknown, or no limit.
+  // With kEnded, the container's memory; 0: unknown, or no limit.
   std::int64_t memory_limit_bytes = 0;
   std::int64_t memory_peak_bytes = 0;
 };

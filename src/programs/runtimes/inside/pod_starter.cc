@@ -134,7 +134,7 @@ void Refuse(Session& session, int error, pod::Step step) {
 }
 
 void SendEnd(Session& session) {
-  const pod::Memory memory = pod::ContainerMemory();
+  const pod::MemoryOfContainer memory = pod::ContainerMemory();
   const pod::StarterEvent event{pod::Kind::kEnded,  session.wait_status, OomKillsSince(session.oom_kills), 0,
                                 memory.limit_bytes, memory.peak_bytes};
   Send(session, &event, sizeof(event));

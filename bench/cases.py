@@ -18,6 +18,7 @@ from floods import floods
 from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
 from import_cases import imports, trials
+from kubernetes_cases import kubernetes, kubernetes_simulation
 from retention_cases import retention
 from slurm_cases import slurm, slurm_simulation
 from tuning_cases import tuning, tuning_trials
@@ -298,5 +299,5 @@ def parts(bench):
 
 
 ALL = (start, imports, container_start, image_pull, creates, takeover, access, jobs, trials, logs, tail, memory, history, retention,
-       tuning, tuning_trials, slurm, slurm_simulation, floods, console, parts)
+       tuning, tuning_trials, slurm, slurm_simulation, kubernetes, kubernetes_simulation, floods, console, parts)
 CASES = {case.__name__: case for case in ALL}

@@ -4,7 +4,7 @@ docs/benchmarks.md.
 
 usage: bench/run.py --build DIR [--beside PROGRAM] [--write] [--check-names] [NAME...]
 names: start imports container_start image_pull creates takeover access jobs trials logs tail memory history retention tuning
-  tuning_trials slurm slurm_simulation floods console parts
+  tuning_trials slurm slurm_simulation kubernetes kubernetes_simulation floods console parts
 algorithms_quality and algorithms_preprocessing are programs of their own, which ./dev bench runs only when they are named.
 
 With --beside, both programs run in turn, and a row is the median of the rounds' ratios with its 95 % interval. A case that

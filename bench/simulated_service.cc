@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <utility>
 
 #include "base/check.h"
@@ -18,6 +19,12 @@ constexpr std::int64_t kGpusNoNodeHas = 16;
 ReservationKey KeyOf(std::int64_t uid) { return {.job_uid = uid, .try_number = 1}; }
 
 }  // namespace
+
+double ThreadSeconds() {
+  timespec time{};
+  TY_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
 
 placement::Gang SimulatedGang(std::int64_t uid) {
   placement::Gang gang{.uid = uid,
@@ -43,8 +50,9 @@ placement::Gang SimulatedGang(std::int64_t uid) {
   return gang;
 }
 
-SimulatedService::SimulatedService(std::filesystem::path database, int nodes)
-    : database_(std::move(database)), slurm_(nodes, clock_) {}
+SimulatedService::SimulatedService(std::filesystem::path database, ClusterSimulation& cluster,
+                                   SimulatedClock& clock)
+    : database_(std::move(database)), cluster_(cluster), clock_(clock) {}
 
 SimulatedService::~SimulatedService() = default;
 
@@ -52,16 +60,7 @@ void SimulatedService::Open() {
   engine_.reset();
   host_ = std::make_unique<engine::RemoteAttemptHost>(
       loop_.get_executor(), [this](const std::string& agent) { return engine_->MayLive(agent); });
-  engine::SlurmEngine::Options options{.settings = {.regions = {{"us-east1", "small"}}},
-                                       .boot = {.server_host = "192.0.2.1",
-                                                .server_port = 17000,
-                                                .certificate_sha256 = std::string(64, 'c'),
-                                                .program_sha256 = std::string(64, 'p'),
-                                                .program_path = "/usr/bin/trainyard",
-                                                .ticket = {}},
-                                       .clock = clock_,
-                                       .client = std::make_unique<SimulatedClient>(slurm_)};
-  auto opened = engine::SlurmEngine::Open(loop_.get_executor(), database_, std::move(options), *host_);
+  auto opened = cluster_.Open(loop_.get_executor(), database_.string(), *host_);
   TY_CHECK(opened.has_value());
   engine_ = *std::move(opened);
   engine_->Tell({.on_grant = [this](engine::ReservationKey key,
@@ -69,7 +68,7 @@ void SimulatedService::Open() {
                  .on_wait =
                      [this](engine::ReservationKey key) {
                        ++waits_told_;
-                       if (engine_->WaitOf(key) == std::nullopt && !slurm_ids_.contains(key.job_uid))
+                       if (engine_->WaitOf(key) == std::nullopt && !running_.contains(key.job_uid))
                          std::abort();
                      },
                  .on_lost =
@@ -100,11 +99,10 @@ void SimulatedService::Release(std::int64_t uid) {
   engine_->Prove(KeyOf(uid));
   granted_.erase(uid);
   wanted_.erase(uid);
-  const auto id = slurm_ids_.find(uid);
-  if (id == slurm_ids_.end()) return;
-  slurm_.cluster.With(
-      [&](SimulatedCluster& cluster) { cluster.Complete(id->second, clock_.Now()); });  // its agents leave
-  slurm_ids_.erase(id);
+  const auto running = running_.find(uid);
+  if (running == running_.end()) return;
+  cluster_.Complete(running->second, clock_.Now());  // its agents leave
+  running_.erase(running);
 }
 
 void SimulatedService::Tick(std::chrono::seconds by) {
@@ -114,15 +112,14 @@ void SimulatedService::Tick(std::chrono::seconds by) {
     ends_.erase(ends_.begin());
     Release(uid);
   }
-  const SysTime now = clock_.Now();
-  const auto changes = slurm_.cluster.With([now](SimulatedCluster& cluster) { return cluster.Step(now); });
-  for (const SimulatedCluster::Change& change : changes) {
+  for (const AgentsChange& change : cluster_.Step(clock_.Now())) {
     if (!change.began) {
       EndAgents(change);
       continue;
     }
-    slurm_ids_[change.submission.gang.job_uid] = change.id;
-    for (int slot = 0; slot < change.slots; ++slot) tasks_.Spawn(Attach(change.ticket, slot));
+    running_[change.submission.gang.job_uid] = change.submission;
+    for (int slot = change.first_slot; slot < change.first_slot + change.slots; ++slot)
+      tasks_.Spawn(Attach(change.ticket, slot));
   }
   // An agent of nobody: the engine looks at its clock, which its timers do not know.
   engine_->OnAttached("");
@@ -149,9 +146,9 @@ asio::awaitable<void> SimulatedService::Attach(std::string ticket, int slot) {
   engine_->OnAttached(*name);
 }
 
-void SimulatedService::EndAgents(const SimulatedCluster::Change& change) {
-  for (int slot = 0; slot < change.slots; ++slot) {
-    const std::string agent = slurm::AgentName(change.submission, slot);
+void SimulatedService::EndAgents(const AgentsChange& change) {
+  for (int slot = change.first_slot; slot < change.first_slot + change.slots; ++slot) {
+    const std::string agent = placement::AgentName(change.submission, slot, cluster_.agent_mark());
     host_->OnDetached(agent, nullptr);
     engine_->OnDetached(agent, mux::Ending::kClosed);
   }
@@ -165,8 +162,7 @@ void SimulatedService::RunOne(std::chrono::milliseconds wait_max) {
 
 void SimulatedService::Settle() {
   const auto is_under_way = [this] {
-    const bool is_asked = slurm_.calls.With([](const SimulatedCalls& calls) { return calls.under_way > 0; });
-    return is_asked || tasks_.size() > 0;  // agents that come
+    return cluster_.is_busy() || tasks_.size() > 0;  // agents that come
   };
   do RunOne(kQuiet);
   while (!idle_ || is_under_way());

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "base/async/task_group.h"
+#include "cluster_simulation.h"
+#include "engine/remote/cluster_engine.h"
 #include "engine/remote/remote_attempt_host.h"
-#include "engine/slurm/slurm_engine.h"
-#include "simulated_slurm.h"
 
-/// The real engine between a simulated Slurm and simulated runners, agents included, on a simulated clock.
+/// A real engine between a simulated cluster and simulated runners, agents included, on a simulated clock.
 namespace trainyard::bench {
 
 /// The gang of a job: the same for the same number. Of 100 some 60 are one replica, 25 four, 10 sixteen, 3
@@ -29,7 +29,8 @@ namespace trainyard::bench {
 /// Runs one loop, on the calling thread.
 class SimulatedService {
  public:
-  SimulatedService(std::filesystem::path database, int nodes);
+  /// `cluster` and its `clock` outlive it.
+  SimulatedService(std::filesystem::path database, ClusterSimulation& cluster, SimulatedClock& clock);
   ~SimulatedService();
 
   /// A server opens the database; one that was there has ended.
@@ -41,14 +42,14 @@ class SimulatedService {
   /// As a runner whose job is over, or was cancelled.
   void Release(std::int64_t uid);
 
-  /// The clock moves, Slurm starts what fits, agents come, jobs whose time is up end.
+  /// The clock moves, the cluster starts what fits, agents come, jobs whose time is up end.
   void Tick(std::chrono::seconds by);
   /// The same, and then everybody does what there is to do.
   void Step(std::chrono::seconds by) {
     Tick(by);
     Settle();
   }
-  /// Until nothing is under way, on the loop or in Slurm.
+  /// Until nothing is under way, on the loop or in the cluster.
   void Settle();
   /// What the loop has to do now; waits for nothing.
   void RunReady();
@@ -60,7 +61,6 @@ class SimulatedService {
   /// Jobs that get their room keep it for so long; nothing: until they are released.
   void SetRunTime(std::optional<std::chrono::seconds> time) { run_time_ = time; }
 
-  [[nodiscard]] SimulatedSlurm& slurm() noexcept { return slurm_; }
   [[nodiscard]] std::int64_t grants() const noexcept { return grants_; }
   [[nodiscard]] std::int64_t revocations() const noexcept { return revocations_; }
   [[nodiscard]] std::int64_t waits_told() const noexcept { return waits_told_; }
@@ -77,25 +77,25 @@ class SimulatedService {
   void OnGrant(std::int64_t uid, const engine::Grant& grant);
   void RunOne(std::chrono::milliseconds wait_max);
   boost::asio::awaitable<void> Attach(std::string ticket, int slot);
-  void EndAgents(const SimulatedCluster::Change& change);
+  void EndAgents(const AgentsChange& change);
 
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> serves_{loop_.get_executor()};
   std::filesystem::path database_;
-  SimulatedClock clock_;
-  SimulatedSlurm slurm_;
+  ClusterSimulation& cluster_;
+  SimulatedClock& clock_;
   std::optional<std::chrono::seconds> run_time_;
   std::multimap<SysTime, std::int64_t> ends_;
   std::set<std::int64_t> wanted_;
-  std::map<std::int64_t, engine::Grant> granted_;   ///< on record, by uid
-  std::map<std::int64_t, std::int64_t> slurm_ids_;  ///< of jobs that began, by uid
+  std::map<std::int64_t, engine::Grant> granted_;          ///< on record, by uid
+  std::map<std::int64_t, placement::Submission> running_;  ///< of jobs whose agents began, by uid
   std::int64_t grants_ = 0;
   std::int64_t revocations_ = 0;
   std::int64_t waits_told_ = 0;
   std::vector<double> turns_ms_;
   bool idle_ = false;  ///< the last turn found nothing to do
   std::unique_ptr<engine::RemoteAttemptHost> host_;
-  std::unique_ptr<engine::SlurmEngine> engine_;
+  std::unique_ptr<engine::ClusterEngine> engine_;
   TaskGroup tasks_{loop_.get_executor()};
 };
 

@@ -1,10 +1,10 @@
 #include "simulated_slurm.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include "base/check.h"
+#include "engine/slurm/slurm_engine.h"
 
 namespace trainyard::bench {
 
@@ -53,12 +53,6 @@ class Call {
 };
 
 }  // namespace
-
-double ThreadSeconds() {
-  timespec time{};
-  TY_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
-}
 
 SimulatedCluster::SimulatedCluster(int nodes)
     : nodes_text_("PARTITION|NODELIST|CPUS|MEMORY|TIMELIMIT|AVAIL|STATE|NODE_ADDR|GRES\n") {
@@ -215,6 +209,49 @@ SlurmAnswer<std::vector<slurm::Node>> SimulatedClient::Nodes() const {
   Result<std::vector<slurm::Node>> nodes = slurm::ParseNodeList(text);
   TY_CHECK(nodes.has_value());
   return *std::move(nodes);
+}
+
+Result<std::unique_ptr<engine::ClusterEngine>> SlurmSimulation::Open(boost::asio::any_io_executor loop,
+                                                                     const std::string& database,
+                                                                     engine::RemoteAttemptHost& host) {
+  engine::SlurmEngine::Options options{
+      .settings = {.regions = {{"us-east1", "small"}}},
+      .boot = {.source = SimulatedSource(), .program_path = "/usr/bin/trainyard", .ticket = {}},
+      .clock = slurm_.clock,
+      .client = std::make_unique<SimulatedClient>(slurm_)};
+  return engine::SlurmEngine::Open(std::move(loop), database, std::move(options), host);
+}
+
+std::vector<AgentsChange> SlurmSimulation::Step(SysTime now) {
+  std::vector<AgentsChange> changes;
+  for (SimulatedCluster::Change& change :
+       slurm_.cluster.With([now](SimulatedCluster& cluster) { return cluster.Step(now); })) {
+    if (change.began) running_[change.submission] = change.id;
+    changes.push_back({.submission = change.submission,
+                       .ticket = std::move(change.ticket),
+                       .slots = change.slots,
+                       .began = change.began});
+  }
+  return changes;
+}
+
+void SlurmSimulation::Complete(const placement::Submission& submission, SysTime now) {
+  const auto running = running_.find(submission);
+  if (running == running_.end()) return;
+  slurm_.cluster.With([&](SimulatedCluster& cluster) { cluster.Complete(running->second, now); });
+  running_.erase(running);
+}
+
+bool SlurmSimulation::is_busy() const {
+  return slurm_.calls.With([](const SimulatedCalls& calls) { return calls.under_way > 0; });
+}
+
+void SlurmSimulation::SetAway(bool away) {
+  slurm_.away.With([away](bool& is_away) { is_away = away; });
+}
+
+void SlurmSimulation::SetClosed(bool closed) {
+  slurm_.cluster.With([closed](SimulatedCluster& cluster) { cluster.SetClosed(closed); });
 }
 
 }  // namespace trainyard::bench

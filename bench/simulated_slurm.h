@@ -11,31 +11,12 @@
 
 #include "base/async/guarded.h"
 #include "base/clock.h"
+#include "cluster_simulation.h"
 #include "engine/slurm/slurm_client.h"
-
-/// The address from which the agents of all nodes connect.
-inline constexpr const char* kNodeAddress = "192.0.2.7";
 
 /// A large Slurm without nodes, for benchmarks: it takes jobs, lists them as squeue prints them, and starts
 /// them in their order.
 namespace trainyard::bench {
-
-/// CPU time of the calling thread.
-[[nodiscard]] double ThreadSeconds();
-
-/// Stands still until it is moved. Any thread.
-class SimulatedClock final : public Clock {
- public:
-  [[nodiscard]] SysTime Now() const override {
-    return now_.With([](const SysTime& now) { return now; });
-  }
-  void Advance(std::chrono::seconds by) {
-    now_.With([by](SysTime& now) { now += by; });
-  }
-
- private:
-  Guarded<SysTime> now_{SysTime(std::chrono::hours(480'000))};
-};
 
 /// What it counts of its own work.
 struct SimulatedCalls {
@@ -132,6 +113,28 @@ class SimulatedClient final : public engine::SlurmClient {
 
  private:
   SimulatedSlurm& slurm_;
+};
+
+/// The same for a SimulatedService. In the partition "small" jobs of us-east1 run.
+class SlurmSimulation final : public ClusterSimulation {
+ public:
+  SlurmSimulation(int nodes, const Clock& clock) : slurm_(nodes, clock) {}
+
+  [[nodiscard]] Result<std::unique_ptr<engine::ClusterEngine>> Open(boost::asio::any_io_executor loop,
+                                                                    const std::string& database,
+                                                                    engine::RemoteAttemptHost& host) override;
+  [[nodiscard]] std::string_view agent_mark() const noexcept override { return {}; }
+  [[nodiscard]] std::vector<AgentsChange> Step(SysTime now) override;
+  void Complete(const placement::Submission& submission, SysTime now) override;
+  [[nodiscard]] bool is_busy() const override;
+  void SetAway(bool away) override;
+  void SetClosed(bool closed) override;
+
+  [[nodiscard]] SimulatedSlurm& slurm() noexcept { return slurm_; }
+
+ private:
+  SimulatedSlurm slurm_;
+  std::map<placement::Submission, std::int64_t> running_;  ///< their ids
 };
 
 }  // namespace trainyard::bench

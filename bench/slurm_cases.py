@@ -2,22 +2,19 @@
 
 import datetime
 import os
-import pathlib
 import random
 import re
 import statistics
-import subprocess
 import time
 
+from cluster_parts import MODULE, GangStarts, Watch, simulated, table_of, with_and_without
 from harness import TRAINER, millis
 
 NODES = 4
 SCHEDULER_PERIOD_S = 1  # bf_interval of the tests' clusters: batch jobs begin in its passes
 SUBMITTED = re.compile(r"^\[(\S+)\] _slurm_rpc_submit_batch_job: JobId=(\d+) ", re.MULTILINE)
 STARTED = re.compile(r"^\[(\S+)\] sched.*(?:Started|Allocate) JobId=(\d+) ", re.MULTILINE)
-MODULE = "probe.lingers"
-# What one replica is to Slurm: the same is asked for with and without us.
-MACHINE_TYPE = "n1-standard-4"
+# What one replica of MACHINE_TYPE is to Slurm: the same is asked for with and without us.
 REPLICA = ("--ntasks-per-node=1", "--cpus-per-task=4", "--mem-per-cpu=3840")
 
 
@@ -38,27 +35,17 @@ def slurm(bench, rounds=20, count=1000, turns=3, watched_s=30):
         cluster.run("scancel", "--user=root")
 
 
-class Steps:
-    """The same program by the same interpreter in the same step. Each way says how long its last replica took to begin."""
+class Steps(GangStarts):
+    """The same program by the same interpreter in the same step."""
 
     def __init__(self, bench, cluster, server, uri, replicas):
-        self.bench, self.cluster, self.server, self.uri, self.replicas = bench, cluster, server, uri, replicas
-        self.number = 0
-        self.ours()  # makes the environment
+        super().__init__(bench, server, uri, replicas)
+        self.cluster = cluster
         python = next((cluster.folder / "cache").glob("environments/layers/*/bin/python"))
         self.program = f"{python} -m {MODULE}"
 
     def words(self):
         return (f"--ntasks={self.replicas}", *REPLICA, "--chdir", str(TRAINER))
-
-    def ours(self):
-        self.number += 1
-        name = f"gang_{self.replicas}_{self.number}"
-        workers = {"workerType": MACHINE_TYPE, "workerCount": str(self.replicas - 1)} if self.replicas > 1 else {}
-        begin = time.time()
-        self.bench.create(self.server, name, self.uri, scaleTier="CUSTOM", masterType=MACHINE_TYPE, pythonModule=MODULE, **workers)
-        assert self.server.wait(name)["state"] == "SUCCEEDED", self.server.texts(name)
-        return self.last_first(self.server.texts(name)) - begin
 
     def sbatch(self):
         out = self.cluster.folder / "sbatch.out"
@@ -70,11 +57,6 @@ class Steps:
         begin = time.time()
         said = self.cluster.run("srun", *self.words(), *self.program.split())
         return self.last_first(said.stdout.splitlines()) - begin
-
-    def last_first(self, lines):
-        begun = [float(line.split()[1]) for line in lines if line.startswith("FIRST ")]
-        assert len(begun) == self.replicas, lines
-        return max(begun)
 
 
 def starts(steps, log, rounds):
@@ -93,8 +75,7 @@ def starts(steps, log, rounds):
                 own[name].append(spent[name][-1] - waited_for_a_pass(log))
     more = [1e3 * (ours - alone) for ours, alone in zip(own["ours"], own["sbatch"])]
     first, median, third = statistics.quantiles(more, n=4)
-    nodes = "one replica" if steps.replicas == 1 else f"the last of {steps.replicas} replicas, a node each"
-    steps.bench.row(f"submit to user code on Slurm, {nodes}, {rounds} rounds; without the wait for the scheduler's pass",
+    steps.bench.row(f"submit to user code on Slurm, {steps.which()}, {rounds} rounds; without the wait for the scheduler's pass",
                     "`sbatch` of the same step + 50 ms",
                     f"{millis(own['ours'])}: {median:+.0f} ms in a round (quartiles {first:+.0f} to {third:+.0f})",
                     f"`sbatch` {millis(own['sbatch'])}; with that wait {millis(spent['ours'])}, `sbatch` {millis(spent['sbatch'])}, "
@@ -110,37 +91,11 @@ def waited_for_a_pass(log):
     return (datetime.datetime.fromisoformat(started) - datetime.datetime.fromisoformat(submitted)).total_seconds()
 
 
-def controller_seconds(cluster):
-    fields = pathlib.Path(f"/proc/{cluster.processes['slurmctld'].pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def requests_of(cluster):
-    """What sdiag counts, by the type of request: how many, and the microseconds that they took."""
+    """What sdiag counts, by the type of request: how many, and the milliseconds that they took."""
     lines = re.findall(r"^\s*((?:REQUEST|MESSAGE)_\w+)\s*\(\s*\d+\)\s+count:(\d+)\s+ave_time:\d+\s+total_time:(\d+)",
                        cluster.run("sdiag").stdout, re.MULTILINE)
-    return {name: (int(number), int(spent)) for name, number, spent in lines}
-
-
-class Watch:
-    """What the controller did in windows of the same kind."""
-
-    def __init__(self):
-        self.shares, self.requests, self.minutes = [], {}, 0.0
-
-    def window(self, cluster, seconds):
-        requests, used, begin = requests_of(cluster), controller_seconds(cluster), time.monotonic()
-        time.sleep(seconds)
-        passed = time.monotonic() - begin
-        self.shares.append(100 * (controller_seconds(cluster) - used) / passed)
-        self.minutes += passed / 60
-        for name, (number, spent) in requests_of(cluster).items():
-            before, sum_before = requests.get(name, (0, 0)), self.requests.get(name, (0, 0))
-            self.requests[name] = (sum_before[0] + number - before[0], sum_before[1] + spent - before[1])
-
-    def a_minute(self, name):
-        number, spent = self.requests.get(name, (0, 0))
-        return number / self.minutes, spent / 1e3 / self.minutes
+    return {name: (int(number), int(spent) / 1e3) for name, number, spent in lines}
 
 
 def questions(bench, cluster, server, uri, count, turns, watched_s):
@@ -150,34 +105,25 @@ def questions(bench, cluster, server, uri, count, turns, watched_s):
         bench.create(server, f"queued_{number}", uri)
     bench.e2e.wait_for(lambda: True if len([job for job in cluster.jobs() if job["state"] == "PENDING"]) == count else None,
                        lambda: f"{len(cluster.jobs())} jobs")
-    ours, alone = Watch(), Watch()
-    for turn in range(turns):
-        if turn > 0:
-            lists = requests_of(cluster)["REQUEST_JOB_INFO"][0]
-            server.start()
-            bench.e2e.wait_for(lambda lists=lists: True if requests_of(cluster)["REQUEST_JOB_INFO"][0] >= lists + 2 else None,
-                               lambda: "the server asks for no list")
-        ours.window(cluster, watched_s)
-        server.stop()
-        alone.window(cluster, watched_s)
+
+    def wait_for_lists(before):
+        lists = before["REQUEST_JOB_INFO"][0]
+        bench.e2e.wait_for(lambda: True if requests_of(cluster)["REQUEST_JOB_INFO"][0] >= lists + 2 else None,
+                           lambda: "the server asks for no list")
+    ours, alone = with_and_without(server, lambda: Watch(cluster.processes["slurmctld"], lambda: requests_of(cluster)), watched_s, turns,
+                                   wait_for_lists)
     added = [with_us - without for with_us, without in zip(ours.shares, alone.shares)]
     asked, took_ms = ours.a_minute("REQUEST_JOB_INFO")
     bench.row(f"our questions to slurmctld, {count:,} jobs queued", "5 % of a CPU",
               f"{statistics.median(added):.2f} % (in {turns} turns {min(added):.2f} to {max(added):.2f}); "
               f"{asked:.0f} lists a minute, {took_ms:.0f} ms by its sdiag",
               f"without us it uses {statistics.median(alone.shares):.2f} %", costs=statistics.median(ours.shares))
-    table = [f"{'requests to slurmctld a minute':40} {'with us':>8} {'ms':>8} {'without':>8} {'ms':>8}"]
-    for name in sorted({*ours.requests, *alone.requests}):
-        if ours.a_minute(name)[0] + alone.a_minute(name)[0] > 0:
-            table.append(f"{name:40} " + " ".join(f"{number:8.1f} {spent:8.2f}" for number, spent in (ours.a_minute(name), alone.a_minute(name))))
-    bench.note("\n".join(table))
+    bench.note(table_of("requests to slurmctld a minute", ours, alone))
 
 
 def slurm_simulation(bench, gangs=100_000, nodes=10_000):
     """The engine's allocator between a simulated Slurm and simulated agents, on a simulated clock; all else is real."""
-    done = subprocess.run([bench.tool("slurm_simulation_bench"), bench.folder, str(gangs), str(nodes)], check=True,
-                          capture_output=True, text=True)
-    seen = {name.strip(): float(value) for name, value in re.findall(r"^(.{72}) +([0-9.]+) ", done.stdout, re.MULTILINE)}
+    seen, printed = simulated(bench, "slurm_simulation_bench", gangs, nodes)
     with_jobs = f"{gangs:,} jobs queued, {nodes:,} simulated nodes"
     bench.row(f"{with_jobs}: the longest turn of the loop", "50 ms", f"{seen['the longest turn of the loop']:.1f} ms",
               f"a list of them printed and read, off the loop: {seen['CPU of printing and reading a list, off the loop']:.0f} ms; "
@@ -189,8 +135,8 @@ def slurm_simulation(bench, gangs=100_000, nodes=10_000):
               f"decisions alone {seen['gangs alone: decisions per second']:,.0f}/s; write and fdatasync of 4 KiB "
               f"{seen['floor: write and fdatasync of 4 KiB']:,.0f}/s; sbatch takes some 300/s",
               costs=1 / seen["reservations per second of CPU, each asked what it waits for"])
-    bench.row(f"{with_jobs}: memory of a queued job", "", f"{seen['memory of a queued job, the simulated Slurm left out']:,.0f} bytes",
+    bench.row(f"{with_jobs}: memory of a queued job", "", f"{seen['memory of a queued job, the simulated cluster left out']:,.0f} bytes",
               f"of it the decisions' own {seen['gangs alone: memory of a gang']:,.0f}; resident more in all "
-              f"{seen['resident more than at first, the simulated Slurm left out']:,.0f} MiB",
-              costs=seen["memory of a queued job, the simulated Slurm left out"])
-    bench.note(f"slurm_simulation_bench:\n{done.stdout.rstrip()}")
+              f"{seen['resident more than at first, the simulated cluster left out']:,.0f} MiB",
+              costs=seen["memory of a queued job, the simulated cluster left out"])
+    bench.note(f"slurm_simulation_bench:\n{printed}")

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "engine/slurm/slurm_slots.h"
+#include "engine/remote/agent_slots.h"
 #include "figures.h"
 #include "rules/slurm/gangs.h"
 #include "simulated_slurm.h"
@@ -161,7 +161,7 @@ class Book {
 
   Book(const std::filesystem::path& path, int count)
       : tickets_(static_cast<std::size_t>(count) + 1),
-        slots_(*engine::SlurmSlots::Open(loop_.get_executor(), path)) {}
+        slots_(*engine::AgentSlots::Open(loop_.get_executor(), path)) {}
 
   asio::awaitable<void> Issue(int uid) {
     std::vector<int> replicas{0, 1, 2, 3};
@@ -201,7 +201,7 @@ class Book {
 
   asio::io_context loop_{1};
   std::vector<std::string> tickets_;
-  std::unique_ptr<engine::SlurmSlots> slots_;
+  std::unique_ptr<engine::AgentSlots> slots_;
 };
 
 }  // namespace

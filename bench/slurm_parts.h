@@ -16,7 +16,7 @@ inline constexpr std::string_view kInstallation = "1f3a90c2";
 
 /// slurm::Gangs with so many gangs, without Slurm, database or loop.
 void MeasureDecisions(int count);
-/// engine::SlurmSlots: what the database takes. `folder`: on a disk.
+/// engine::AgentSlots: what the database takes. `folder`: on a disk.
 void MeasureBook(const std::filesystem::path& folder, int count);
 
 }  // namespace trainyard::bench

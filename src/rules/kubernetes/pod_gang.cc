@@ -129,14 +129,17 @@ PlacingVerdict JudgePlacing(PodGang& gang, const PlacingLimits& limits, bool is_
     still.look_at = (had_turn ? now : gang.since) + kSingleTurn;
     return still;
   }
-  const SysTime end_of_turn =
-      gang.since + (gang.scales_up ? std::max<std::chrono::seconds>(kScaleUpMax, limits.turn) : limits.turn);
+  const bool has_verdict = unplaced != nullptr && IsUnschedulable(*unplaced);
+  std::chrono::seconds length = limits.turn;
+  if (!has_verdict) length = std::max(length, kVerdictMax);
+  if (gang.scales_up) length = std::max<std::chrono::seconds>(length, kScaleUpMax);
+  const SysTime end_of_turn = gang.since + length;
   if (now >= end_of_turn) return GivesWay{.words = std::move(still.words), .after_turn = true};
   const SysTime half = gang.since + limits.turn / 2;
   still.look_at = gang.asked_for_scale_up ? end_of_turn : half;
   if (gang.asked_for_scale_up || now < half) return still;
   still.look_at = end_of_turn;
-  if (unplaced != nullptr && IsUnschedulable(*unplaced)) still.unplaced_pod = unplaced->name;
+  if (has_verdict) still.unplaced_pod = unplaced->name;
   return still;
 }
 

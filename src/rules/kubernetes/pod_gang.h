@@ -22,6 +22,9 @@ inline constexpr std::chrono::seconds kUnseenMax{5};
 /// The first pause after a gang could not be created; doubles each time.
 inline constexpr std::chrono::seconds kCreatePause{2};
 inline constexpr std::chrono::seconds kCreatePauseMax{300};
+/// A turn that is shorter does not end before the scheduler has said why a pod has no node, or this time is
+/// over: a busy scheduler may take longer for one gang than a turn lasts.
+inline constexpr std::chrono::seconds kVerdictMax{60};
 /// A turn lasts this long, from its beginning, once an autoscaler adds nodes for it.
 inline constexpr std::chrono::minutes kScaleUpMax{15};
 /// A single pod without a node makes way for others of a crowded line after this time.

@@ -26,7 +26,8 @@ constexpr GangKey kB{.job_uid = 2, .try_number = 1};
 /// A cluster as a test tells it.
 class KubernetesGangs : public ::testing::Test {
  protected:
-  KubernetesGangs() { List({}); }
+  KubernetesGangs() : KubernetesGangs(seconds(60)) {}
+  explicit KubernetesGangs(seconds turn) : gangs_("1f3a", {.turn = turn}) { List({}); }
 
   void Want(GangKey key, int slots, int priority = 0) {
     gangs_.Want({.key = key, .slots = slots, .priority = priority}, now_);
@@ -81,7 +82,11 @@ class KubernetesGangs : public ::testing::Test {
   }
 
   SysTime now_ = SysTime() + std::chrono::hours(1'000);
-  PodGangs gangs_{"1f3a", {.turn = seconds(60)}};
+  PodGangs gangs_;
+};
+
+struct KubernetesShortTurns : KubernetesGangs {
+  KubernetesShortTurns() : KubernetesGangs(seconds(2)) {}
 };
 
 TEST_F(KubernetesGangs, GetTheirRoomWhenAllPodsRunAndAllAgentsAreThere) {
@@ -122,6 +127,29 @@ TEST_F(KubernetesGangs, OfSeveralPodsTakeTurns) {
   See(Placed(kB, 1, 1));
   // B has its nodes: the turn is free although its agents are not there yet.
   EXPECT_THAT(After(seconds(76)), Contains(GangAction(Create{{kA, 2}})));
+}
+
+TEST_F(KubernetesShortTurns, DoNotEndBeforeTheSchedulerHasLooked) {
+  Want(kA, 2);
+  Want(kB, 2);
+  EXPECT_THAT(Next(), ElementsAre(GangAction(Create{{kA, 1}})));
+  gangs_.OnCreated({kA, 1}, now_);
+  See(Placed(kA, 1, 0));
+  See(PodOf(kA, 1, 1));
+  EXPECT_THAT(After(seconds(30)), IsEmpty()) << "nobody has said that the other pod has to wait";
+  See(Unplaced(kA, 1, 1));
+  EXPECT_THAT(Next(), ElementsAre(GangAction(VoidTicket{{kA, 1}}), GangAction(Remove{{kA, 1}}),
+                                  GangAction(Create{{kB, 1}})));
+}
+
+TEST_F(KubernetesShortTurns, EndIfTheSchedulerNeverLooks) {
+  Want(kA, 2);
+  Want(kB, 2);
+  EXPECT_THAT(Next(), ElementsAre(GangAction(Create{{kA, 1}})));
+  gangs_.OnCreated({kA, 1}, now_);
+  See(PodOf(kA, 1, 0));
+  See(PodOf(kA, 1, 1));
+  EXPECT_THAT(After(kVerdictMax), Contains(GangAction(Create{{kB, 1}})));
 }
 
 TEST_F(KubernetesGangs, OfOnePodNeedNoTurn) {

@@ -1,7 +1,7 @@
 """A real Kubernetes for tests: etcd, API server, controllers and scheduler on this machine, below one temporary folder, with hollow nodes.
 
-Only the kubelets are not real: the command of a pod's first container runs as a process of this machine, in namespaces of its own (kube_pods.py).
-Pods share this machine's network, and their images are this machine's files.
+Only the kubelets are not real: the commands of a pod's containers run as processes of this machine, each in namespaces of its own (kube_pods.py,
+kube_containers.py). Pods share this machine's network, and all images are this machine's files.
 """
 
 import contextlib
@@ -119,6 +119,10 @@ class KubeCluster:
 
     def start_node(self, name):
         self.hollow.start_node(name)
+
+    def kill_container(self, pod, name, why=None):
+        """A container of the pod, an object of the API: its processes are gone when this returns. `why`: the reason of its end, as "OOMKilled"."""
+        self.hollow.kill_container(pod["metadata"]["uid"], name, why)
 
     def kill(self, part):
         """"etcd", "apiserver", "manager" or "scheduler" is gone when this returns."""

@@ -3,14 +3,12 @@
 They do what a kubelet does, as far as the service can see it: what a pod waits for, how it ends, and what a node says that has lost its power.
 """
 
-import datetime
-import os
 import pathlib
 import queue
 import threading
 
 from kube_api import MERGE
-from kube_pods import CannotStart, PodProcess
+from kube_pods import HollowPod, now
 from kube_program import VERSION
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -18,39 +16,6 @@ BEAT_S = 1
 RETRY_S = 0.2  # after a request that nobody answered
 READY_EVERY = 2  # beats
 AGENT_DIR = "/var/lib/trainyard-agent/node"
-
-
-def now(timespec="seconds"):
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
-
-
-class HollowPod:
-    """A pod that a node has taken. One thread reports what becomes of it."""
-
-    def __init__(self, pod):
-        self.pod = pod
-        self.uid, self.node = pod["metadata"]["uid"], pod["spec"]["nodeName"]
-        self.path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
-        self.started = now()
-        self.process: PodProcess | None = None
-        self.has_begun = threading.Event()  # its process has, or never will
-        self.has_ended = threading.Event()  # its process has, or there is none
-        self.is_deleted = threading.Event()
-        self.is_gone = False  # its object does not exist any more
-        self.is_lost = False  # with its node's power
-
-    def status(self, phase, state, ready=False):
-        conditions = [{"type": kind, "status": "True" if ready or kind == "Initialized" else "False", "lastTransitionTime": now()}
-                      for kind in ("Initialized", "Ready", "ContainersReady")]
-        containers = [{"name": container["name"], "image": container["image"], "imageID": container["image"], "ready": ready, "started": ready,
-                       "restartCount": 0, "state": state} for container in self.pod["spec"]["containers"]]
-        return {"phase": phase, "startTime": self.started, "hostIP": "127.0.0.1", "podIP": "127.0.0.1", "podIPs": [{"ip": "127.0.0.1"}],
-                "conditions": conditions, "containerStatuses": containers}
-
-    def ended(self, code, reason=None):
-        reason = reason or ("Error" if code else "Completed")
-        return self.status("Failed" if code else "Succeeded", {"terminated": {
-            "exitCode": code, "reason": reason, "startedAt": self.started, "finishedAt": now()}})
 
 
 class HollowNodes:
@@ -69,7 +34,7 @@ class HollowNodes:
         self.pods: dict[str, HollowPod] = {}
         self.down: set[str] = set()
         self.stopping = threading.Event()
-        self.to_begin: queue.SimpleQueue = queue.SimpleQueue()  # pods; None: no more
+        self.to_begin: queue.SimpleQueue = queue.SimpleQueue()  # (a pod, its next step); None: no more
         self.said: queue.SimpleQueue = queue.SimpleQueue()  # errors of threads
         for name in names:
             self._make_node(name)
@@ -84,7 +49,7 @@ class HollowNodes:
         self.to_begin.put(None)
         self.beginning.join()
         for hollow in list(self.pods.values()):
-            self._kill(hollow)
+            hollow.kill()
 
     def join(self):
         for thread in self.threads:
@@ -95,18 +60,26 @@ class HollowNodes:
         self.down.add(name)
         for hollow in self._pods_of(name):
             hollow.is_lost = hollow.has_begun.is_set() and not hollow.has_ended.is_set()
-            self._kill(hollow)
+            hollow.kill()
 
     def start_node(self, name):
         """It begins pods that it was given meanwhile, and says of those whose processes were lost what a kubelet says."""
         self.down.discard(name)
         self._until_answered(lambda: self._say_ready(name))
         for hollow in self._pods_of(name):
-            if not hollow.has_begun.is_set():
-                self.to_begin.put(hollow)
-            else:
-                self._spawn(self._finish, hollow, hollow.ended(255, "Unknown") if hollow.is_lost else None)
+            if hollow.is_lost:
+                hollow.set_all_ended(255, "Unknown")
                 hollow.is_lost = False
+            if hollow.has_begun.is_set():
+                self._spawn(self._report, hollow)
+            else:
+                self.to_begin.put((hollow, 0))
+            if hollow.is_deleted.is_set():
+                self._spawn(self._end, hollow)
+
+    def kill_container(self, uid, name, why=None):
+        """A container of the pod of that uid: its processes are gone when this returns. `why`: the reason of its end, as "OOMKilled"."""
+        self.pods[uid].kill(name, why=why)
 
     def errors(self):
         found = []
@@ -176,8 +149,8 @@ class HollowNodes:
             return
         hollow = self.pods.get(uid)
         if hollow is None and pod["status"]["phase"] == "Pending":
-            hollow = self.pods[uid] = HollowPod(pod)
-            self.to_begin.put(hollow)
+            hollow = self.pods[uid] = HollowPod(pod, self.folder / "pods" / uid, image=self.image, kept=self._kept())
+            self.to_begin.put((hollow, 0))
         if hollow and pod["metadata"].get("deletionTimestamp") and not hollow.is_deleted.is_set():
             hollow.pod = pod
             hollow.is_deleted.set()
@@ -188,84 +161,63 @@ class HollowNodes:
         hollow = self.pods.pop(pod["metadata"]["uid"], None)
         if hollow:
             hollow.is_gone = True
-            self._spawn(self._kill, hollow)
+            self._spawn(hollow.kill)
+
+    def _kept(self):
+        """Environments outlive pods, and all nodes share them, which saves the time that real ones need for building theirs. The paths of all
+        nodes are there, since an environment knows the one that it was made at."""
+        self.environments.mkdir(exist_ok=True)
+        self.environments.chmod(0o700)
+        return {f"{AGENT_DIR}/nodes/{name}/environments": self.environments for name in self.names}
 
     def _begin_all(self):
         """One thread for all: a process ends with the thread that has started it."""
-        while hollow := self.to_begin.get():
-            if hollow.node in self.down or hollow.is_gone or hollow.has_begun.is_set():
+        while item := self.to_begin.get():
+            hollow, step = item
+            if hollow.node in self.down:
                 continue
             try:
-                self._begin(hollow)
+                begun = hollow.begin(step, self.unpullable, self.api)
             except OSError:  # the API server is away
                 if not self.stopping.wait(RETRY_S):
-                    self.to_begin.put(hollow)
+                    self.to_begin.put(item)
+                continue
+            self._spawn(self._report, hollow)
+            for name in begun:
+                self._spawn(self._follow, hollow, name)
 
-    def _begin(self, hollow):
-        refused = self.unpullable.get(hollow.pod["spec"]["containers"][0]["image"])
-        try:
-            if refused:
-                raise CannotStart(*refused)
-            hollow.process = PodProcess(hollow.pod, self.folder / "pods" / hollow.uid, self.api, image=self.image, kept=self._kept(hollow))
-        except CannotStart as why:
-            hollow.has_ended.set()
-            status = hollow.status("Pending", {"waiting": {"reason": why.reason, "message": why.message}})
-            self._spawn(self._report, hollow, status)
-        else:
-            self._spawn(self._follow, hollow)
-        hollow.has_begun.set()
-
-    def _kept(self, hollow):
-        """Environments outlive pods, and all nodes share them, which saves the time that real ones need for building theirs. The paths of all
-        nodes are there, since an environment knows the one that it was made at."""
-        folder = self.environments
-        folder.mkdir(exist_ok=True)
-        user = hollow.pod["spec"].get("securityContext", {}).get("runAsUser", 0)
-        os.chown(folder, user, user)
-        folder.chmod(0o700)
-        return {f"{AGENT_DIR}/nodes/{name}/environments": folder for name in self.names}
-
-    def _follow(self, hollow):
-        self._report(hollow, hollow.status("Running", {"running": {"startedAt": hollow.started}}, ready=True))
-        code = hollow.process.wait()
-        hollow.has_ended.set()
-        if not hollow.is_lost:
-            self._finish(hollow, hollow.ended(code))
+    def _follow(self, hollow, name):
+        next_step = hollow.end(name)
+        self._report(hollow)
+        if next_step is not None:
+            self.to_begin.put((hollow, next_step))
 
     def _end(self, hollow):
-        """It is deleted: SIGTERM, SIGKILL after a while."""
-        hollow.has_begun.wait()
-        if hollow.process is None:
-            return self._finish(hollow, hollow.ended(137, "ContainerStatusUnknown"))
-        while not self._is_without_power(hollow) and not hollow.process.terminate() and not hollow.has_ended.wait(RETRY_S):
+        """It is deleted: SIGTERM, SIGKILL after a while, and when nothing of it is left, its node says so."""
+        while not self._is_without_power(hollow) and not hollow.terminate() and not hollow.has_ended.wait(RETRY_S):
             pass
         if not hollow.has_ended.wait(min(hollow.pod["metadata"].get("deletionGracePeriodSeconds", 0), self.kill_after_s)):
-            self._kill(hollow)
+            hollow.kill()
+        while not hollow.has_ended.wait(RETRY_S):
+            if self._is_without_power(hollow):
+                return
+        hollow.set_all_ended(137, "ContainerStatusUnknown")
+        self._report(hollow)
+        body = {"gracePeriodSeconds": 0, "preconditions": {"uid": hollow.uid}}
+        self._until_answered(lambda: None if hollow.node in self.down else self.api.call("DELETE", hollow.path, body))
+        hollow.remove()
 
     def _is_without_power(self, hollow):
         return hollow.node in self.down or self.stopping.is_set()
 
-    def _finish(self, hollow, status):
-        """Says how it has ended, if that is not known, and when it is deleted that nothing of it is left."""
-        if status:
-            self._report(hollow, status)
-        while not hollow.is_deleted.wait(RETRY_S):
-            if self._is_without_power(hollow) or hollow.is_gone:
+    def _report(self, hollow):
+        """What it has become by now."""
+        def ask():
+            if hollow.node in self.down or hollow.is_gone:
                 return
-        body = {"gracePeriodSeconds": 0, "preconditions": {"uid": hollow.uid}}
-        self._until_answered(lambda: None if hollow.node in self.down else self.api.call("DELETE", hollow.path, body))
-        if hollow.process:
-            hollow.process.remove()
-
-    def _report(self, hollow, status):
-        if hollow.node in self.down:
-            return
-        body = {"metadata": {"uid": hollow.uid}, "status": status}
-        self._until_answered(lambda: None if hollow.node in self.down else self.api.call("PATCH", hollow.path + "/status", body))
-
-    def _kill(self, hollow):
-        if hollow.process and hollow.process.is_running():
-            hollow.process.kill()
+            self.api.call("PATCH", hollow.path + "/status", {"metadata": {"uid": hollow.uid}, "status": hollow.status()})
+        with hollow.reporting:
+            self._until_answered(ask)
 
     def _until_answered(self, ask):
         while not self.stopping.is_set():

@@ -1,176 +1,192 @@
-"""Pods as processes of this machine: what a hollow node runs instead of containers."""
+"""Pods of hollow nodes: their volumes, their containers' states, and what a kubelet makes of these."""
 
-import base64
 import contextlib
+import datetime
 import os
 import pathlib
-import re
 import shutil
-import signal
-import subprocess
+import threading
+from typing import Any
 
-from slurm_cluster import children, kill_with_descendants
-
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-REFERENCE = re.compile(r"\$(?:\$|\(([^()]+)\))")
-STARTS = "starts-a-pod"  # $0 of the shell that makes a container, until it has become the container's program
-
-# The folder that the pod sees as / is this machine's, but nothing that it writes stays. It has its own /tmp, and its volumes.
-# A chroot, not a pivot: so the pod can make no user namespace, as with the seccomp profile RuntimeDefault.
-CONTAINER = r"""
-set -e
-here=$1 user=$2 volumes=$3; shift 3
-mount -t tmpfs -o mode=755 pod "$here/layers"
-mkdir "$here/layers/upper" "$here/layers/work" "$here/layers/root"
-root=$here/layers/root
-mount -t overlay -o "lowerdir=/,upperdir=$here/layers/upper,workdir=$here/layers/work" pod "$root"
-mount --rbind /dev "$root/dev"
-mount --rbind /sys "$root/sys"
-mount -t proc proc "$root/proc"
-mount -t tmpfs -o mode=1777 tmp "$root/tmp"
-while [ "$volumes" -gt 0 ]; do
-  if [ -f "$1" ]; then mkdir -p "$(dirname "$root$2")"; touch "$root$2"; else mkdir -p "$root$2"; fi
-  case $1 in
-    memory) mount -t tmpfs -o mode=1777 shm "$root$2" ;;
-    *) mount --bind "$1" "$root$2" ;;
-  esac
-  shift 2; volumes=$((volumes - 1))
-done
-exec chroot "$root" setpriv --reuid="$user" --regid="$user" --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- "$@"
-"""
+from kube_containers import CannotStart, ContainerProcess, user_of
 
 
-class CannotStart(Exception):
-    """As a kubelet says it: the reason and the message of a container that waits."""
-
-    def __init__(self, reason, message):
-        super().__init__(f"{reason}: {message}")
-        self.reason, self.message = reason, message
+def now(timespec="seconds"):
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
 
 
-def expand(text, variables):
-    """What Kubernetes makes of $(NAME) and $$ in a command."""
-    return REFERENCE.sub(lambda found: "$" if found[1] is None else variables.get(found[1], found[0]), text)
+class HollowPod:
+    """A pod that a node has taken. It runs its init containers one after the other, and then all others at once.
 
+    @param folder  its own
+    @param image  files that its containers have beside this machine's: path -> where it is here
+    @param kept  folders that outlive the pod: path in the pod -> folder here
+    """
 
-class PodProcess:
-    """The first container of a pod, in a PID and a mount namespace of its own. It ends with the thread that has started it."""
-
-    def __init__(self, pod, folder, api, *, image=None, kept=None):
-        """Starts it. `folder`: its own. CannotStart: a Secret is not there.
-
-        @param image  files that the container has beside this machine's: path -> where it is here
-        @param kept  folders that outlive the pod: path in the pod -> folder here
-        """
-        self.folder = pathlib.Path(folder)
-        self.was_killed = False
+    def __init__(self, pod, folder, *, image, kept):
+        self.pod, self.folder, self.image, self.kept = pod, pathlib.Path(folder), image, kept
+        self.uid, self.node = pod["metadata"]["uid"], pod["spec"]["nodeName"]
+        self.path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+        self.started = now()
         spec = pod["spec"]
-        container = spec["containers"][0]
-        variables = variables_of(pod, container, api)
-        self.user = spec.get("securityContext", {}).get("runAsUser", 0)
-        (self.folder / "layers").mkdir(parents=True)
-        mounts = self._make_volumes(spec, container, kept or {}) + [(str(source), path) for path, source in (image or {}).items()]
-        command = [expand(word, variables) for word in container.get("command", []) + container.get("args", [])]
-        shell = ["sh", "-c", CONTAINER, STARTS, str(self.folder), str(self.user), str(len(mounts)), *(word for mount in mounts for word in mount)]
-        # The process 1 of the first namespace ends with its parent, and all below it. The container's would not: it loses that with its
-        # first account. A shell between them tells how it has ended; unshare does not if that was SIGKILL.
-        words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child=KILL", "unshare", "--mount", "--pid",
-                 "sh", "-c", '"$@"; exit $?', "sh", *shell, *command]
-        with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=variables, cwd="/", start_new_session=True)
+        # Each is begun with what it has: one init container, or all others.
+        self.steps = [[container] for container in spec.get("initContainers", [])] + [spec["containers"]]
+        self.step = 0  # the next one
+        self.states: dict[str, Any] = {
+            container["name"]: {"waiting": {"reason": "PodInitializing" if len(self.steps) > 1 else "ContainerCreating"}}
+            for containers in self.steps for container in containers}
+        self.processes: dict[str, ContainerProcess] = {}
+        self.lock = threading.Lock()  # of steps, states and processes
+        self.reporting = threading.Lock()  # held while a state is reported: reports keep their order
+        self.has_begun = threading.Event()  # a process of it has, or never will
+        self.has_ended = threading.Event()  # no process of it lives, and none will begin
+        self.is_deleted = threading.Event()
+        self.is_gone = False  # its object does not exist any more
+        self.is_lost = False  # with its node's power
 
-    def _make_volumes(self, spec, container, kept):
-        """[(folder or "memory", where it is mounted)]"""
-        volumes = {volume["name"]: volume for volume in spec.get("volumes", [])}
-        mounts = []
-        for mount in container.get("volumeMounts", []):
-            volume = volumes[mount["name"]]
-            if volume.get("emptyDir", {}).get("medium") == "Memory":
-                mounts.append(("memory", mount["mountPath"]))
-                continue
-            folder = self.folder / "volumes" / mount["name"]
-            folder.mkdir(parents=True, exist_ok=True)
-            os.chown(folder, 0, self.user)
-            folder.chmod(0o2777)  # as fsGroup gives it
-            mounts.append((str(folder), mount["mountPath"]))
-            for path, source in kept.items():
-                if path.startswith(mount["mountPath"] + "/"):
-                    self._make_owned(folder, path.removeprefix(mount["mountPath"] + "/"))
-                    mounts.append((str(source), path))
-        return mounts
+    # What it runs. The thread that begins a step has to live as long as the processes.
 
-    def _make_owned(self, folder, path):
-        for name in path.split("/"):
-            folder = folder / name
-            folder.mkdir(mode=0o700, exist_ok=True)
-            os.chown(folder, self.user, self.user)
+    def begin(self, step, unpullable, api):
+        """Begins a step, if it is the next one and the pod is not over, and returns the names of the containers that run.
 
-    def wait(self):
-        """Its exit status: 128 + N after signal N."""
-        status = self.process.wait()
-        return 137 if self.was_killed else status
+        OSError: the API server is away, and nothing has begun. `unpullable`: image -> reason and message.
+        """
+        with self.lock:
+            if step != self.step or self.is_deleted.is_set() or self.is_gone:
+                return []
+            failures = {}
+            begun = {}
+            try:
+                for container in self.steps[step]:
+                    try:
+                        if container["image"] in unpullable:
+                            raise CannotStart(*unpullable[container["image"]])
+                        begun[container["name"]] = ContainerProcess(self.pod, container, self.folder, self._mounts(container), api)
+                    except CannotStart as why:
+                        failures[container["name"]] = {"waiting": {"reason": why.reason, "message": why.message}}
+            except OSError:
+                for process in begun.values():
+                    process.kill()
+                shutil.rmtree(self.folder / "layers", ignore_errors=True)
+                raise
+            self.step += 1
+            self.processes.update(begun)
+            self.states.update(failures)
+            self.states.update({name: {"running": {"startedAt": now()}} for name in begun})
+            self._note_end()
+        self.has_begun.set()
+        return list(begun)
 
-    def is_running(self):
-        return self.process.poll() is None
-
-    def main(self):
-        """The process id of the container's program; None: it has not begun, or has ended."""
-        pid = self.process.pid
-        for _ in range(2):  # the processes 1 of the two namespaces
-            below = children(pid)
-            if not below:
+    def end(self, name):
+        """Waits for the end of a container's process, and takes it down. Returns the step that follows, if one does."""
+        process = self.processes[name]
+        code = process.wait()
+        with self.lock:
+            if self.is_lost:  # nobody knows how it has ended
                 return None
-            pid = below[0]
-        with contextlib.suppress(OSError):
-            command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-            return None if STARTS.encode() in command or command.startswith((b"chroot\0", b"setpriv\0")) else pid
-        return None
+            started = self.states[name]["running"]["startedAt"]
+            reason = process.why or ("Error" if code else "Completed")
+            self.states[name] = {"terminated": {"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": now()}}
+            self._note_end()
+            return None if self.has_ended.is_set() or self.step == len(self.steps) else self.step
+
+    def _note_end(self):
+        states = [self.states[container["name"]] for containers in self.steps[:self.step] for container in containers]
+        lives = any("running" in state for state in states)
+        goes_on = self.step < len(self.steps) and not self.is_deleted.is_set() and all(code_of(state) == 0 for state in states)
+        if not lives and not goes_on:
+            self.has_ended.set()
 
     def terminate(self):
-        """SIGTERM for its program. False: it has not begun yet."""
-        pid = self.main()
-        if pid is None:
-            return False
-        with contextlib.suppress(ProcessLookupError):
-            held = os.pidfd_open(pid)
-            try:
-                if self.main() == pid:
-                    signal.pidfd_send_signal(held, signal.SIGTERM)
-            finally:
-                os.close(held)
-        return True
+        """SIGTERM for the programs of its containers, once. False: one of them has not begun yet."""
+        with self.lock:
+            self._note_end()  # no step follows any more
+            running = [process for process in self.processes.values() if process.is_running()]
+        untold = [process for process in running if not process.terminate()]
+        return not untold
 
-    def kill(self):
-        """With all of its processes, which are gone when this returns."""
-        self.was_killed = True
-        kill_with_descendants(self.process)
+    def kill(self, *names, why=None):
+        """Containers, or all. Their processes are gone when this returns."""
+        with self.lock:
+            processes = [process for name, process in self.processes.items() if not names or name in names]
+        for process in processes:
+            if process.is_running():
+                process.kill(why)
 
     def remove(self):
         """What it has written, once it has ended. Its log stays."""
-        shutil.rmtree(self.folder / "volumes", ignore_errors=True)
+        for name in ("layers", "volumes"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def _mounts(self, container):
+        """As ContainerProcess has them. A volume in memory is each container's own."""
+        user = user_of(self.pod["spec"], container)
+        volumes = {volume["name"]: volume for volume in self.pod["spec"].get("volumes", [])}
+        group = self.pod["spec"].get("securityContext", {}).get("fsGroup", user)
+        mounts = []
+        for mount in container.get("volumeMounts", []):
+            if volumes[mount["name"]].get("emptyDir", {}).get("medium") == "Memory":
+                mounts.append(("memory", mount["mountPath"]))
+                continue
+            folder = self.folder / "volumes" / mount["name"]
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                os.chown(folder, 0, group)
+                folder.chmod(0o2777)  # as fsGroup gives it
+            mounts.append((folder, mount["mountPath"]))
+            for path, source in self.kept.items():
+                if path.startswith(mount["mountPath"] + "/"):
+                    make_owned(folder, path.removeprefix(mount["mountPath"] + "/"), user)
+                    os.chown(source, user, user)
+                    mounts.append((source, path))
+        return mounts + [(source, path) for path, source in self.image.items()]
+
+    # What a kubelet says of it.
+
+    def status(self):
+        init, own = ([self._status_of(container) for container in self.pod["spec"].get(kind, [])] for kind in ("initContainers", "containers"))
+        phase = phase_of([status["state"] for status in init], [status["state"] for status in own])
+        is_ready = all(status["ready"] for status in own)
+        is_initialized = all(code_of(status["state"]) == 0 for status in init)
+        conditions = [{"type": kind, "status": "True" if is_it else "False", "lastTransitionTime": now()}
+                      for kind, is_it in (("Initialized", is_initialized), ("Ready", is_ready), ("ContainersReady", is_ready))]
+        return {"phase": phase, "startTime": self.started, "hostIP": "127.0.0.1", "podIP": "127.0.0.1", "podIPs": [{"ip": "127.0.0.1"}],
+                "conditions": conditions, "containerStatuses": own, **({"initContainerStatuses": init} if init else {})}
+
+    def _status_of(self, container):
+        state = self.states[container["name"]]
+        is_running = "running" in state
+        return {"name": container["name"], "image": container["image"], "imageID": container["image"], "ready": is_running, "started": is_running,
+                "restartCount": 0, "state": state}
+
+    def set_all_ended(self, code, reason):
+        """Of containers of which nothing else is known."""
+        with self.lock:
+            for name, state in self.states.items():
+                if "terminated" not in state:
+                    self.states[name] = {"terminated": {"exitCode": code, "reason": reason, "startedAt": self.started, "finishedAt": now()}}
+            self._note_end()
 
 
-def variables_of(pod, container, api):
-    """The container's environment."""
-    values = {"PATH": PATH, "HOSTNAME": pod["metadata"]["name"]}
-    fields = {"spec.nodeName": pod["spec"]["nodeName"], "status.podIP": "127.0.0.1", "status.hostIP": "127.0.0.1",
-              "metadata.name": pod["metadata"]["name"], "metadata.namespace": pod["metadata"]["namespace"]}
-    for variable in container.get("env", []):
-        source = variable.get("valueFrom", {})
-        if "secretKeyRef" in source:
-            value = secret_value(pod["metadata"]["namespace"], source["secretKeyRef"], api)
-        elif "fieldRef" in source:
-            value = fields[source["fieldRef"]["fieldPath"]]
-        else:
-            value = expand(variable.get("value", ""), values)
-        values[variable["name"]] = value
-    return values
+def code_of(state):
+    """The exit status of a container; None: it has not ended."""
+    return state.get("terminated", {}).get("exitCode")
 
 
-def secret_value(namespace, reference, api):
-    status, secret = api.call("GET", f"/api/v1/namespaces/{namespace}/secrets/{reference['name']}")
-    if status != 200:
-        raise CannotStart("CreateContainerConfigError", f'secret "{reference["name"]}" not found')
-    if reference["key"] not in secret.get("data", {}):
-        raise CannotStart("CreateContainerConfigError", f"couldn't find key {reference['key']} in Secret {namespace}/{reference['name']}")
-    return base64.b64decode(secret["data"][reference["key"]]).decode()
+def phase_of(init, own):
+    """That of a pod that is never restarted, from the states of its containers, as a kubelet finds it."""
+    if any(code_of(state) for state in init):
+        return "Failed"
+    if any("waiting" in state for state in own) or any(code_of(state) is None for state in init):
+        return "Pending"
+    if any("running" in state for state in own):
+        return "Running"
+    return "Failed" if any(code_of(state) for state in own) else "Succeeded"
+
+
+def make_owned(folder, path, user):
+    for name in path.split("/"):
+        folder = folder / name
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        os.chown(folder, user, user)

@@ -17,7 +17,7 @@ inline constexpr std::size_t kDescriptors = 3;
 /// The most bytes of a program's file that follow kFailed.
 inline constexpr std::size_t kBeginningMax = 4096;
 
-inline constexpr std::uint32_t kMagic = 0x31'64'6f'70;  // "pod1"
+inline constexpr std::uint32_t kMagic = 0x32'64'6f'70;  // "pod2": another one for each change of this file
 inline constexpr std::uint32_t kTerminal = 1;           ///< stdin becomes the session's controlling terminal
 inline constexpr std::uint32_t kWhole = 2;              ///< its end ends everything in the container
 

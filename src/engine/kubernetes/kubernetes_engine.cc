@@ -25,7 +25,6 @@ constexpr std::chrono::seconds kPlaceMax{8};
 constexpr std::chrono::seconds kRemovePause{2};
 constexpr std::chrono::seconds kRemovePauseMax{60};
 
-
 /// Gangs whose pods may go to the same nodes take turns.
 std::string LineOf(const kubernetes::KubernetesSettings& settings, const placement::Gang& gang) {
   std::string line;

@@ -21,7 +21,6 @@ using slurm::Submission;
 /// own message.
 constexpr std::chrono::minutes kTimeMargin{5};
 
-
 }  // namespace
 
 Result<std::unique_ptr<SlurmEngine>> SlurmEngine::Open(asio::any_io_executor loop,

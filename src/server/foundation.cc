@@ -8,7 +8,6 @@
 #include "net/sockets/listen_address.h"
 #include "programs/image/image.h"
 #include "rules/placement/engine_choice.h"
-#include "rules/placement/quota.h"
 
 namespace trainyard::server {
 
@@ -115,9 +114,9 @@ Foundation::Foundation(boost::asio::io_context& the_loop, const ServeOptions& th
 void Foundation::UseContainers(engine::ContainerSupport found) {
   containers = std::move(found);
   const bool runs_here = containers.kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
-  const bool runs_elsewhere = placement::Uses(options.engine, placement::kSlurmEngine) ||
-                              placement::Uses(options.engine, placement::kKubernetesEngine);
-  if (!runs_here && !runs_elsewhere) return;
+  // In pods the nodes' kubelets run them. Elsewhere jobs wait until something here does.
+  const bool runs_in_pods = options.engine.kind == placement::EngineChoice::Kind::kKubernetes;
+  if (!runs_here && !runs_in_pods) return;
   registries = MakeRegistries(*this);
 }
 

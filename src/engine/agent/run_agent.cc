@@ -259,7 +259,8 @@ int RunAgent(int argc, char** argv) {
   if (!arguments)
     return Complain(kExitUsage, arguments.error().field + " " + arguments.error().message +
                                     "\nusage: trainyard agent --server=HOST:PORT --fingerprint=HEX --slot=N "
-                                    "--node=NAME [--gpus=LIST] --dir=DIR");
+                                    "--node=NAME [--gpus=LIST] --dir=DIR [--cache=DIR] [--front=ADDRESS] "
+                                    "[--starter=SOCKET], or trainyard agent --write-starter=PATH");
   ::close_range(STDERR_FILENO + 1, ~0U, 0);
   ::prctl(PR_SET_NAME, "trainyard-agent");
   ::umask(kUmask);

@@ -83,9 +83,10 @@ Result<SandboxPlan> PodProgram::Plan(const ProgramStart& start, Isolation /*isol
              .environment = VariablesOf(start),
              .stop_signal = stop_signal_,
              .whole = true};
-  return SandboxPlan{.function = [dir = AttemptDir{RealPath(start.dir.path)}, run = std::move(run)] {
-    return Follow(dir, run);
-  }};
+  // While the follower lives, so may the program: then the attempt is not over.
+  return SandboxPlan{.function = [dir = AttemptDir{RealPath(start.dir.path)},
+                                  run = std::move(run)] { return Follow(dir, run); },
+                     .function_holds_lock = true};
 }
 
 std::vector<std::string> PodProgram::Lacks(const ProgramStart& start, Isolation /*isolation*/) const {

@@ -95,11 +95,16 @@ std::optional<Pod::Terminated> FailedIn(const json::array& statuses) {
   return std::nullopt;
 }
 
-/// A pod with a container of the job's own ends with either of its two; the cluster waits for both.
+/// A pod with a container of the job's own ends with either of its two; the cluster waits for both. In a pod
+/// that is being deleted, the job's ends first, and the agent hands over what is left.
 void ReadJob(const json::object& job, Pod& pod) {
-  const std::optional<Pod::Terminated> end = TerminatedOf(job);
-  pod.has_half = end.has_value() || pod.terminated.has_value();
-  if (end && (!pod.terminated || end->reason == kOutOfMemory)) pod.terminated = end;
+  std::optional<Pod::Terminated> end = TerminatedOf(job);
+  pod.has_job = true;
+  pod.job_runs = !end && pod.phase != Pod::Phase::kSucceeded && pod.phase != Pod::Phase::kFailed;
+  pod.has_half = pod.terminated.has_value() || (end && !pod.is_deleted);
+  if (!end || (pod.terminated && end->reason != kOutOfMemory)) return;
+  pod.terminated = std::move(end);
+  pod.terminated->of_job = true;
 }
 
 void ReadContainers(const json::object& status, Pod& pod) {

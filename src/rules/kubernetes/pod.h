@@ -43,6 +43,7 @@ struct Pod {
     int exit_code = 0;
     std::string reason{};  ///< "Completed", "Error", "OOMKilled", "StartError"
     std::string message{};
+    bool of_job = false;  ///< it is the container with the job's own image
     friend bool operator==(const Terminated&, const Terminated&) = default;
   };
   std::string name;
@@ -56,7 +57,9 @@ struct Pod {
   /// The end of its agent's container, of the job's own, or of the one that prepares it: the first that
   /// ended.
   std::optional<Terminated> terminated{};
-  bool has_half = false;    ///< one of its two containers has ended: the other one is of no use
+  bool has_job = false;     ///< it has a container with the job's own image
+  bool job_runs = false;    ///< that container may have processes
+  bool has_half = false;    ///< one of these two containers has ended: the other one is of no use
   bool is_deleted = false;  ///< it has a deletionTimestamp: it is going
   friend bool operator==(const Pod&, const Pod&) = default;
 

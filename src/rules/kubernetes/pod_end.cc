@@ -141,7 +141,10 @@ PodEnd ByContainer(const Pod& pod, const Pod::Terminated& end) {
 PodEnd EndOf(const Pod& pod, bool is_gone) {
   if (std::optional<PodEnd> end = ByDisruption(pod)) return *std::move(end);
   if (std::optional<PodEnd> end = ByReason(pod)) return *std::move(end);
-  if (pod.terminated && pod.terminated->reason == kOutOfMemory)
+  const bool is_out_of_memory = pod.terminated && pod.terminated->reason == kOutOfMemory;
+  if (is_out_of_memory && pod.has_job && !pod.terminated->of_job)
+    return LostWith(pod, "had too little memory for the agent beside the job");
+  if (is_out_of_memory)
     return {.kind = RoomEnd::kOutOfMemory, .reason = PodOnNode(pod) + " used more memory than it asked for."};
   // A container that ends because its pod is deleted has the status of a signal, or what its handler says.
   if (pod.is_deleted || (is_gone && !pod.has_ended()))

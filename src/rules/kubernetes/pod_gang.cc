@@ -86,6 +86,8 @@ bool HasLivingPods(const PodGang& gang) {
     if (gang.gone.contains(slot)) continue;
     const auto pod = gang.pods.find(slot);
     if (pod == gang.pods.end() || !IsOver(pod->second)) return true;
+    // Its agent has ended; the program beside it may need a moment more.
+    if (pod->second.job_runs && !IsOnSilentNode(pod->second)) return true;
   }
   return false;
 }

@@ -108,8 +108,8 @@ std::string ScriptOf(const Batch& batch, const SlotRequest& slot, int number,
   script += FindGpus(slot) + FindProgram(batch.boot);
   // An environment keeps its path: it is the same in all pods of a cache, and in those without one each
   // node's.
-  std::vector<std::string> more{"--cache=" +
-                                (settings.cache.empty() ? "\"$dir/nodes/$node\"" : std::string(kCache))};
+  const bool has_cache = slot.image.empty() && !settings.cache.empty();
+  std::vector<std::string> more{"--cache=" + (has_cache ? std::string(kCache) : "\"$dir/nodes/$node\"")};
   if (!batch.front_names.empty()) more.push_back("--front=" + std::string(kFrontAddress));
   if (!slot.image.empty()) {
     script += "until [[ -S " + std::string(kStarterSocket) + " ]]; do sleep 0.1; done\n";
@@ -223,16 +223,25 @@ json::array VariablesOf(const Batch& batch) {
   return variables;
 }
 
-/// What the job's own container gets of the pod.
-SlotRequest WithoutAgent(SlotRequest slot) {
-  slot.cpu_millis = std::max(slot.cpu_millis - kAgentMillis, slot.cpu_millis / 2);
-  if (slot.memory_mib > 0) slot.memory_mib = std::max(slot.memory_mib - kAgentMib, slot.memory_mib / 2);
+/// What our containers get of a pod with a container of the job's own: never more than half of it.
+SlotRequest AgentPart(const SlotRequest& slot) {
+  SlotRequest part{.cpu_millis = std::min(kAgentMillis, slot.cpu_millis / 2), .memory_mib = kAgentMib};
+  if (slot.memory_mib > 0) part.memory_mib = std::min(kAgentMib, slot.memory_mib / 2);
+  return part;
+}
+
+/// What the job's own container gets.
+SlotRequest JobPart(SlotRequest slot) {
+  const SlotRequest part = AgentPart(slot);
+  slot.cpu_millis -= part.cpu_millis;
+  if (slot.memory_mib > 0) slot.memory_mib -= part.memory_mib;
   return slot;
 }
 
-json::object AgentResources() {
-  return {{"requests", json::object{{"memory", std::to_string(kAgentMib) + "Mi"},
-                                    {"cpu", std::to_string(kAgentMillis) + "m"}}},
+json::object AgentResources(const SlotRequest& slot) {
+  const SlotRequest part = AgentPart(slot);
+  return {{"requests", json::object{{"memory", std::to_string(part.memory_mib) + "Mi"},
+                                    {"cpu", std::to_string(part.cpu_millis) + "m"}}},
           {"limits", json::object{{"memory", std::to_string(kAgentMibMax) + "Mi"}}}};
 }
 
@@ -276,7 +285,7 @@ json::object AgentOf(const Batch& batch, const SlotRequest& slot, int number,
     mounts.push_back(Mount("shm", kSharedMemory));
     if (!settings.cache.empty()) mounts.push_back(Mount("cache", kCache));
   } else {
-    container["resources"] = AgentResources();
+    container["resources"] = AgentResources(slot);
     Put(container["securityContext"].as_object(), AccountOf());
     mounts.push_back(Mount("pod", kPodFolder));
   }
@@ -285,10 +294,10 @@ json::object AgentOf(const Batch& batch, const SlotRequest& slot, int number,
 }
 
 /// Puts the starter into the volume before the job's own container starts.
-json::object PrepareOf(const Batch& batch, const KubernetesSettings& settings) {
+json::object PrepareOf(const Batch& batch, const SlotRequest& slot, const KubernetesSettings& settings) {
   json::object container = OwnContainer("prepare", PrepareScript(batch), settings);
   container["env"] = OwnVariables();
-  container["resources"] = AgentResources();
+  container["resources"] = AgentResources(slot);
   container["volumeMounts"] = json::array{Mount("agent", kVolume), Mount("pod", kPodFolder)};
   Put(container["securityContext"].as_object(), AccountOf());
   return container;
@@ -299,7 +308,7 @@ json::object JobContainer(const SlotRequest& slot, const KubernetesSettings& set
   json::object container{{"name", kJobContainer},
                          {"image", slot.image},
                          {"command", json::array{kStarter, kStarterSocket}},
-                         {"resources", ResourcesOf(WithoutAgent(slot))},
+                         {"resources", ResourcesOf(JobPart(slot))},
                          {"volumeMounts", json::array{Mount("pod", kPodFolder), Mount("shm", kSharedMemory),
                                                       Mount("home", kHome)}}};
   json::object security = RightsOf(settings.container_user);
@@ -370,7 +379,7 @@ json::object SpecOf(const Batch& batch, const SlotRequest& slot, int number,
                     {"tolerations", TolerationsOf(slot)},
                     {"containers", ContainersOf(batch, slot, number, settings)},
                     {"volumes", VolumesOf(slot, settings)}};
-  if (!slot.image.empty()) spec["initContainers"] = json::array{PrepareOf(batch, settings)};
+  if (!slot.image.empty()) spec["initContainers"] = json::array{PrepareOf(batch, slot, settings)};
   if (!batch.front_names.empty()) PutFront(batch.front_names, spec);
   // It counts from when the node has the pod, so the image is pulled in this time. The agent ends before.
   if (batch.running_limit)

@@ -183,6 +183,20 @@ TEST(PodJson, AJobsImageIsAContainerOfItsOwn) {
   EXPECT_EQ(spec.at("securityContext").at("runAsNonRoot"), true);
 }
 
+TEST(PodJson, ASmallPodIsSharedWithTheAgent) {
+  const PodsRequest request{.slots = {{.cpu_millis = 100, .memory_mib = 300, .image = "i"}}};
+  const json::object pod =
+      wire::ParseJsonObject(PodJson(BatchOf(), request, 0, {.cache = "c"}, "u")).value_or(json::object());
+  const json::array& containers = pod.at("spec").at("containers").as_array();
+  EXPECT_EQ(containers.at(0).at("resources").at("requests"),
+            json::parse(R"({"memory": "150Mi", "cpu": "50m"})"));
+  EXPECT_EQ(containers.at(1).at("resources").at("requests"),
+            json::parse(R"({"memory": "150Mi", "cpu": "50m"})"));
+  EXPECT_THAT(ScriptOf(json::object{{"spec", json::object{{"containers", json::array{containers.at(1)}}}}}),
+              HasSubstr(" --cache=\"$dir/nodes/$node\" "))
+      << "it builds no environment";
+}
+
 /// The script of a container, as its shell gets it.
 std::string CommandOf(const json::value& container) {
   json::object pod{{"spec", json::object{{"containers", json::array{container}}}}};

@@ -87,6 +87,27 @@ TEST(ParsePod, APodWithAJobsImageEndsWithEitherContainer) {
   EXPECT_EQ(EndOf(both, false).kind, placement::RoomEnd::kOutOfMemory) << "the agent's end comes of it";
 }
 
+TEST(ParsePod, ThePodIsNotDeadWhileTheJobsContainerRuns) {
+  const std::string ended = R"({"terminated": {"exitCode": 1, "reason": "Error"}})";
+  EXPECT_TRUE(WithJob(R"({"running": {}})", ended).job_runs);
+  EXPECT_FALSE(WithJob(ended, R"({"running": {}})").job_runs);
+}
+
+TEST(ParsePod, AnAgentOfADeletedPodHandsOver) {
+  const Result<Pod> pod = ParsePod(R"({"metadata": {"name": "p", "deletionTimestamp": "2026-11-28T10:00:00Z"},
+      "spec": {"nodeName": "n1"}, "status": {"phase": "Running", "containerStatuses": [
+        {"name": "job", "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}},
+        {"name": "agent", "state": {"running": {}}}]}})");
+  ASSERT_TRUE(pod);
+  EXPECT_FALSE(pod->has_ended());
+}
+
+TEST(ParsePod, AnAgentWithoutMemoryIsNotTheJobsFault) {
+  const Pod pod =
+      WithJob(R"({"running": {}})", R"({"terminated": {"exitCode": 137, "reason": "OOMKilled"}})");
+  EXPECT_EQ(EndOf(pod, false).kind, placement::RoomEnd::kLost);
+}
+
 TEST(ParsePod, AnImageThatCannotRunTheStarterFailsTheJob) {
   const Pod pod =
       WithJob(R"({"terminated": {"exitCode": 128, "reason": "StartError", "message": "exec format error"}})",

@@ -335,7 +335,9 @@ void TakeSignals(int signals) {
   bool has_children_ended = false;
   signalfd_siginfo received;
   while (read(signals, &received, sizeof(received)) == sizeof(received)) {
-    if (IsStop(received.ssi_signo)) stopping = true;
+    // As process 1, only from outside of the container: its own programs cannot stop the pod.
+    const bool is_from_outside = getpid() != 1 || received.ssi_pid == 0;
+    if (IsStop(received.ssi_signo) && is_from_outside) stopping = true;
     if (received.ssi_signo == SIGCHLD) has_children_ended = true;
   }
   if (has_children_ended) Reap();

@@ -180,7 +180,6 @@ def test_a_layer_of_nothing_is_refused(tmp_path, images, name, make):
     layer = images.add(blob, "application/vnd.oci.image.layer.v1.tar+gzip")
     images.finish(f"bomb-{name}", config, [*parent["layers"], layer])
     data = tmp_path / "data"
-    began = time.monotonic()
     done = subprocess.run([PROGRAM, "images", "pull", images[f"bomb-{name}"].layout, "--data", str(data)], capture_output=True,
                           text=True, timeout=DEADLINE_S, env={**os.environ, "HOME": str(tmp_path)})
     assert done.returncode == 1, done
@@ -189,7 +188,7 @@ def test_a_layer_of_nothing_is_refused(tmp_path, images, name, make):
     assert figures and figures[3] == layer["digest"], done.stderr
     assert f"bomb-{name}" in done.stderr, "the image is named"
     left = [path for path in (data / "images").rglob("*") if path.name.startswith(("nothing", "hole", "f1"))]
-    assert not left and time.monotonic() - began < 120
+    assert not left
 
 
 def test_a_layer_that_is_large_for_its_size_is_not_refused_below_a_gigabyte(tmp_path, images):

@@ -45,14 +45,20 @@ void SetPackage(const v1::JobRecord& job, replica::v1::TaskType role,
   for (std::string& arg : ServiceArgs(job)) program.add_args(std::move(arg));
 }
 
+/// The record of the replica's image; null: there is none.
+const v1::ImageRecord* FindImage(const v1::JobRecord& job, const v1::ReplicaRecord& replica) {
+  const auto known = std::ranges::find(job.images(), replica.image(), &v1::ImageRecord::image);
+  return known == job.images().end() ? nullptr : &*known;
+}
+
 /// The package of the job or the role is run by the image's Python, unless the role has its own command: then
 /// the job's package is not installed in the replica.
 void SetContainer(const v1::JobRecord& job, const v1::ReplicaRecord& replica,
                   replica::v1::Manifest::Program& program) {
   const ml::v1::TrainingInput& input = job.job().training_input();
   replica::v1::Manifest::Container& container = *program.mutable_container();
-  const auto known = std::ranges::find(job.images(), replica.image(), &v1::ImageRecord::image);
-  TY_CHECK(known != job.images().end());  // looked up when the job was created
+  const v1::ImageRecord* known = FindImage(job, replica);
+  TY_CHECK(known != nullptr);  // looked up when the job was created
   container.set_image(known->image());
   container.set_reference(known->reference());
   container.set_digest(known->digest());
@@ -151,13 +157,6 @@ bool HasVertexVariables(const v1::JobRecord& job) {
   return job.job().training_input().program_variables() == ml::v1::TrainingInput::VERTEX_AI;
 }
 
-/// What the replica's image was found to be; empty: it has none.
-std::string ReferenceOf(const v1::JobRecord& job, const v1::ReplicaRecord& replica) {
-  if (replica.image().empty()) return {};
-  const auto known = std::ranges::find(job.images(), replica.image(), &v1::ImageRecord::image);
-  return known == job.images().end() ? std::string() : known->reference();
-}
-
 }  // namespace
 
 std::string AttemptId(const v1::JobRecord& job, int replica, int attempt) {
@@ -190,13 +189,14 @@ placement::Gang GangOf(const v1::JobRecord& job) {
   gang.create_time = wire::FromProto(job.job().create_time());
   if (job.job().has_start_time()) gang.start_time = wire::FromProto(job.job().start_time());
   for (const v1::ReplicaRecord& replica : job.replicas()) {
+    const v1::ImageRecord* image = FindImage(job, replica);
     gang.replicas.push_back({.machine_type = replica.machine_type(),
                              .cpus = replica.cpus(),
                              .memory_bytes = replica.memory_bytes(),
                              .type = replica.id().type(),
                              .accelerator = replica.accelerators().type(),
                              .accelerator_count = replica.accelerators().count(),
-                             .image = ReferenceOf(job, replica)});
+                             .image = image == nullptr ? std::string() : image->reference()});
   }
   return gang;
 }

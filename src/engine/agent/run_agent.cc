@@ -230,7 +230,7 @@ Result<int> Run(Identity identity) {
   identity.instance = text::Hex(RandomBytes<std::array<unsigned char, 16>>().data(), 16);
   // This process listens: while a worker is restarted, new connections wait in the kernel's queue.
   TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts, arguments.front));
-  // What else lacks is /gcs, and each job's log says so.
+  // Only /gcs is missing then, and the log of each job says so.
   if (sockets.has_names) identity.facts.node.clear_isolation_lacking();
   Watcher watcher([&identity, &folder, &sockets] {
     return Work(

@@ -60,7 +60,7 @@ struct ContainerEnd {
 };
 /// Empty if that process was killed before it could write this.
 [[nodiscard]] std::optional<ContainerEnd> ReadContainerEnd(const AttemptDir& dir);
-/// What cannot be written is as if that process had been killed.
+/// If the file cannot be written, ReadContainerEnd returns the same as for a killed process.
 void WriteContainerEnd(const AttemptDir& dir, const ContainerEnd& end);
 /// The exit status of that process for this end.
 [[nodiscard]] int ExitStatusOf(const ContainerEnd& end);

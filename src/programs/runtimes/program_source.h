@@ -18,8 +18,8 @@ struct PodImage {
   container::ImageConfig config;  ///< without what the container's processes have from it already
 };
 
-/// What a program runs in: the Python of a runtime version with the job's packages, an image in our cache,
-/// one in a container daemon's store, or a container of our pod.
+/// The environment of a program: the Python of a runtime version with the job's packages, an image in our
+/// cache, one in a container daemon's store, or a container of our pod.
 using Prepared = std::variant<environment::Environment, image::Image, DaemonImage, PodImage>;
 
 /// Functions with which a preparation logs and gets packages.

@@ -271,16 +271,15 @@ int RunShellInPod(const replica::v1::Manifest& manifest) {
 }
 
 Result<int> Run(const AttemptDir& dir) {
-  TY_TRY(const replica::v1::Manifest job, replica::ReadManifest(dir));
-  if (job.program().container().runtime_kind() == replica::v1::Manifest::POD_CONTAINER) {
+  TY_TRY(const replica::v1::Manifest manifest, replica::ReadManifest(dir));
+  if (manifest.program().container().runtime_kind() == replica::v1::Manifest::POD_CONTAINER) {
     if (!replica::LockHolder(dir)) return NotRunning();
-    return RunShellInPod(job);
+    return RunShellInPod(manifest);
   }
   TY_TRY(const Replica found, FindReplica(dir));
   std::vector<std::string> variables = VariablesOf(found.program);
   if (variables.size() == 1) return NotRunning();  // it ended meanwhile
   JoinCgroup(dir);
-  TY_TRY(const replica::v1::Manifest manifest, replica::ReadManifest(dir));
   replica::ConnectDoors doors(replica::FrontDoors(manifest.google_front()));
   const int namespaces = OtherNamespaces(found.init);
   if (namespaces != 0 && setns(found.pidfd.get(), namespaces) != 0)

@@ -35,7 +35,7 @@ constexpr std::string_view kStarter = "/run/trainyard-pod/starter";
 constexpr std::string_view kStarterSocket = "/run/trainyard-pod/socket";
 /// The address at which the agent answers to Google's names, on ports 443 and 80 of the pod's own loopback.
 constexpr std::string_view kFrontAddress = "127.71.67.80";
-/// What our containers get of a pod with a container of the job's own, which gets the rest.
+/// Our containers ask for this much of a pod that also has the job's container. That one gets the rest.
 constexpr std::int64_t kAgentMillis = 100;
 constexpr std::int64_t kAgentMib = 256;
 /// The limit of their memory: more than they ask for, since builds and buffers come and go.
@@ -72,7 +72,7 @@ std::chrono::seconds RunMax(std::chrono::seconds running_limit, const Kubernetes
   return running_limit + kLimitSlack + settings.pull_max;
 }
 
-/// What every container of ours does first: sets $dir and makes the folders.
+/// The first lines of the script of each of our containers: they set $dir and make the folders.
 std::string BeginScript() {
   // As the first process of its container, a shell ignores SIGTERM unless it is told otherwise.
   return "trap 'exit 143' TERM\numask 077\n"
@@ -223,14 +223,14 @@ json::array VariablesOf(const Batch& batch) {
   return variables;
 }
 
-/// What our containers get of a pod with a container of the job's own: never more than half of it.
+/// The resources of our containers in a pod that also has the job's container: at most half of the slot.
 SlotRequest AgentPart(const SlotRequest& slot) {
   SlotRequest part{.cpu_millis = std::min(kAgentMillis, slot.cpu_millis / 2), .memory_mib = kAgentMib};
   if (slot.memory_mib > 0) part.memory_mib = std::min(kAgentMib, slot.memory_mib / 2);
   return part;
 }
 
-/// What the job's own container gets.
+/// The resources of the job's container: the rest of the slot.
 SlotRequest JobPart(SlotRequest slot) {
   const SlotRequest part = AgentPart(slot);
   slot.cpu_millis -= part.cpu_millis;

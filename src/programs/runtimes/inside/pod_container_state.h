@@ -9,7 +9,7 @@ namespace trainyard::replica::pod {
 /// (cgroup version 2), memory.oom_control (version 1).
 [[nodiscard]] int OomKills();
 
-/// What the container's cgroup says; 0: unknown, or no limit.
+/// The memory of the container, from its cgroup; 0: unknown, or no limit.
 struct MemoryOfContainer {
   std::int64_t limit_bytes;
   std::int64_t peak_bytes;

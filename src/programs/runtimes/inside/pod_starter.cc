@@ -121,7 +121,7 @@ int OomKillsSince(int before) {
   return before < 0 || now < before ? -1 : now - before;
 }
 
-// What the peer gets. A peer that does not read its few bytes has gone, or will be gone soon.
+// The events for the peer. They are a few bytes, so a peer that does not read them has gone or goes soon.
 
 void Send(const Session& session, const void* bytes, size_t size) {
   if (session.connection >= 0) send(session.connection, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -365,8 +365,8 @@ void Fill(Waits& waits, bool is_ending) {
   }
 }
 
-/// What has happened to programs and their peers comes before requests: a request that was made after the
-/// peer of a main program had gone finds nothing of that program alive.
+/// Handles ends of programs and peers before requests. So, if the peer of a main program had gone before a
+/// request was made, the request starts only when nothing of that program is alive.
 void Handle(const Waits& waits) {
   if (waits.signals.revents != 0) TakeSignals(waits.signals.fd);
   for (size_t i = 0; i < pod::kSessionsMax; ++i) {

@@ -34,7 +34,7 @@ pid_t PidOf(int pidfd) {
 
 UsageWatch::UsageWatch(Context context, Time now) : context_(context), measure_at_(now + kFirstUsageAfter) {
   counting_refused_ = !context_.process.cgroup().counts_memory();
-  if (counting_refused_) kills_before_ = kills_once_ = kills_lately_ = EnclosingOomKills();
+  if (counting_refused_) before_ = once_ = lately_ = MemoryAround();
   if (!context_.process.cgroup().path().empty()) return;
   counting_refused_ = context_.manifest.limits().memory_bytes() > 0;  // set when its limits were created
   if (!counting_refused_) count_at_ = now + kCountMemoryAfter;
@@ -61,7 +61,7 @@ void UsageWatch::CountMemory() {
 }
 
 void UsageWatch::Measure() {
-  if (counting_refused_ && kills_before_) kills_once_ = std::exchange(kills_lately_, EnclosingOomKills());
+  if (counting_refused_ && before_) once_ = std::exchange(lately_, MemoryAround());
   const UserProcess& process = context_.process;
   v1::Usage& usage = *frame_.mutable_usage();
   usage = meter_.Measure({.cgroup = process.cgroup(),
@@ -94,11 +94,11 @@ void UsageWatch::Tell(ObservedEnd& end) const {
   const Cgroup& cgroup = context_.process.cgroup();
   end.counts_oom_kills = !counting_refused_;
   end.oom_kills = cgroup.OomKills();
-  if (counting_refused_) TellByEnclosingGroup(end);
   end.processes_limit = context_.manifest.limits().pids();
   end.processes_refused = cgroup.ProcessesRefused();
   end.memory_bytes = context_.manifest.limits().memory_bytes();
   end.memory_peak_bytes = meter_.PeakMemory(cgroup);
+  if (counting_refused_) TellByEnclosingGroup(end);
 }
 
 /// Under a cluster's agent the cluster's group limits the slot, and the kernel counts kills there. Other
@@ -107,11 +107,14 @@ void UsageWatch::Tell(ObservedEnd& end) const {
 void UsageWatch::TellByEnclosingGroup(ObservedEnd& end) const {
   const bool was_killed =
       end.reported && WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL;
-  const std::optional<std::int64_t> before = was_killed ? kills_before_ : kills_once_;
-  const std::optional<std::int64_t> now = before ? EnclosingOomKills() : std::nullopt;
+  const std::optional<EnclosingMemory> before = was_killed ? before_ : once_;
+  const std::optional<EnclosingMemory> now = before ? MemoryAround() : std::nullopt;
   if (!now) return;
   end.counts_oom_kills = true;
-  end.oom_kills = *now - *before;
+  end.oom_kills = now->oom_kills - before->oom_kills;
+  if (end.oom_kills == 0 || end.memory_bytes > 0 || now->limit_bytes == 0) return;
+  end.memory_bytes = now->limit_bytes;
+  end.memory_peak_bytes = now->peak_bytes;
 }
 
 }  // namespace trainyard::replica

@@ -8,6 +8,7 @@
 
 #include "programs/attempt/attempt_dir.h"
 #include "programs/runtimes/exit_rules.h"
+#include "programs/sandbox/cgroups/cgroup.h"
 #include "replica/supervisor/server_link.h"
 #include "replica/supervisor/usage_meter.h"
 #include "replica/supervisor/user_process.h"
@@ -57,11 +58,11 @@ class UsageWatch {
   v1::FromReplica frame_;  ///< complete except for the GPUs
   std::optional<GpuProbe> gpus_;
   bool counting_refused_ = false;  ///< this machine does not count the replica's own out-of-memory kills
-  /// Out-of-memory kills in the group that encloses this process: before the program, and at the last two
+  /// The memory of the group that encloses this process: before the program, and at the last two
   /// measurements. Absent if the program has a group with its own count.
-  std::optional<std::int64_t> kills_before_;
-  std::optional<std::int64_t> kills_once_;
-  std::optional<std::int64_t> kills_lately_;
+  std::optional<EnclosingMemory> before_;
+  std::optional<EnclosingMemory> once_;
+  std::optional<EnclosingMemory> lately_;
   Time count_at_ = Time::max();  ///< max: counting has begun, or is impossible
   Time measure_at_;
   bool released_ = false;  ///< the pages that only a start needs

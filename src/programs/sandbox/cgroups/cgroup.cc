@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -79,6 +80,8 @@ std::string Place(const Mount& mount, std::string_view path) {
 
 constexpr int kCpuPeriodUs = 100'000;
 constexpr std::int64_t kCpuQuotaUsMin = 1'000;  // the kernel's
+/// Version 1 says a number of this size where a group has no limit: all pages that could be counted.
+constexpr std::int64_t kNoLimit1 = std::int64_t{1} << 60;
 
 Status Set(const std::string& path, const std::string& value) {
   TY_TRY(const UniqueFd file, OpenFile(path, O_WRONLY));
@@ -120,6 +123,12 @@ std::optional<std::int64_t> CountOomKills(const CgroupPlace& place) {
   if (place.path.empty()) return std::nullopt;
   const auto text = ReadFile(place.path + (place.version == 1 ? "/memory.oom_control" : "/memory.events"));
   return text ? std::optional(FindFigure(*text, "oom_kill")) : std::nullopt;
+}
+
+std::int64_t PeakAt(const CgroupPlace& place) {
+  const auto peak =
+      ReadFile(place.path + (place.version == 1 ? "/memory.max_usage_in_bytes" : "/memory.peak"));
+  return peak ? ParseFigure(*peak) : 0;
 }
 
 }  // namespace
@@ -258,11 +267,27 @@ std::int64_t Cgroup::OomKills() const {
   return CountOomKills({.path = path_, .version = version_}).value_or(0);
 }
 
-std::optional<std::int64_t> EnclosingOomKills() {
+std::optional<EnclosingMemory> MemoryAt(const CgroupPlace& place) {
+  const std::optional<std::int64_t> kills = CountOomKills(place);
+  if (!kills) return std::nullopt;
+  EnclosingMemory memory{.oom_kills = *kills};
+  // The root of version 2 has no such file, and no group is above the place where they are mounted.
+  for (std::filesystem::path group = place.path;; group = group.parent_path()) {
+    const auto text = ReadFile(group / (place.version == 1 ? "memory.limit_in_bytes" : "memory.max"));
+    if (!text) return memory;
+    const std::int64_t limit = ParseFigure(*text);  // 0: "max"
+    if (limit == 0 || limit >= kNoLimit1 || (memory.limit_bytes != 0 && limit >= memory.limit_bytes))
+      continue;
+    memory.limit_bytes = limit;
+    memory.peak_bytes = PeakAt({.path = group, .version = place.version});
+  }
+}
+
+std::optional<EnclosingMemory> MemoryAround() {
   const auto membership = ReadFile("/proc/self/cgroup");
   const auto mounts = ReadFile("/proc/self/mountinfo");
   if (!membership || !mounts) return std::nullopt;
-  return CountOomKills(FindCgroup(*membership, *mounts));
+  return MemoryAt(FindCgroup(*membership, *mounts));
 }
 
 std::int64_t Cgroup::ProcessesRefused() const {
@@ -287,9 +312,7 @@ std::int64_t Cgroup::MemoryBytes() const {
 }
 
 std::int64_t Cgroup::PeakMemoryBytes() const {
-  if (path_.empty()) return 0;
-  const auto peak = ReadFile(path_ + (version_ == 1 ? "/memory.max_usage_in_bytes" : "/memory.peak"));
-  return peak ? ParseFigure(*peak) : 0;
+  return path_.empty() ? 0 : PeakAt({.path = path_, .version = version_});
 }
 
 void Cgroup::Remove() noexcept {

@@ -104,8 +104,16 @@ class Cgroup {
 /// Removes a cgroup that a killed supervisor left, by its note. A cgroup that is in use stays.
 void RemoveCgroup(const std::string& note) noexcept;
 
-/// How many processes the kernel has killed for lack of memory in the group of this process, whoever made it:
-/// a cluster, a container. Empty: not known. Any thread.
-[[nodiscard]] std::optional<std::int64_t> EnclosingOomKills();
+/// The memory of groups that somebody else has made: a cluster, a container.
+struct EnclosingMemory {
+  std::int64_t oom_kills = 0;    ///< processes in the group that the kernel has killed for lack of memory
+  std::int64_t limit_bytes = 0;  ///< the smallest limit of the group and of those around it; 0: none
+  std::int64_t peak_bytes = 0;   ///< the most that was charged to the group with that limit; 0: unknown
+  friend bool operator==(const EnclosingMemory&, const EnclosingMemory&) = default;
+};
+/// That of the group at the place, and of those around it. Empty: its kills are not known. Any thread.
+[[nodiscard]] std::optional<EnclosingMemory> MemoryAt(const CgroupPlace& place);
+/// That of the group of this process. Empty: not known. Any thread.
+[[nodiscard]] std::optional<EnclosingMemory> MemoryAround();
 
 }  // namespace trainyard::replica

@@ -64,22 +64,30 @@ std::string FindProgram(std::string_view name) {
   return {};
 }
 
-Result<std::string> AnswerOfChild(const std::function<std::string()>& answer) {
+Result<AskedChild> AskedChild::Start(const std::function<std::string()>& answer) {
   TY_TRY(Pipe pipe, MakePipe());
   const pid_t child = ::fork();
   if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
   if (child == 0) ::_exit(WriteAll(pipe.write.get(), answer()) ? 0 : 1);
-  pipe.write.Reset();
+  return AskedChild(std::move(pipe.read), child);
+}
+
+std::string AskedChild::Take() && {
   std::string all;
   std::array<char, 4096> buffer{};
   for (;;) {
-    const ssize_t size = ::read(pipe.read.get(), buffer.data(), buffer.size());
+    const ssize_t size = ::read(answer_.get(), buffer.data(), buffer.size());
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) break;
     all.append(buffer.data(), static_cast<std::size_t>(size));
   }
-  WaitForChild(child);
+  WaitForChild(pid_);
   return all;
+}
+
+Result<std::string> AnswerOfChild(const std::function<std::string()>& answer) {
+  TY_TRY(AskedChild child, AskedChild::Start(answer));
+  return std::move(child).Take();
 }
 
 Result<RunResult> RunProgram(SpawnOptions options, std::size_t output_bytes_max,

@@ -22,8 +22,21 @@ struct RunResult {
 /// in PATH are ignored: the result must not depend on the working directory.
 [[nodiscard]] std::string FindProgram(std::string_view name);
 
-/// Runs our own code in a forked child, and returns the text that it returned there; empty if the child was
-/// killed. Blocks. The calling process has one thread: then the child can use the heap.
+/// Our own code in a forked child, which answers with a text. The process that starts it has one thread: then
+/// the child can use the heap. One thread.
+class AskedChild {
+ public:
+  [[nodiscard]] static Result<AskedChild> Start(const std::function<std::string()>& answer);
+  /// Waits for the answer; empty if the child was killed. Call it once: until then the child is not reaped.
+  [[nodiscard]] std::string Take() &&;
+
+ private:
+  AskedChild(UniqueFd answer, pid_t pid) : answer_(std::move(answer)), pid_(pid) {}
+
+  UniqueFd answer_;
+  pid_t pid_;
+};
+/// Starts such a child and waits for its answer.
 [[nodiscard]] Result<std::string> AnswerOfChild(const std::function<std::string()>& answer);
 
 /// Runs a program to its end with stdin from /dev/null and collects its output. Blocks: call it on a pool's

@@ -19,8 +19,8 @@ struct Arguments {
   std::string node;               ///< its name in the cluster
   std::vector<std::string> gpus;  ///< in the notation of CUDA_VISIBLE_DEVICES
   std::string dir;                ///< absolute path; agents keep their files on nodes below it
-  /// Absolute path of the folder of environments and images, whatever the server says; empty: the server's,
-  /// or one below `dir`.
+  /// In a pod: absolute path of the folder of environments and images, whatever the server says. Empty: the
+  /// server's, or one below `dir`.
   std::string cache{};
   /// Address for Google's names, to which the hosts file leads here; empty: no hosts file does.
   std::string front{};

@@ -16,7 +16,9 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <ranges>
 #include <tuple>
+#include <utility>
 
 #include "base/async/file.h"
 #include "base/process/run_program.h"
@@ -104,9 +106,28 @@ Result<NodeFacts> Parse(std::string_view frames) {
   return std::unexpected(Internal("the process that inspects this node ended before it reported everything"));
 }
 
+void FindRuntimes(NodeFacts& facts) {
+  const auto containers = engine::FindContainerSupport({}, replica::v1::Manifest::HOST, false);
+  if (!containers) return facts.node.set_containers_lacking(containers.error().message);
+  facts.node.set_container_runtime(containers->kind);
+  facts.node.set_containers_lacking(containers->lacking);
+  facts.container_address = containers->address;
+}
+
 }  // namespace
 
-NodeFacts FindNodeFacts(const std::string& environments_dir) {
+Result<NodeFacts> FindNodeFacts(const NodeQuestion& question) {
+  // These wait for programs and for the network, while this process tries what the kernel allows.
+  TY_TRY(AskedChild pythons, AskedChild::Start([&question] {
+           std::string versions;
+           for (const environment::Python& one : environment::ProbePythons(question.environments_dir).pythons)
+             versions += one.version + "\n";
+           return versions;
+         }));
+  TY_TRY(AskedChild way_out, AskedChild::Start([&question] {
+           return FindWayOutLacking(
+               environment::ToolVariables({question.environments_dir}, environment::ToolCache::kNone));
+         }));
   NodeFacts facts;
   v1::Node& node = facts.node;
   node.set_host_name(HostName());
@@ -119,33 +140,24 @@ NodeFacts FindNodeFacts(const std::string& environments_dir) {
                          : std::unexpected(FailedPrecondition(node.isolation_lacking()));
   if (!gcs) facts.gcs_lacking = gcs.error().message;
   if (const Status doors = engine::CheckConnectDoors(); !doors) facts.doors_lacking = doors.error().message;
-  for (const environment::Python& python : environment::ProbePythons(environments_dir).pythons)
-    node.add_pythons(python.version);
-  const auto containers = engine::FindContainerSupport({}, replica::v1::Manifest::HOST, false);
-  if (containers) {
-    node.set_container_runtime(containers->kind);
-    node.set_containers_lacking(containers->lacking);
-    facts.container_address = containers->address;
-  } else {
-    node.set_containers_lacking(containers.error().message);
-  }
-  // The last one: it may leave a thread behind, and the others try what only a process with one thread can
-  // do.
-  node.set_way_out_lacking(
-      FindWayOutLacking(environment::ToolVariables({environments_dir}, environment::ToolCache::kNone)));
+  if (question.has_runtimes) FindRuntimes(facts);
+  const std::string versions = std::move(pythons).Take();
+  for (const auto version : std::views::split(versions, '\n'))
+    if (!version.empty()) node.add_pythons(std::string(version.begin(), version.end()));
+  node.set_way_out_lacking(std::move(way_out).Take());
   return facts;
 }
 
-Result<NodeFacts> FindNodeFactsApart(const std::string& environments_dir, void (*forget)()) {
-  TY_TRY(const std::string said, AnswerOfChild([&environments_dir, forget] {
+Result<NodeFacts> FindNodeFactsApart(const NodeQuestion& question, void (*forget)()) {
+  TY_TRY(const std::string said, AnswerOfChild([&question, forget] {
            forget();
-           return Print(FindNodeFacts(environments_dir));
+           const Result<NodeFacts> facts = FindNodeFacts(question);
+           return facts ? Print(*facts) : std::string();
          }));
   return Parse(said);
 }
 
-Result<NodeFacts> KeptNodeFacts(const std::string& file, const std::string& environments_dir,
-                                void (*forget)()) {
+Result<NodeFacts> KeptNodeFacts(const std::string& file, const NodeQuestion& question, void (*forget)()) {
   struct stat kept{};
   const bool is_ours = ::stat(file.c_str(), &kept) == 0 && kept.st_uid == ::geteuid();
   const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(kept.st_mtime);
@@ -157,7 +169,7 @@ Result<NodeFacts> KeptNodeFacts(const std::string& file, const std::string& envi
       return facts;
     }
   }
-  TY_TRY(NodeFacts facts, FindNodeFactsApart(environments_dir, forget));
+  TY_TRY(NodeFacts facts, FindNodeFactsApart(question, forget));
   // If it cannot be written, the next agent looks again.
   if (MakeFolders(std::filesystem::path(file).parent_path()))
     std::ignore = WriteFileAtomically(file, Print(facts), 0600);

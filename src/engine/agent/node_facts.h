@@ -19,14 +19,21 @@ struct NodeFacts {
   engine::Isolations isolations;  ///< the isolation of attempts; none is started without it
 };
 
-/// Inspects the node; takes some 100 ms, and up to kIndexWaitMax longer if the package index does not answer.
-/// Call it in a process that ends soon (FindWayOutLacking). Needs no privileges. Call it while the process is
-/// dumpable, since it uses files in /proc.
-[[nodiscard]] NodeFacts FindNodeFacts(const std::string& environments_dir);
+/// What is asked about a node.
+struct NodeQuestion {
+  std::string environments_dir;
+  bool has_runtimes =
+      true;  ///< false: attempts never use its container runtimes, so these are not looked for
+};
+
+/// Inspects the node; takes some 100 ms, and up to kIndexWaitMax if the package index does not answer. Call
+/// it in a process of one thread that ends soon (FindWayOutLacking). Needs no privileges. Call it while the
+/// process is dumpable, since it uses files in /proc.
+[[nodiscard]] Result<NodeFacts> FindNodeFacts(const NodeQuestion& question);
 
 /// The same in a child process, which first runs `forget` so that it does not keep the caller's secret.
 /// kInternal: the child process failed.
-[[nodiscard]] Result<NodeFacts> FindNodeFactsApart(const std::string& environments_dir, void (*forget)());
+[[nodiscard]] Result<NodeFacts> FindNodeFactsApart(const NodeQuestion& question, void (*forget)());
 
 /// How long a node's facts are cached: they seldom change, and finding them takes longer than the rest of an
 /// agent's start.
@@ -35,7 +42,7 @@ inline constexpr std::chrono::minutes kNodeFactsKept{10};
 /// Returns the facts cached in the file, if an agent of this account wrote them within kNodeFactsKept;
 /// otherwise calls FindNodeFactsApart and caches its result there. A slot's share of the node (CPUs, memory)
 /// never comes from the file. The file's directory belongs to the account alone.
-[[nodiscard]] Result<NodeFacts> KeptNodeFacts(const std::string& file, const std::string& environments_dir,
+[[nodiscard]] Result<NodeFacts> KeptNodeFacts(const std::string& file, const NodeQuestion& question,
                                               void (*forget)());
 
 /// The numeric address at which other nodes reach this one: `own`, the local address of the connection to the

@@ -25,7 +25,7 @@ class KeptNodeFactsTest : public testing::Test {
     fs::remove_all(folder_);
   }
   Result<NodeFacts> Facts() {
-    return KeptNodeFacts(file_, folder_ / "environments", [] {});
+    return KeptNodeFacts(file_, {.environments_dir = folder_ / "environments"}, [] {});
   }
   [[nodiscard]] ino_t Inode() const {
     struct stat found{};

@@ -210,7 +210,10 @@ void UseStarter(const std::string& starter, NodeFacts& facts) {
 Result<int> Run(Identity identity) {
   const Arguments& arguments = identity.arguments;
   const std::string node_dir = arguments.dir + "/nodes/" + arguments.node;
-  TY_TRY(identity.facts, KeptNodeFacts(node_dir + "/facts", node_dir + "/environments", ForgetTicket));
+  // A pod has no container runtime: an image is a container of the pod.
+  const NodeQuestion question{.environments_dir = node_dir + "/environments",
+                              .has_runtimes = arguments.cache.empty()};
+  TY_TRY(identity.facts, KeptNodeFacts(node_dir + "/facts", question, ForgetTicket));
   UseStarter(arguments.starter, identity.facts);
   identity.ticket = TakeVariable(kTicket);
   if (identity.ticket.empty())

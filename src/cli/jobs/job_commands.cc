@@ -60,7 +60,8 @@ void PrintStatus(const CommandSession& session, const JobReference& job, const J
                            TextAt(*status, "submittedAs.number") + "\n");
   }
   for (const std::string& text :
-       {waits ? PrintWaiting(*status) : "", PrintRemarks(*status), PrintImages(*status)})
+       // A job that runs may wait for resources again.
+       {waits || runs ? PrintWaiting(*status) : "", PrintRemarks(*status), PrintImages(*status)})
     if (!text.empty()) session.console.Status("\n" + text);
   if (!HasTrials(*status)) return;
   session.console.Status("\nTrials:\n");

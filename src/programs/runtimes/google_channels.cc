@@ -91,6 +91,8 @@ std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const C
                             const std::string& advice) {
   if (!manifest.has_google_front() || (found.names && found.files)) return {};
   const std::string files = std::string(kGcsFolder) + "/BUCKET";
+  if (found.names && manifest.google_front().has_names())
+    return "In a pod the buckets are not available as files (" + files + "); gs:// works.";
   if (found.names && !has_view)
     return "The buckets are not available as files (" + files +
            "): that needs a mount namespace, which this machine does not allow.";

@@ -87,6 +87,13 @@ TEST(MissingChannels, SaysWhatWorksAndWhy) {
   EXPECT_THAT(MissingChannels(WithFront(), true, {.names = true}), HasSubstr("/gcs/BUCKET"));
 }
 
+TEST(MissingChannels, APodHasNoFolderOfBuckets) {
+  v1::Manifest manifest = WithFront();
+  manifest.mutable_google_front()->set_has_names(true);
+  EXPECT_EQ(MissingChannels(manifest, false, {.names = true}),
+            "In a pod the buckets are not available as files (/gcs/BUCKET); gs:// works.");
+}
+
 TEST(AddedFolders, AreThoseThatTheMachineHasNot) {
   EXPECT_THAT(AddedFolders({}), IsEmpty());
   const bool there = std::filesystem::is_directory(kGcsFolder);

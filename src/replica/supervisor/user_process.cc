@@ -285,7 +285,8 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   LaunchState launching{.program = program, .start = start};
   for (const auto step : kLaunchSteps) TY_RETURN_IF_ERROR(step(launching));
   const std::string_view missing = program.is_elsewhere() ? "" : Missing(launching.isolation);
-  if (!missing.empty()) {
+  // A pod is what isolates its replica: nothing of anybody else is in it.
+  if (!missing.empty() && !start.manifest.google_front().has_names()) {
     degraded.push_back("This machine lacks some isolation (" + start.required.reason +
                        "): " + std::string(missing) + ".");
   }

@@ -188,8 +188,8 @@ def test_a_shell_is_in_the_container(space, make_kubernetes_server, image):
     assert terminal.until(r"size=40 132 pid1=/run/trainyard-pod/starter")
     assert terminal.until(r"ours=0")
     terminal.close()
-    done = server.trainyard("jobs", "shell", "job", input="echo at=$(id -u)\nexit\n")
-    assert "at=1000" in done.stdout, done
+    done = server.trainyard("jobs", "shell", "job", input="echo at=$(id -u)\nexit 7\n")
+    assert done.returncode == 7 and "at=1000" in done.stdout, done
     server.cancel("job")
     assert server.wait("job")["state"] == "CANCELLED"
 

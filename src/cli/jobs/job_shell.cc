@@ -74,12 +74,14 @@ UniqueFd WatchWindow() {
 }
 
 /// The close message's reason: "exit 3".
-int ExitStatusOf(std::string_view close) {
+Result<int> ExitStatusOf(std::string_view close) {
   constexpr std::string_view kExit = "exit ";
   const std::size_t at = close.find(kExit);
+  if (at == std::string_view::npos)
+    return std::unexpected(Unavailable(
+        "The shell has ended, and nobody knows how: its replica, its node or the server may have ended."));
   int status = 1;
-  if (at != std::string_view::npos)
-    std::from_chars(close.data() + at + kExit.size(), close.data() + close.size(), status);
+  std::from_chars(close.data() + at + kExit.size(), close.data() + close.size(), status);
   return status;
 }
 
@@ -142,7 +144,10 @@ class ShellSession {
     for (;;) {
       TY_TRY(const std::optional<WebSocketMessage> message, reader_.Next());
       if (!message) return std::nullopt;
-      if (message->kind == Kind::kClose) return ExitStatusOf(message->payload);
+      if (message->kind == Kind::kClose) {
+        TY_TRY(const int status, ExitStatusOf(message->payload));
+        return status;
+      }
       if (message->kind == Kind::kPing) TY_RETURN_IF_ERROR(Send(Kind::kPong, message->payload));
       if (message->kind == Kind::kBinary) TY_RETURN_IF_ERROR(WriteAll(STDOUT_FILENO, message->payload));
     }

@@ -3,9 +3,12 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <csignal>
+#include <tuple>
 #include <utility>
 
 #include "base/async/diagnostics.h"
+#include "base/async/event.h"
 #include "net/mux/pump.h"
 
 namespace trainyard::agent {
@@ -17,6 +20,8 @@ namespace {
 
 constexpr std::string_view kPath = "/agent/v1/terminal/";
 constexpr std::size_t kIdBytesMax = 100;
+/// A shell whose terminal was closed ends within this time, or is killed.
+constexpr std::chrono::seconds kHangUpMax{1};
 
 v1::FromAgent AnswerTo(const Request& request) {
   v1::FromAgent frame;
@@ -63,6 +68,12 @@ class Count {
 
 }  // namespace
 
+struct Terminals::Shell {
+  Shell(ChildProcess child, const asio::any_io_executor& loop) : process(std::move(child)), ended(loop) {}
+  ChildProcess process;
+  Event ended;
+};
+
 Terminals::Terminals(asio::any_io_executor loop, Uplink& uplink)
     : loop_(loop), uplink_(uplink), tasks_(std::move(loop)) {}
 
@@ -85,8 +96,24 @@ asio::awaitable<Status> Terminals::Add(std::string id, shell::Terminal terminal)
 
 asio::awaitable<void> Terminals::Serve(std::string id, shell::Terminal terminal,
                                        std::shared_ptr<mux::Stream> stream) {
+  std::shared_ptr<Shell> shell;
+  if (terminal.process) {
+    shell = std::make_shared<Shell>(*std::move(terminal.process), loop_);
+    tasks_.Spawn(SayEnd(id, shell));
+  }
   co_await mux::Pump(std::move(stream), std::move(terminal.master));
   masters_.erase(id);
+  if (shell && !co_await shell->ended.WaitFor(kHangUpMax)) std::ignore = shell->process.Kill(SIGKILL);
+}
+
+asio::awaitable<void> Terminals::SayEnd(std::string id, std::shared_ptr<Shell> shell) {
+  const Result<ExitStatus> ended = co_await shell->process.Wait();
+  shell->ended.Set();
+  if (!ended) co_return;
+  v1::FromAgent frame;
+  frame.mutable_shell_ended()->set_terminal(id);
+  frame.mutable_shell_ended()->set_status(shell::StatusOf(*ended));
+  uplink_.Send(frame);
 }
 
 void Terminals::Resize(const std::string& id, shell::TerminalSize size) {

@@ -28,15 +28,18 @@ class Terminals {
   /// used in one.
   [[nodiscard]] static Status CheckId(std::string_view id);
 
-  /// Opens the stream /agent/v1/terminal/ID for the terminal. The shell ends when either of them closes.
+  /// Opens the stream /agent/v1/terminal/ID for the terminal. The shell ends when either of them closes; the
+  /// server is told how.
   /// kUnavailable: the connection is gone.
   boost::asio::awaitable<Status> Add(std::string id, shell::Terminal terminal);
   /// Does nothing if the terminal is already gone.
   void Resize(const std::string& id, shell::TerminalSize size);
 
  private:
+  struct Shell;
   boost::asio::awaitable<void> Serve(std::string id, shell::Terminal terminal,
                                      std::shared_ptr<mux::Stream> stream);
+  boost::asio::awaitable<void> SayEnd(std::string id, std::shared_ptr<Shell> shell);
 
   boost::asio::any_io_executor loop_;
   Uplink& uplink_;

@@ -204,8 +204,13 @@ TEST_F(AgentTest, AShellsTerminalReachesTheServer) {
   resize.mutable_resize()->set_rows(31);
   resize.mutable_resize()->set_columns(97);
   agents_server_->Send(resize);
-  agents_server_->Type("stty size; exit\n");
+  agents_server_->Type("stty size; exit 3\n");
   EXPECT_TRUE(agents_server_->WaitFor([](const auto& memory) { return memory.terminals_ended == 1; }));
+  EXPECT_TRUE(agents_server_->WaitFor([](const auto& memory) {
+    return std::ranges::any_of(memory.frames, [](const v1::FromAgent& frame) {
+      return frame.shell_ended().terminal() == "t-1" && frame.shell_ended().status() == 3;
+    });
+  }));
   EXPECT_TRUE(agents_server_->WaitFor([](const auto& memory) {
     return memory.shown.find("31 97") != std::string::npos &&
            std::ranges::count(memory.paths, "/agent/v1/terminal/t-1") == 1;

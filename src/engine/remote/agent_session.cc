@@ -162,6 +162,8 @@ class AgentSession {
     if (frame.has_answer()) return link_->OnAnswer(std::move(*frame.mutable_answer()));
     const bool is_gone = frame.has_gone() && IsOfJob(agent_, frame.gone().attempt_id());
     if (is_gone) return desk_.host.OnAttemptGone(agent_, frame.gone().attempt_id());
+    if (frame.has_shell_ended())
+      return desk_.host.OnShellEnded(agent_, frame.shell_ended().terminal(), frame.shell_ended().status());
     if (!frame.has_ending() || std::exchange(ends_, true)) return;
     Diagnose(DiagnosticLevel::kInfo, "the agent " + agent_ + " ends: " + frame.ending().reason());
     if (frame.ending().time_limit()) desk_.slots.OnTimeLimit(agent_);

@@ -39,6 +39,8 @@ AttemptHost::Remains LostWithItsNode(std::int64_t from_line) {
 
 /// The most shells that were requested of an agent and that it has not opened yet.
 constexpr std::ptrdiff_t kAwaitedTerminalsMax = 32;
+/// An agent says how a shell ended within this time after the end of its bytes.
+constexpr std::chrono::seconds kShellEndMax{5};
 
 std::string TerminalKey(const std::string& agent, const std::string& terminal) {
   return agent + "#" + terminal;
@@ -234,7 +236,26 @@ asio::awaitable<Result<shell::Terminal>> RemoteAttemptHost::OpenShell(AttemptRef
     frame.mutable_resize()->set_columns(wanted.columns);
     link->Send(frame);
   };
-  co_return shell::Terminal{.master = std::move(ours), .process = {}, .resize = std::move(resize)};
+  std::erase_if(shells_, [](const auto& one) { return one.second.expired(); });
+  const auto shell = std::make_shared<Shell>(loop_);
+  shells_[key] = shell;
+  co_return shell::Terminal{
+      .master = std::move(ours), .resize = std::move(resize), .status = [shell] { return StatusOf(shell); }};
+}
+
+asio::awaitable<std::optional<int>> RemoteAttemptHost::StatusOf(std::shared_ptr<Shell> shell) {
+  std::ignore = co_await shell->ended.WaitFor(kShellEndMax);
+  co_return shell->status;
+}
+
+void RemoteAttemptHost::OnShellEnded(const std::string& agent, const std::string& terminal, int status) {
+  const auto found = shells_.find(TerminalKey(agent, terminal));
+  if (found == shells_.end()) return;
+  if (const std::shared_ptr<Shell> shell = found->second.lock()) {
+    shell->status = status;
+    shell->ended.Set();
+  }
+  shells_.erase(found);
 }
 
 void RemoteAttemptHost::OnTerminal(const std::string& agent, const std::string& terminal,
@@ -264,7 +285,10 @@ void RemoteAttemptHost::OnAttached(const std::string& agent, std::shared_ptr<Age
 
 void RemoteAttemptHost::OnDetached(const std::string& agent, const AgentLink* link) {
   const auto known = agents_.find(agent);
-  if (known != agents_.end() && known->second->link.get() == link) known->second->link = nullptr;
+  if (known == agents_.end() || known->second->link.get() != link) return;
+  known->second->link = nullptr;
+  for (const auto& [key, shell] : shells_)
+    if (const auto open = shell.lock(); open && key.starts_with(TerminalKey(agent, ""))) open->ended.Set();
 }
 
 void RemoteAttemptHost::OnAttemptGone(const std::string& agent, const std::string& attempt_id) {

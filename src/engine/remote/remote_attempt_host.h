@@ -46,6 +46,8 @@ class RemoteAttemptHost final : public AttemptHost {
                   const std::vector<agent::v1::AttemptFound>& found);
   void OnDetached(const std::string& agent, const AgentLink* link);
   void OnAttemptGone(const std::string& agent, const std::string& attempt_id);
+  /// A shell that OpenShell requested has ended, with that exit status.
+  void OnShellEnded(const std::string& agent, const std::string& terminal, int status);
   /// Agents whose names begin with `prefix` will not come back, and none of their processes lives: each of
   /// their attempts is reported gone.
   void SetDead(std::string_view prefix);
@@ -64,8 +66,15 @@ class RemoteAttemptHost final : public AttemptHost {
     std::set<std::string> living;    ///< those of them that have not ended
     std::set<std::string> not_sent;  ///< attempts whose Start certainly never reached the agent
   };
+  /// A shell that a user has open.
+  struct Shell {
+    explicit Shell(const boost::asio::any_io_executor& loop) : ended(loop) {}
+    Event ended;  ///< or nobody will say how it ends
+    std::optional<int> status;
+  };
   using Agents = std::map<std::string, std::shared_ptr<Agent>, std::less<>>;
 
+  static boost::asio::awaitable<std::optional<int>> StatusOf(std::shared_ptr<Shell> shell);
   std::shared_ptr<Agent> Of(const std::string& agent);
   [[nodiscard]] bool WasNotSent(const AttemptRef& attempt) const;
   [[nodiscard]] std::vector<std::shared_ptr<Agent>> WithPrefix(std::string_view prefix) const;
@@ -80,7 +89,8 @@ class RemoteAttemptHost final : public AttemptHost {
   OnGone on_gone_;
   Agents agents_;
   std::int64_t terminals_ = 0;
-  std::map<std::string, UniqueFd> awaited_terminals_;  ///< our end for the stream, by agent and terminal
+  std::map<std::string, UniqueFd> awaited_terminals_;   ///< our end for the stream, by agent and terminal
+  std::map<std::string, std::weak_ptr<Shell>> shells_;  ///< by agent and terminal; their users own them
   TaskGroup tasks_;
 };
 

@@ -50,6 +50,7 @@ class Session {
       : terminal_(loop, terminal.master.Release()),
         process_(std::move(terminal.process)),
         resize_(std::move(terminal.resize)),
+        status_(std::move(terminal.status)),
         stream_(std::move(stream)),
         may_write_(loop) {
     may_write_.Set();
@@ -94,10 +95,14 @@ class Session {
  private:
   /// "exit 3"; empty: the exit status is not known.
   asio::awaitable<std::string> HowItEnded() {
-    if (!process_) co_return "";
-    const Result<ExitStatus> ended = co_await process_->Wait();
-    if (!ended) co_return "";
-    co_return "exit " + std::to_string(ended->signal != 0 ? 128 + ended->signal : ended->code);
+    std::optional<int> status;
+    if (process_) {
+      const Result<ExitStatus> ended = co_await process_->Wait();
+      if (ended) status = StatusOf(*ended);
+    } else if (status_) {
+      status = co_await status_();
+    }
+    co_return status ? "exit " + std::to_string(*status) : "";
   }
 
   void SetSize(TerminalSize size) {
@@ -135,6 +140,7 @@ class Session {
   asio::posix::stream_descriptor terminal_;
   std::optional<ChildProcess> process_;
   std::function<void(TerminalSize)> resize_;
+  std::function<asio::awaitable<std::optional<int>>()> status_;
   std::shared_ptr<http::ByteStream> stream_;
   Event may_write_;
 };
@@ -159,6 +165,8 @@ Result<Terminal> OpenTerminal(const std::string& program, const std::string& att
   TY_TRY(ChildProcess process, ChildProcess::Spawn(std::move(options)));
   return Terminal{.master = std::move(master), .process = std::move(process)};
 }
+
+int StatusOf(const ExitStatus& ended) { return ended.signal != 0 ? 128 + ended.signal : ended.code; }
 
 void Resize(int master, TerminalSize size) {
   const auto fits = [](int side) { return 1 <= side && side <= kTerminalSideMax; };

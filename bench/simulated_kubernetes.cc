@@ -110,6 +110,10 @@ class SimulatedKubeClient final : public engine::KubeClient {
   KubeAnswer<std::vector<std::string>> WarningsOf(const std::string&) const override {
     return Call([] { return KubeAnswer<std::vector<std::string>>(); });
   }
+  KubeAnswer<engine::PodGroups> FindPodGroups() const override { return engine::PodGroups::kNotServed; }
+  KubeAnswer<void> CreatePodGroup(const std::string&) const override { return {}; }
+  KubeAnswer<void> DeleteWorkload(const std::string&) const override { return {}; }
+  KubeAnswer<std::string> QueueWords(const std::string&) const override { return ""; }
   KubeAnswer<std::vector<std::string>> MissingRights() const override { return {}; }
   const std::string& name_space() const noexcept override { return name_space_; }
 

@@ -99,6 +99,7 @@ Result<KubernetesParts> FindKubernetes(const EngineOptions& options, const Clock
   if (!placement::Uses(options, placement::kKubernetesEngine)) return KubernetesParts();
   TY_TRY(KubernetesParts parts, MakeKubeClient(options.kubernetes, clock));
   TY_RETURN_IF_ERROR(CheckKubernetes(*parts.client));
+  parts.scheduler = FindGangScheduler(*parts.client, options.kubernetes);
   return parts;
 }
 
@@ -156,6 +157,7 @@ Result<std::unique_ptr<Clusters>> Clusters::Open(boost::asio::io_context& loop, 
     TY_TRY(clusters->engines_[placement::kKubernetesEngine],
            KubernetesEngine::Open(loop.get_executor(), place.kubernetes_database,
                                   {.settings = options.kubernetes,
+                                   .scheduler = kubernetes.scheduler,
                                    .boot = source,
                                    .front_names = NamesInPods(place),
                                    .clock = clock,

@@ -34,11 +34,13 @@ class KubeCluster:
 
     @param gpus  of each node, as nvidia.com/gpu
     @param program  Trainyard's own: containers have it where our images have it, and need not download it
+    @param gangs  its scheduler places gangs, as PodGroups
     @param environments  a folder that keeps what pods have built, for other clusters of the same tests
     """
 
-    def __init__(self, nodes=3, *, cpus="4", memory="16Gi", gpus=0, program=None, environments=None):
-        needs_kubernetes()
+    def __init__(self, nodes=3, *, cpus="4", memory="16Gi", gpus=0, program=None, environments=None, gangs=False):
+        needs_kubernetes(gangs)
+        self.gangs = gangs
         self.nodes = [f"node{number + 1}" for number in range(nodes)]
         self.processes: dict[str, subprocess.Popen] = {}
         self.hollow: Any = None
@@ -135,13 +137,22 @@ class KubeCluster:
         assert part not in self.processes, f"{part} runs"
         log = open(self.folder / "log" / part, "ab")
         with log:
-            self.processes[part] = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", kube_program.KUBE, part, *self._flags(part)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={"PATH": PATH, "HOME": str(self.folder)}, cwd=self.folder, start_new_session=True)
+            command = ["setpriv", "--pdeathsig", "KILL", kube_program.path_of(self.version), part, *self._flags(part), *self._gang_flags(part)]
+            self.processes[part] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                                                    env={"PATH": PATH, "HOME": str(self.folder)}, start_new_session=True)
         if part == "apiserver":
             wait_for(lambda: self._is_ready(part), lambda: f"{part} does not answer{self.logs()}")
 
     # How it starts.
+
+    @property
+    def version(self):
+        return kube_program.GANGS_VERSION if self.gangs else kube_program.VERSION
+
+    def _gang_flags(self, part):
+        if not self.gangs or part == "etcd":
+            return []
+        return ["--feature-gates=GenericWorkload=true", *(["--runtime-config=scheduling.k8s.io/v1beta1=true"] if part == "apiserver" else [])]
 
     def _port(self, part):
         return self.first_port + PORTS[part]
@@ -170,7 +181,7 @@ class KubeCluster:
             return [f"--etcd-servers={etcd}", "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--secure-port={self._port(part)}",
                     "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.96.0.0/16", "--tls-cert-file=pki/api.crt",
                     "--tls-private-key-file=pki/api.key", "--client-ca-file=pki/ca.crt",
-                    "--requestheader-client-ca-file=pki/ca.crt", "--token-auth-file=pki/tokens.csv",
+                    "--requestheader-client-ca-file=pki/ca.crt", "--requestheader-allowed-names=nobody", "--token-auth-file=pki/tokens.csv",
                     "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=pki/accounts.pub",
                     "--service-account-signing-key-file=pki/accounts.key", "--authorization-mode=Node,RBAC", "--cert-dir=pki/own",
                     "--profiling=false"]
@@ -235,16 +246,22 @@ def image_of(program):
     return {f"/usr/local/lib/trainyard/trainyard-{digest}": program}
 
 
-def needs_kubernetes():
-    """Waits for a build that goes on."""
+def needs_kubernetes(gangs=False):
+    """Waits for a build that goes on; not in CI, where it has the lowest priority and may take longer than everything else.
+
+    @param gangs  the one that places gangs, which only long tests use: they build it
+    """
     if os.geteuid() != 0:
         pytest.skip("a Kubernetes of the tests' own is run by root")
     for program in PROGRAMS:
         if not shutil.which(program, path=PATH):
             pytest.skip(f"no {program} on PATH (./dev setup installs it)")
-    wait_for(lambda: True if kube_program.is_built() or not kube_program.is_being_built() else None, lambda: "the build of Kubernetes",
-             kube_program.WAIT_S + 1)
-    if not kube_program.is_built():
+    if gangs and kube_program.find_go():
+        kube_program.build(kube_program.GANGS_VERSION)
+    if not os.environ.get("TRAINYARD_CI"):
+        wait_for(lambda: True if kube_program.is_built() or not kube_program.is_being_built() else None, lambda: "the build of Kubernetes",
+                 kube_program.WAIT_S + 1)
+    if not kube_program.is_built(kube_program.GANGS_VERSION if gangs else kube_program.VERSION):
         pytest.skip("no Kubernetes is built" + ("" if kube_program.find_go() else ", and no go is on PATH") + " (tests/e2e/kube_program.py)")
 
 

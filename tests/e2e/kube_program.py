@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Builds the Kubernetes of the tests: etcd, API server, controllers and scheduler as one program. `kube_program.py` builds it once.
+"""Builds the Kubernetes of the tests: etcd, API server, controllers and scheduler as one program. `kube_program.py` builds it once; `--find` prints
+its path, or nothing if it is not built. `--version 1.37.2` means the one that places gangs itself.
 
 Its sources are Go modules. A build needs about ten minutes of CPU on a machine that has none of them, so ./dev test begins it in the
 background, and the program is kept. It uses nothing but Python's own library: ./dev starts it before it installs anything.
 """
 
+import argparse
 import contextlib
 import fcntl
 import json
@@ -16,10 +18,10 @@ import sys
 import time
 
 VERSION = "1.34.4"
+GANGS_VERSION = "1.37.2"  # serves PodGroups
 SOURCE = pathlib.Path(__file__).resolve().parent / "kube/main.go"
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kube-cluster"
-KUBE = CACHE / "kube"
-LOCK = CACHE / "lock"  # held while it is built
+LOCK = CACHE / "lock"  # held while one is built
 WAIT_S = 1200
 GO_PATH = os.environ.get("PATH", "") + ":/usr/local/go/bin"
 VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
@@ -30,8 +32,12 @@ def find_go():
     return shutil.which("go", path=GO_PATH)
 
 
-def is_built():
-    return os.access(KUBE, os.X_OK)
+def path_of(version=VERSION):
+    return CACHE / ("kube" if version == VERSION else f"kube-{version}")
+
+
+def is_built(version=VERSION):
+    return os.access(path_of(version), os.X_OK)
 
 
 def is_being_built():
@@ -46,25 +52,25 @@ def is_being_built():
     return False
 
 
-def build():
+def build(version=VERSION):
     """Builds the program if it is not there; a second caller waits for the first one."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(LOCK, "ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_built():
+        if is_built(version):
             return
         os.utime(LOCK)
         go = find_go()
         if not go:
             raise SystemExit("kube_program.py: no go on PATH")
-        module = CACHE / f"source-{VERSION}"
+        module = CACHE / f"source-{version}"
         module.mkdir(exist_ok=True)
         made = module / "kube"
         shutil.copy(SOURCE, module / "main.go")
         (module / "go.mod").write_text("module kube\n")  # `go mod download` needs one
-        (module / "go.mod").write_text(module_text(go, module))
-        run(go, "build", "-mod=mod", "-buildvcs=false", "-trimpath", "-ldflags", link_flags(), "-o", made, ".", cwd=module)
-        made.rename(KUBE)
+        (module / "go.mod").write_text(module_text(go, module, version))
+        run(go, "build", "-mod=mod", "-buildvcs=false", "-trimpath", "-ldflags", link_flags(version), "-o", made, ".", cwd=module)
+        made.rename(path_of(version))
 
 
 def run(go, *words, cwd):
@@ -74,10 +80,10 @@ def run(go, *words, cwd):
                           stdout=subprocess.PIPE, text=True).stdout
 
 
-def module_text(go, module):
+def module_text(go, module, version):
     """go.mod. Kubernetes has parts of itself in its own folder (staging); as modules these have versions of their own: v0.34.4 for v1.34.4."""
-    staging = "v0." + VERSION.removeprefix("1.")
-    downloaded = json.loads(run(go, "mod", "download", "-json", f"k8s.io/kubernetes@v{VERSION}", cwd=module))
+    staging = "v0." + version.removeprefix("1.")
+    downloaded = json.loads(run(go, "mod", "download", "-json", f"k8s.io/kubernetes@v{version}", cwd=module))
     theirs = json.loads(run(go, "mod", "edit", "-json", downloaded["GoMod"], cwd=module))
     needs = {need["Path"]: need["Version"] for need in theirs["Require"]}
     lines = ["module kube", f"go {theirs['Go']}"]
@@ -85,7 +91,7 @@ def module_text(go, module):
     lines += [line for line in pathlib.Path(downloaded["GoMod"]).read_text().splitlines() if line.startswith("godebug ")]
     for path in ("github.com/spf13/cobra", "go.etcd.io/etcd/server/v3"):
         lines.append(f"require {path} {needs[path]}")
-    lines += [f"require k8s.io/component-base {staging}", f"require k8s.io/kubernetes v{VERSION}"]
+    lines += [f"require k8s.io/component-base {staging}", f"require k8s.io/kubernetes v{version}"]
     for replaced in theirs["Replace"]:
         if replaced["New"]["Path"].startswith("./staging/"):
             path = replaced["Old"]["Path"]
@@ -93,21 +99,29 @@ def module_text(go, module):
     return "\n".join(lines) + "\n"
 
 
-def link_flags():
+def link_flags(version):
     """Without symbols. The API server refuses to start without a version that it understands."""
-    major, minor, _ = VERSION.split(".")
+    major, minor, _ = version.split(".")
     flags = ["-s", "-w"]
     for package in VERSION_PACKAGES:
-        said = {"gitVersion": "v" + VERSION, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean", "buildDate": "2026-01-01T00:00:00Z"}
+        said = {"gitVersion": "v" + version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean", "buildDate": "2026-01-01T00:00:00Z"}
         flags += [f"-X {package}.{name}={value}" for name, value in said.items()]
     return " ".join(flags)
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--find", action="store_true")
+    parser.add_argument("--version", default=VERSION)
+    options = parser.parse_args()
+    if options.find:
+        print(path_of(options.version) if is_built(options.version) else "")
+        return
     with contextlib.suppress(OSError):
         os.nice(19)
-    build()
-    print(KUBE)
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # all else comes first
+    build(options.version)
+    print(path_of(options.version))
 
 
 if __name__ == "__main__":

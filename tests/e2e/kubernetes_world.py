@@ -16,6 +16,7 @@ RIGHTS = "/apis/rbac.authorization.k8s.io/v1"
 ROLE = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get", "list", "watch", "delete"]},
         {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "get", "delete"]},
         {"apiGroups": [""], "resources": ["events"], "verbs": ["list"]}]
+PODGROUPS_ROLE = [{"apiGroups": ["scheduling.k8s.io"], "resources": ["podgroups"], "verbs": ["create"]}]
 NODES_ROLE = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}]
 # With three replicas, one for each node.
 GANG = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "2",
@@ -54,7 +55,8 @@ class Namespace:
         """The API server knows of a role a moment after it has taken it."""
         for rule in rules:
             asked = {"user": f"system:serviceaccount:{self.name}:{account}",
-                     "resourceAttributes": {"namespace": self.name, "resource": rule["resources"][0], "verb": rule["verbs"][0]}}
+                     "resourceAttributes": {"namespace": self.name, "group": rule["apiGroups"][0], "resource": rule["resources"][0],
+                                            "verb": rule["verbs"][0]}}
 
             def is_allowed():
                 answer = self.api.must("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {"spec": asked})

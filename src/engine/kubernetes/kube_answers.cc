@@ -100,6 +100,32 @@ Result<std::vector<std::string>> ParseWarnings(std::string_view body) {
   return texts;
 }
 
+Result<std::string> ParseQueueWords(std::string_view body) {
+  TY_TRY(const json::object workload, ParseObject(body));
+  const json::object& status = ObjectIn(workload, "status");
+  for (const json::value& item : wire::ListIn(status, "conditions")) {
+    const json::object* condition = item.if_object();
+    if (condition != nullptr && TextIn(*condition, "type") == "QuotaReserved" &&
+        TextIn(*condition, "status") == "False")
+      return TextIn(*condition, "message");
+  }
+  // With its quota it may wait for checks of an administrator's, as for nodes that an autoscaler adds.
+  for (const json::value& item : wire::ListIn(status, "admissionChecks")) {
+    const json::object* check = item.if_object();
+    if (check != nullptr && TextIn(*check, "state") != "Ready")
+      return "the check " + TextIn(*check, "name") + ": " + TextIn(*check, "message");
+  }
+  return std::string();
+}
+
+Result<bool> ParseHasResource(std::string_view body, std::string_view name) {
+  TY_TRY(const json::object group, ParseObject(body));
+  return std::ranges::any_of(wire::ListIn(group, "resources"), [name](const json::value& one) {
+    const json::object* resource = one.if_object();
+    return resource != nullptr && TextIn(*resource, "name") == name;
+  });
+}
+
 Result<bool> ParseIsAllowed(std::string_view body) {
   TY_TRY(const json::object review, ParseObject(body));
   const json::object& status = ObjectIn(review, "status");

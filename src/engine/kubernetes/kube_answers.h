@@ -44,6 +44,13 @@ using KubeWatchLine = std::variant<KubeBookmark, KubeChange, kubernetes::Refusal
 /// The events of a list that KubeClient::WarningsOf returns, the newest first.
 [[nodiscard]] Result<std::vector<std::string>> ParseWarnings(std::string_view body);
 
+/// Why Kueue has not admitted a Workload (kueue.x-k8s.io/v1beta1), in its words; empty: it has, or does not
+/// say.
+[[nodiscard]] Result<std::string> ParseQueueWords(std::string_view body);
+
+/// Whether a group of the API (an APIResourceList) has the resource: "podgroups".
+[[nodiscard]] Result<bool> ParseHasResource(std::string_view body, std::string_view name);
+
 /// `status.allowed` of a SelfSubjectAccessReview.
 [[nodiscard]] Result<bool> ParseIsAllowed(std::string_view body);
 

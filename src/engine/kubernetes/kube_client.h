@@ -33,6 +33,13 @@ struct PodEvent {
   kubernetes::Pod pod;
 };
 
+/// Whether gangs can be placed by the cluster's scheduler, as PodGroups.
+enum class PodGroups {
+  kNotServed,  ///< the cluster has no scheduler for gangs, or it is switched off
+  kNoRight,    ///< it has one, but this account may not create PodGroups
+  kUsable,
+};
+
 /// The requests to the API server that an engine needs. Calls block for as long as the server takes, at most
 /// some 20 s, except Watch; any thread, several at once. Implementation: KubeHttp.
 /// docs/adr/0103-kubernetes.md.
@@ -48,6 +55,15 @@ class KubeClient {
   [[nodiscard]] virtual KubeAnswer<void> DeleteSecret(const std::string& name) const = 0;
   /// Creates a pod. kThere: it exists already.
   [[nodiscard]] virtual KubeAnswer<void> CreatePod(const std::string& json) const = 0;
+  /// Whether PodGroups can be used.
+  [[nodiscard]] virtual KubeAnswer<PodGroups> FindPodGroups() const = 0;
+  /// Creates a PodGroup. kThere: it exists already.
+  [[nodiscard]] virtual KubeAnswer<void> CreatePodGroup(const std::string& json) const = 0;
+  /// Deletes the Workload that Kueue has made of a group of pods. One that does not exist is no error.
+  [[nodiscard]] virtual KubeAnswer<void> DeleteWorkload(const std::string& name) const = 0;
+  /// Why Kueue has not admitted the Workload of a group of pods yet, in its words; empty: it does not say.
+  /// kMistake: the account may not read Workloads.
+  [[nodiscard]] virtual KubeAnswer<std::string> QueueWords(const std::string& name) const = 0;
   /// All pods with the label, e.g. "trainyard.dev/installation=1f3a".
   [[nodiscard]] virtual KubeAnswer<PodList> ListPods(const std::string& selector) const = 0;
   /// Reports changes after `version` until the server ends the watch, `is_over` returns true (asked at least

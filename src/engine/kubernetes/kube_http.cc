@@ -31,18 +31,10 @@ constexpr int kPageSize = 500;
 constexpr int kUnauthorized = 401;
 constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-/// A right that an engine needs in its namespace.
-struct Right {
-  std::string_view verb;
-  std::string_view resource;
-};
-constexpr std::array<Right, 7> kRights{{{"create", "pods"},
-                                        {"list", "pods"},
-                                        {"watch", "pods"},
-                                        {"create", "secrets"},
-                                        {"get", "secrets"},
-                                        {"delete", "secrets"},
-                                        {"list", "events"}}};
+/// PodGroups are in this part of the API from Kubernetes 1.37 on.
+constexpr std::string_view kGroupsApi = "scheduling.k8s.io";
+constexpr std::string_view kGroupsPath = "/apis/scheduling.k8s.io/v1beta1";
+constexpr std::string_view kGroups = "podgroups";
 
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
@@ -219,20 +211,58 @@ KubeAnswer<std::string> KubeHttp::FindSecret(const std::string& name) const {
 }
 
 KubeAnswer<void> KubeHttp::DeleteSecret(const std::string& name) const {
-  const KubeAnswer<std::string> body =
-      Ask({.method = http::Method::kDelete,
-           .target = TargetOf("secrets/" + text::PercentEncode(name) + "?propagationPolicy=Background")});
-  if (!body && body.error().failure != Failure::kGone) return Forward(body);
-  return {};
+  return Delete(TargetOf("secrets/" + text::PercentEncode(name) + "?propagationPolicy=Background"));
 }
 
-KubeAnswer<void> KubeHttp::CreatePod(const std::string& json) const {
+KubeAnswer<void> KubeHttp::DeleteWorkload(const std::string& name) const {
+  return Delete(WorkloadTarget(name));
+}
+
+std::string KubeHttp::WorkloadTarget(std::string_view name) const {
+  return "/apis/kueue.x-k8s.io/v1beta1/namespaces/" + text::PercentEncode(name_space_) + "/workloads/" +
+         text::PercentEncode(name);
+}
+
+KubeAnswer<std::string> KubeHttp::QueueWords(const std::string& name) const {
+  const KubeAnswer<std::string> body = Ask({.target = WorkloadTarget(name)});
+  if (!body && body.error().failure == Failure::kGone) return std::string();
+  if (!body) return Forward(body);
+  return Readable(ParseQueueWords(*body));
+}
+
+KubeAnswer<void> KubeHttp::Post(std::string target, const std::string& json) const {
   const KubeAnswer<std::string> body = Ask({.method = http::Method::kPost,
-                                            .target = TargetOf("pods"),
+                                            .target = std::move(target),
                                             .body = json,
                                             .accept = std::string(kMetadataOnly)});
   if (!body) return Forward(body);
   return {};
+}
+
+KubeAnswer<void> KubeHttp::Delete(std::string target) const {
+  const KubeAnswer<std::string> body = Ask({.method = http::Method::kDelete, .target = std::move(target)});
+  if (!body && body.error().failure != Failure::kGone) return Forward(body);
+  return {};
+}
+
+KubeAnswer<void> KubeHttp::CreatePod(const std::string& json) const { return Post(TargetOf("pods"), json); }
+
+KubeAnswer<PodGroups> KubeHttp::FindPodGroups() const {
+  const KubeAnswer<std::string> body = Ask({.target = std::string(kGroupsPath)});
+  if (!body && body.error().failure == Failure::kGone) return PodGroups::kNotServed;
+  if (!body) return Forward(body);
+  const KubeAnswer<bool> has_groups = Readable(ParseHasResource(*body, kGroups));
+  if (!has_groups) return Forward(has_groups);
+  if (!*has_groups) return PodGroups::kNotServed;
+  const KubeAnswer<bool> is_allowed = IsAllowed({.verb = "create", .resource = kGroups, .group = kGroupsApi});
+  if (!is_allowed) return Forward(is_allowed);
+  return *is_allowed ? PodGroups::kUsable : PodGroups::kNoRight;
+}
+
+KubeAnswer<void> KubeHttp::CreatePodGroup(const std::string& json) const {
+  std::string target(kGroupsPath);
+  target.append("/namespaces/").append(text::PercentEncode(name_space_)).append("/").append(kGroups);
+  return Post(std::move(target), json);
 }
 
 KubeAnswer<PodList> KubeHttp::ListPods(const std::string& selector) const {
@@ -272,20 +302,31 @@ KubeAnswer<std::vector<std::string>> KubeHttp::WarningsOf(const std::string& pod
   return Readable(ParseWarnings(*body));
 }
 
+KubeAnswer<bool> KubeHttp::IsAllowed(const Right& right) const {
+  const boost::json::object attributes{
+      {"namespace", name_space_}, {"verb", right.verb}, {"group", right.group}, {"resource", right.resource}};
+  const boost::json::object review{{"apiVersion", "authorization.k8s.io/v1"},
+                                   {"kind", "SelfSubjectAccessReview"},
+                                   {"spec", {{"resourceAttributes", attributes}}}};
+  const KubeAnswer<std::string> body =
+      Ask({.method = http::Method::kPost,
+           .target = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+           .body = boost::json::serialize(review)});
+  if (!body) return Forward(body);
+  return Readable(ParseIsAllowed(*body));
+}
+
 KubeAnswer<std::vector<std::string>> KubeHttp::MissingRights() const {
+  constexpr std::array<Right, 7> kNeeded{{{"create", "pods"},
+                                          {"list", "pods"},
+                                          {"watch", "pods"},
+                                          {"create", "secrets"},
+                                          {"get", "secrets"},
+                                          {"delete", "secrets"},
+                                          {"list", "events"}}};
   std::vector<std::string> missing;
-  for (const Right& right : kRights) {
-    const boost::json::object attributes{
-        {"namespace", name_space_}, {"verb", right.verb}, {"resource", right.resource}};
-    const boost::json::object review{{"apiVersion", "authorization.k8s.io/v1"},
-                                     {"kind", "SelfSubjectAccessReview"},
-                                     {"spec", {{"resourceAttributes", attributes}}}};
-    const KubeAnswer<std::string> body =
-        Ask({.method = http::Method::kPost,
-             .target = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-             .body = boost::json::serialize(review)});
-    if (!body) return Forward(body);
-    const KubeAnswer<bool> is_allowed = Readable(ParseIsAllowed(*body));
+  for (const Right& right : kNeeded) {
+    const KubeAnswer<bool> is_allowed = IsAllowed(right);
     if (!is_allowed) return Forward(is_allowed);
     if (!*is_allowed) missing.push_back(std::string(right.verb) + " " + std::string(right.resource));
   }

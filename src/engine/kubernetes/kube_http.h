@@ -42,6 +42,10 @@ class KubeHttp final : public KubeClient {
   [[nodiscard]] KubeAnswer<std::string> FindSecret(const std::string& name) const override;
   [[nodiscard]] KubeAnswer<void> DeleteSecret(const std::string& name) const override;
   [[nodiscard]] KubeAnswer<void> CreatePod(const std::string& json) const override;
+  [[nodiscard]] KubeAnswer<PodGroups> FindPodGroups() const override;
+  [[nodiscard]] KubeAnswer<void> CreatePodGroup(const std::string& json) const override;
+  [[nodiscard]] KubeAnswer<void> DeleteWorkload(const std::string& name) const override;
+  [[nodiscard]] KubeAnswer<std::string> QueueWords(const std::string& name) const override;
   [[nodiscard]] KubeAnswer<PodList> ListPods(const std::string& selector) const override;
   /// Returns also when the connection is lost or silent for some minutes: a watch from the version that it
   /// returns misses nothing.
@@ -76,8 +80,20 @@ class KubeHttp final : public KubeClient {
   };
   [[nodiscard]] static Address Split(std::string_view url);
   KubeHttp(kubernetes::Access access, http::Endpoint endpoint, KubeHttpOptions options, const Clock& clock);
+  /// Creates an object, or deletes it; one that does not exist needs no deletion.
+  [[nodiscard]] KubeAnswer<void> Post(std::string target, const std::string& json) const;
+  [[nodiscard]] KubeAnswer<void> Delete(std::string target) const;
+  /// A right in the namespace.
+  struct Right {
+    std::string_view verb;
+    std::string_view resource;
+    std::string_view group{};  ///< of the API; empty: the core's
+  };
+  [[nodiscard]] KubeAnswer<bool> IsAllowed(const Right& right) const;
   /// "/api/v1/namespaces/NAMESPACE/" and the rest.
   [[nodiscard]] std::string TargetOf(std::string_view rest) const;
+  /// The path of a Workload of Kueue.
+  [[nodiscard]] std::string WorkloadTarget(std::string_view name) const;
   [[nodiscard]] http::ClientRequest RequestOf(const Question& question, const KubeLogin& login) const;
   [[nodiscard]] http::Endpoint EndpointFor(const KubeLogin& login) const;
   [[nodiscard]] Result<http::ClientResponse> SendOnce(const Question& question, const KubeLogin& login) const;

@@ -101,6 +101,9 @@ TEST_F(KubeHttpTest, WhatIsGoneNeedsNoDelete) {
   EXPECT_TRUE(client->DeleteSecret("s"));
   EXPECT_TRUE(client->DeleteSecret("other"));
   EXPECT_EQ(server_->TakeQuestions().front(), question);
+  EXPECT_TRUE(client->DeleteWorkload("s"));
+  EXPECT_EQ(server_->TakeQuestions().back(),
+            "DELETE /apis/kueue.x-k8s.io/v1beta1/namespaces/jobs/workloads/s");
   server_->Say(question, {{.body = StatusText("Forbidden", "no"), .status = 403}});
   EXPECT_EQ(client->DeleteSecret("s").error().failure, Failure::kMistake);
 }
@@ -223,6 +226,44 @@ TEST_F(KubeHttpTest, CredentialsThatCannotBeReadAreNoMistakeOfTheJob) {
   EXPECT_THAT(answer.error().words, HasSubstr("The credentials for Kubernetes cannot be read"));
 }
 
+TEST_F(KubeHttpTest, PodGroups) {
+  const auto client = Client();
+  EXPECT_EQ(client->FindPodGroups().value(), PodGroups::kNotServed);
+  const std::string path = "/apis/scheduling.k8s.io/v1beta1";
+  server_->Say("GET " + path, {{.body = R"({"resources":[{"name":"workloads"}]})"},
+                               {.body = R"({"resources":[{"name":"workloads"},{"name":"podgroups"}]})"}});
+  server_->Say("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+               {{.body = R"({"status":{"allowed":false}})", .status = 201},
+                {.body = R"({"status":{"allowed":true}})", .status = 201}});
+  EXPECT_EQ(client->FindPodGroups().value(), PodGroups::kNotServed);
+  EXPECT_EQ(client->FindPodGroups().value(), PodGroups::kNoRight);
+  EXPECT_EQ(client->FindPodGroups().value(), PodGroups::kUsable);
+  EXPECT_THAT(server_->TakeAsked().back().body,
+              HasSubstr(R"("verb":"create","group":"scheduling.k8s.io","resource":"podgroups")"));
+  server_->Say("POST " + path + "/namespaces/jobs/podgroups", {{.body = "{}", .status = 201}});
+  EXPECT_TRUE(client->CreatePodGroup("the group"));
+  EXPECT_EQ(server_->TakeAsked().back().body, "the group");
+}
+
+TEST_F(KubeHttpTest, AQueueSaysWhyItHasNotAdmitted) {
+  const auto client = Client();
+  const std::string path = "/apis/kueue.x-k8s.io/v1beta1/namespaces/jobs/workloads/ty-1-2-3";
+  EXPECT_EQ(client->QueueWords("ty-1-2-3").value(), "") << "it has not seen the pods yet";
+  server_->Say(
+      "GET " + path,
+      {{.body =
+            R"({"status":{"conditions":[{"type":"QuotaReserved","status":"False","reason":"Inadmissible",)"
+            R"("message":"LocalQueue nowhere doesn't exist"}]}})"},
+       {.body = R"({"status":{"conditions":[{"type":"QuotaReserved","status":"True","message":"yes"}],)"
+                R"("admissionChecks":[{"name":"nodes","state":"Pending","message":"asked for 2"}]}})"},
+       {.body = R"({"status":{"conditions":[{"type":"QuotaReserved","status":"True","message":"yes"}]}})"},
+       {.body = StatusText("Forbidden", "no"), .status = 403}});
+  EXPECT_EQ(client->QueueWords("ty-1-2-3").value(), "LocalQueue nowhere doesn't exist");
+  EXPECT_EQ(client->QueueWords("ty-1-2-3").value(), "the check nodes: asked for 2");
+  EXPECT_EQ(client->QueueWords("ty-1-2-3").value(), "");
+  EXPECT_EQ(client->QueueWords("ty-1-2-3").error().failure, Failure::kMistake);
+}
+
 TEST_F(KubeHttpTest, RightsNodesAndWarnings) {
   const auto client = Client();
   const std::string review = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -232,7 +273,7 @@ TEST_F(KubeHttpTest, RightsNodesAndWarnings) {
   EXPECT_THAT(client->MissingRights().value(), ElementsAre("list pods"));
   EXPECT_EQ(server_->TakeAsked()[0].body,
             R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":)"
-            R"({"resourceAttributes":{"namespace":"jobs","verb":"create","resource":"pods"}}})");
+            R"({"resourceAttributes":{"namespace":"jobs","verb":"create","group":"","resource":"pods"}}})");
   server_->Say("GET /api/v1/nodes?limit=500",
                {{.body = StatusText("Forbidden", "nodes is forbidden"), .status = 403}});
   EXPECT_EQ(client->Nodes().error().failure, Failure::kMistake);

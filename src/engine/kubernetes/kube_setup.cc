@@ -30,14 +30,15 @@ std::string Joined(const std::vector<std::string>& lines) {
   return text;
 }
 
+std::string CreateRole(const std::string& name_space, const std::string& name, const std::string& rights) {
+  return "kubectl create role " + name + " -n " + name_space + " " + rights + "; ";
+}
+
 /// For an operator to run: the roles of docs/kubernetes.md. Whom to bind them to only they know.
 std::string RoleCommands(const std::string& name_space) {
-  const auto create = [&name_space](const std::string& name, const std::string& rights) {
-    return "kubectl create role " + name + " -n " + name_space + " " + rights + "; ";
-  };
-  return create("trainyard", "--verb=create,list,watch --resource=pods") +
-         create("trainyard-secrets", "--verb=create,get,delete --resource=secrets") +
-         create("trainyard-events", "--verb=list --resource=events") +
+  return CreateRole(name_space, "trainyard", "--verb=create,list,watch --resource=pods") +
+         CreateRole(name_space, "trainyard-secrets", "--verb=create,get,delete --resource=secrets") +
+         CreateRole(name_space, "trainyard-events", "--verb=list --resource=events") +
          "and for each of them: kubectl create rolebinding ROLE -n " + name_space +
          " --role=ROLE --user=USER or --serviceaccount=NAMESPACE:NAME";
 }
@@ -73,6 +74,28 @@ Status CheckKubernetes(const KubeClient& client) {
   return std::unexpected(FailedPrecondition(
       "--engine kubernetes: this account lacks rights in the namespace " + client.name_space() + ": " +
       Joined(*missing) + ". Give them with: " + RoleCommands(client.name_space())));
+}
+
+kubernetes::GangScheduler FindGangScheduler(const KubeClient& client,
+                                            const kubernetes::KubernetesSettings& settings) {
+  if (!settings.queue.empty()) return kubernetes::GangScheduler::kQueue;
+  const KubeAnswer<PodGroups> groups = client.FindPodGroups();
+  if (!groups) {
+    Diagnose(
+        DiagnosticLevel::kWarning,
+        groups.error().words + " So gangs get nodes one after the other, until this server starts again.");
+  } else if (*groups == PodGroups::kUsable) {
+    Diagnose(DiagnosticLevel::kInfo, "the cluster's scheduler places gangs, as PodGroups");
+    return kubernetes::GangScheduler::kPodGroups;
+  } else if (*groups == PodGroups::kNoRight) {
+    Diagnose(
+        DiagnosticLevel::kInfo,
+        "the cluster's scheduler can place gangs, but this account may not create PodGroups, so gangs get "
+        "nodes one after the other. Give it the right with: " +
+            CreateRole(client.name_space(), "trainyard-podgroups",
+                       "--verb=create --resource=podgroups.scheduling.k8s.io"));
+  }
+  return kubernetes::GangScheduler::kTurns;
 }
 
 }  // namespace trainyard::engine

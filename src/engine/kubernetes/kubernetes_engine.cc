@@ -52,8 +52,8 @@ NotCreated MeaningOf(Failure failure) {
   return NotCreated::kMistake;
 }
 
-/// Creates the Secret and then the pods; what exists already is right, since only this installation uses the
-/// names. Blocking.
+/// Creates the Secret, then what it owns, the pods last; what exists already is right, since only this
+/// installation uses the names. Blocking.
 KubeAnswer<void> CreateAll(const KubeClient& client, const kubernetes::Batch& batch,
                            const kubernetes::PodsRequest& request,
                            const kubernetes::KubernetesSettings& settings, const std::string& ticket) {
@@ -61,6 +61,11 @@ KubeAnswer<void> CreateAll(const KubeClient& client, const kubernetes::Batch& ba
   if (!uid && uid.error().failure == Failure::kThere)
     uid = client.FindSecret(kubernetes::SecretName(batch.installation, batch.submission));
   if (!uid) return std::unexpected(std::move(uid.error()));
+  if (batch.has_pod_group) {
+    const std::string group = kubernetes::PodGroupJson(batch, request, settings, *uid);
+    const KubeAnswer<void> made = client.CreatePodGroup(group);
+    if (!made && made.error().failure != Failure::kThere) return made;
+  }
   for (int slot = 0; slot < std::ssize(request.slots); ++slot) {
     const KubeAnswer<void> made = client.CreatePod(kubernetes::PodJson(batch, request, slot, settings, *uid));
     if (!made && made.error().failure != Failure::kThere) return made;
@@ -87,7 +92,9 @@ KubernetesEngine::KubernetesEngine(asio::any_io_executor loop, Options options, 
                      .rules = gangs_,
                      .agent_mark = placement::kPodMark}),
       options_(std::move(options)),
-      gangs_(installation(), {.turn = options_.settings.turn, .pull_max = options_.settings.pull_max}),
+      gangs_(installation(), {.scheduler = options_.scheduler,
+                              .turn = options_.settings.turn,
+                              .pull_max = options_.settings.pull_max}),
       nodes_(*options_.client, options_.clock),
       changed_(loop),
       never_(loop),
@@ -179,7 +186,9 @@ kubernetes::Batch KubernetesEngine::BatchOf(const Submission& submission, const 
           .job_id = gang.job_id,
           .boot = options_.boot,
           .running_limit = gang.running_limit,
-          .front_names = options_.front_names};
+          .front_names = options_.front_names,
+          .has_pod_group =
+              options_.scheduler == kubernetes::GangScheduler::kPodGroups && gang.replicas.size() > 1};
 }
 
 asio::awaitable<std::optional<KubeAnswer<void>>> KubernetesEngine::Make(Submission submission) {
@@ -233,10 +242,11 @@ asio::awaitable<void> KubernetesEngine::CreateGang(Submission submission) {
 }
 
 void KubernetesEngine::Do(const kubernetes::Remove& action) {
-  if (removing_.insert(action.submission).second) tasks_.Spawn(RemoveGang(action.submission));
+  if (removing_.insert(action.submission).second) tasks_.Spawn(RemoveGang(action));
 }
 
-asio::awaitable<void> KubernetesEngine::RemoveGang(Submission submission) {
+asio::awaitable<void> KubernetesEngine::RemoveGang(kubernetes::Remove action) {
+  const Submission submission = action.submission;
   const std::string name = kubernetes::SecretName(installation(), submission);
   std::chrono::seconds pause = kRemovePause;
   for (;;) {
@@ -248,9 +258,21 @@ asio::awaitable<void> KubernetesEngine::RemoveGang(Submission submission) {
     co_await never_.WaitFor(pause);
     pause = std::min(2 * pause, kRemovePauseMax);
   }
+  if (action.waits && !options_.settings.queue.empty()) co_await LeaveQueue(name);
   removing_.erase(submission);
   gangs_.OnRemoved(submission);
   Wake();
+}
+
+/// Kueue would let pods that are being deleted have their quota until Kubernetes has counted them as failed.
+asio::awaitable<void> KubernetesEngine::LeaveQueue(std::string workload) {
+  auto leave = [&client = *options_.client, workload] { return client.DeleteWorkload(workload); };
+  const KubeAnswer<void> left = co_await OnPool(asking_, std::move(leave));
+  if (left || std::exchange(told_about_queue_, true)) co_return;
+  Diagnose(DiagnosticLevel::kWarning,
+           "Workloads of Kueue cannot be deleted, so pods that are cancelled may keep their quota for some "
+           "20 s (docs/kubernetes.md has the right): " +
+               left.error().words);
 }
 
 void KubernetesEngine::Drop(const GangKey& gang) {
@@ -266,6 +288,17 @@ asio::awaitable<void> KubernetesEngine::LookForScaleUp(kubernetes::LookForScaleU
   const auto is_scale_up = [](const std::string& event) { return event.starts_with(kTriggeredScaleUp); };
   if (!events || std::ranges::none_of(*events, is_scale_up)) co_return;
   gangs_.OnScaleUp(action.submission, Now());
+  Wake();
+}
+
+/// What it cannot be asked about stays unknown: the right to read Workloads is optional.
+asio::awaitable<void> KubernetesEngine::AskQueue(Submission submission) {
+  auto ask = [&client = *options_.client, name = kubernetes::SecretName(installation(), submission)] {
+    return client.QueueWords(name);
+  };
+  const KubeAnswer<std::string> words = co_await OnPool(asking_, std::move(ask));
+  if (!words) co_return;
+  gangs_.OnQueueWords(submission, *words);
   Wake();
 }
 

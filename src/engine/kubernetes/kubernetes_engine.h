@@ -30,6 +30,7 @@ class KubernetesEngine final : public ClusterEngine {
  public:
   struct Options {
     kubernetes::KubernetesSettings settings;
+    kubernetes::GangScheduler scheduler = kubernetes::GangScheduler::kTurns;
     kubernetes::Boot boot;
     std::vector<std::string> front_names{};  ///< kubernetes::Batch's
     const Clock& clock;
@@ -72,6 +73,7 @@ class KubernetesEngine final : public ClusterEngine {
   void Do(const kubernetes::Create& action) { tasks_.Spawn(CreateGang(action.submission)); }
   void Do(const kubernetes::Remove& action);
   void Do(const kubernetes::LookForScaleUp& action) { tasks_.Spawn(LookForScaleUp(action)); }
+  void Do(const kubernetes::AskQueue& action) { tasks_.Spawn(AskQueue(action.submission)); }
   void Do(const kubernetes::ListPods&) { watch_->ListSoon(); }
 
   boost::asio::awaitable<void> CreateGang(placement::Submission submission);
@@ -79,7 +81,9 @@ class KubernetesEngine final : public ClusterEngine {
   boost::asio::awaitable<std::optional<KubeAnswer<void>>> Make(placement::Submission submission);
   [[nodiscard]] kubernetes::Batch BatchOf(const placement::Submission& submission,
                                           const placement::Gang& gang) const;
-  boost::asio::awaitable<void> RemoveGang(placement::Submission submission);
+  boost::asio::awaitable<void> RemoveGang(kubernetes::Remove action);
+  boost::asio::awaitable<void> AskQueue(placement::Submission submission);
+  boost::asio::awaitable<void> LeaveQueue(std::string workload);
   boost::asio::awaitable<void> LookForScaleUp(kubernetes::LookForScaleUp action);
   [[nodiscard]] PodWatchHandlers Handlers();
 
@@ -88,6 +92,7 @@ class KubernetesEngine final : public ClusterEngine {
   KubeNodes nodes_;
   std::map<placement::Submission, Making> making_;
   std::set<placement::Submission> removing_;
+  bool told_about_queue_ = false;                      ///< that its Workloads cannot be deleted
   std::map<placement::GangKey, std::string> refused_;  ///< why the gang's last agent was rejected for now
   Event changed_;                                      ///< wakes waiting checks whenever pods have changed
   Event never_;                                        ///< for pauses

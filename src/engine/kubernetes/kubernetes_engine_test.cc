@@ -28,6 +28,7 @@ class FakeCluster {
   std::mutex mutex;
   std::condition_variable changed;
   std::set<std::string> secrets;
+  std::map<std::string, std::string> groups;  ///< the scheduling policy of each PodGroup
   std::map<std::string, Pod> pods;
   std::deque<PodEvent> events;
   std::string ticket;
@@ -103,6 +104,20 @@ class FakeClient final : public KubeClient {
   [[nodiscard]] KubeAnswer<std::vector<std::string>> WarningsOf(const std::string&) const override {
     return {};
   }
+  [[nodiscard]] KubeAnswer<PodGroups> FindPodGroups() const override { return PodGroups::kNotServed; }
+  [[nodiscard]] KubeAnswer<void> CreatePodGroup(const std::string& json) const override {
+    const std::scoped_lock lock(cluster_.mutex);
+    const boost::json::value group = boost::json::parse(json);
+    const bool is_new = cluster_.groups
+                            .emplace(TextIn(json, "/metadata/name"),
+                                     boost::json::serialize(group.at_pointer("/spec/schedulingPolicy")))
+                            .second;
+    if (IsLost()) return std::unexpected(Refusal{.words = "lost"});
+    if (!is_new) return std::unexpected(Refusal{.failure = Failure::kThere, .words = "it exists"});
+    return {};
+  }
+  [[nodiscard]] KubeAnswer<void> DeleteWorkload(const std::string&) const override { return {}; }
+  [[nodiscard]] KubeAnswer<std::string> QueueWords(const std::string&) const override { return ""; }
   [[nodiscard]] KubeAnswer<std::vector<std::string>> MissingRights() const override { return {}; }
   [[nodiscard]] const std::string& name_space() const noexcept override { return name_space_; }
 
@@ -117,12 +132,15 @@ class KubernetesEngineTest : public ::testing::Test {
  protected:
   KubernetesEngineTest() { Open(); }
 
-  void Open() {
+  void Open(kubernetes::GangScheduler scheduler = kubernetes::GangScheduler::kTurns) {
     engine_.reset();
-    auto opened = KubernetesEngine::Open(
-        loop_.context.get_executor(), folder_.path() + "/kubernetes.db",
-        {.settings = {}, .boot = {}, .clock = clock_, .client = std::make_unique<FakeClient>(cluster_)},
-        host_);
+    auto opened = KubernetesEngine::Open(loop_.context.get_executor(), folder_.path() + "/kubernetes.db",
+                                         {.settings = {},
+                                          .scheduler = scheduler,
+                                          .boot = {},
+                                          .clock = clock_,
+                                          .client = std::make_unique<FakeClient>(cluster_)},
+                                         host_);
     TY_CHECK(opened);
     engine_ = *std::move(opened);
     engine_->Tell({.on_grant = [this](ReservationKey, Grant grant) { grant_ = std::move(grant); },
@@ -180,6 +198,16 @@ class KubernetesEngineTest : public ::testing::Test {
   std::optional<Grant> grant_;
   std::optional<Revocation> lost_;
 };
+
+TEST_F(KubernetesEngineTest, AGangIsAPodGroupWhereTheClusterPlacesThem) {
+  Open(kubernetes::GangScheduler::kPodGroups);
+  cluster_.lost_answers = 2;  // of the Secret and of the group
+  engine_->Start();
+  Offer();
+  ASSERT_TRUE(HasPods(2));
+  const std::string name = Pods().at(0).substr(0, Pods().at(0).rfind('-'));
+  EXPECT_EQ(cluster_.groups, (std::map<std::string, std::string>{{name, R"({"gang":{"minCount":2}})"}}));
+}
 
 TEST_F(KubernetesEngineTest, GivesRoomWhenAllAgentsHaveCome) {
   engine_->Start();

@@ -82,6 +82,10 @@ class FakeKube final : public KubeClient {
   [[nodiscard]] KubeAnswer<std::vector<std::string>> WarningsOf(const std::string&) const override {
     return {};
   }
+  [[nodiscard]] KubeAnswer<PodGroups> FindPodGroups() const override { return PodGroups::kNotServed; }
+  [[nodiscard]] KubeAnswer<void> CreatePodGroup(const std::string&) const override { return {}; }
+  [[nodiscard]] KubeAnswer<void> DeleteWorkload(const std::string&) const override { return {}; }
+  [[nodiscard]] KubeAnswer<std::string> QueueWords(const std::string&) const override { return ""; }
   [[nodiscard]] KubeAnswer<std::vector<std::string>> MissingRights() const override { return {}; }
   [[nodiscard]] const std::string& name_space() const noexcept override { return name_space_; }
 

@@ -13,29 +13,31 @@
 
 namespace trainyard::kubernetes {
 
-/// The most gangs of a single pod in a line that have no node yet. A pod alone holds nothing while it waits,
-/// so these need no turn; further ones wait here, and the scheduler is not burdened with them.
+/// The most gangs in a line that need no turn and have no node yet. Further ones wait here, and the scheduler
+/// is not burdened with them.
 inline constexpr int kUnplacedMax = 100;
 
-/// Which gangs may create their pods now: in each line one gang of several pods, and as many as kUnplacedMax
-/// single ones. The order is by priority, and then by how long they have waited: one that had its turn in
-/// vain is the last one. A value; one thread.
+/// Decides which gangs may create their pods now: in each line one that needs a turn, and up to kUnplacedMax
+/// that need none. They are sorted by priority, and then by the time of their waiting; a gang that gave its
+/// turn away is the last one. A value; one thread.
 class PlacingTurns {
  public:
   struct Place {
     std::string line{};  ///< gangs of one line take turns
     int priority = 0;    ///< higher ones come first
     SysTime since{};     ///< how long it waits; stays the same until it leaves
-    bool is_single = false;
+    /// Its pods may get nodes one by one: it holds these while it waits for more. A single pod, and a gang
+    /// that the cluster places as a whole, holds nothing while it waits.
+    bool needs_turn = true;
   };
   void Wait(const GangKey& key, const Place& place);
   /// It gives up its turn, or its place among those that wait. Does nothing if it has neither.
   void Leave(const GangKey& key, const Place& place);
   /// It has the turn.
   void Take(const GangKey& key, const Place& place);
-  /// Gangs that wait and may have their turn now, at most `count` single ones among them.
+  /// Gangs that wait and may create their pods now, at most `count` among them that need no turn.
   [[nodiscard]] std::vector<GangKey> Next(int count) const;
-  /// Whether single gangs of the line wait because kUnplacedMax others have no node.
+  /// Whether gangs of the line that need no turn wait because kUnplacedMax others have no node.
   [[nodiscard]] bool IsCrowded(const std::string& line) const;
 
  private:
@@ -46,10 +48,10 @@ class PlacingTurns {
     friend auto operator<=>(const Order&, const Order&) = default;
   };
   struct Line {
-    std::set<Order> waiting{};
+    std::set<Order> waiting{};  ///< for the turn
     std::optional<GangKey> turn{};
-    std::set<Order> singles{};
-    std::set<GangKey> unplaced{};  ///< single ones that have their turn
+    std::set<Order> others{};      ///< they need no turn, and wait until fewer of these have no node
+    std::set<GangKey> unplaced{};  ///< they need no turn, and have no node yet
   };
   static Order OrderOf(const GangKey& key, const Place& place) { return {-place.priority, place.since, key}; }
 

@@ -76,6 +76,15 @@ struct Pod {
 /// Why a pod without a node has none: "No node fits: 2 nodes have too few free CPUs, ..." Empty reason: the
 /// scheduler has not said anything yet.
 [[nodiscard]] placement::Shortage WhyUnplaced(const Pod& pod);
+/// How much the scheduler has said about a pod without a node.
+enum class SaidOfNodes {
+  kNothing,
+  kOfGang,  ///< only that its PodGroup cannot be placed as a whole
+  kWhy,     ///< which nodes lack what
+};
+[[nodiscard]] SaidOfNodes WhatIsSaid(const Pod& pod);
+/// Whether the pod is behind gates: the scheduler does not look at it.
+[[nodiscard]] bool IsGated(const Pod& pod);
 /// Whether the scheduler has said that the pod cannot be placed now.
 [[nodiscard]] bool IsUnschedulable(const Pod& pod);
 

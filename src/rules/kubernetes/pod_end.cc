@@ -42,6 +42,9 @@ constexpr std::array kDisruptions{
 
 /// Kueue says so before it deletes a pod of ours.
 constexpr std::string_view kTerminationTarget = "TerminationTarget";
+/// Its reason if an administrator has switched the Workload off (spec.active), or a limit of the queue has:
+/// it is not admitted again.
+constexpr std::string_view kDeactivated = "WorkloadEvictedDueToDeactivated";
 /// The kubelet's reason if it makes room for a pod that the cluster needs.
 constexpr std::string_view kPreempting = "Preempting";
 /// The node is silent; the phase stays as it was.
@@ -56,8 +59,8 @@ const Pod::Condition* TrueCondition(const Pod& pod, std::string_view type) {
 
 std::optional<PodEnd> ByDisruption(const Pod& pod) {
   if (const Pod::Condition* queue = TrueCondition(pod, kTerminationTarget))
-    return Said(RoomEnd::kPreempted, PodOnNode(pod) + " was stopped by a queue of the cluster",
-                queue->message);
+    return Said(queue->reason.starts_with(kDeactivated) ? RoomEnd::kCancelled : RoomEnd::kPreempted,
+                PodOnNode(pod) + " was stopped by a queue of the cluster", queue->message);
   const Pod::Condition* target = TrueCondition(pod, "DisruptionTarget");
   if (target == nullptr) return std::nullopt;
   if (pod.reason == kPreempting)

@@ -125,6 +125,16 @@ TEST(PodEnd, AQueueOfTheClusterPreempts) {
   pod.conditions = {
       {.type = "TerminationTarget", .status = "True", .reason = "WorkloadEvictedDueToPreempted"}};
   EXPECT_EQ(EndOf(pod, true).kind, RoomEnd::kPreempted);
+  pod.conditions.front().reason = "WorkloadDeleted";
+  EXPECT_EQ(EndOf(pod, true).kind, RoomEnd::kPreempted);
+  pod.conditions.front().reason = "WorkloadEvictedDueToDeactivated";
+  pod.conditions.front().message = "The workload is deactivated";
+  EXPECT_EQ(
+      EndOf(pod, true),
+      (PodEnd{.kind = RoomEnd::kCancelled,
+              .reason = "The pod ty-1f3a-17-1-2-0 on the node n1 was stopped by a queue of the cluster: The "
+                        "workload is deactivated."}))
+      << "its queue does not admit it again";
 }
 
 TEST(PodEnd, DeletedByHandIsCancelled) {

@@ -58,7 +58,32 @@ PlacingVerdict JudgeStart(PodGang& gang, const PlacingLimits& limits, SysTime no
                             .unblock = "Pods must be able to connect to the address of --agent-listen."}};
 }
 
+/// It holds nothing, so it waits on unless others wait for its place.
+PlacingVerdict JudgeUnplaced(const PodGang& gang, StillPlacing still, bool is_crowded, SysTime now) {
+  const bool had_turn = now >= gang.open + kUnplacedTurn;
+  if (had_turn && is_crowded) return GivesWay{.words = std::move(still.words), .after_turn = true};
+  still.look_at = (had_turn ? now : gang.open) + kUnplacedTurn;
+  return still;
+}
+
+/// Its pods are behind gates. It holds nothing, and waits as long as it takes: a pod that is made again is
+/// the last one in the queue. Why it waits may change without an event that we see.
+StillPlacing JudgeGated(PodGang& gang, const PlacingLimits& limits, StillPlacing still, SysTime now) {
+  gang.open = now;
+  if (!gang.queue_words.empty())
+    still.words.reason = "A queue of the cluster has not admitted it yet: " + gang.queue_words + ".";
+  if (limits.scheduler != GangScheduler::kQueue) return still;
+  const SysTime next = gang.queue_asked ? *gang.queue_asked + kAskQueuePause : gang.since + kAskQueueFirst;
+  still.asks_queue = now >= next;
+  still.look_at = still.asks_queue ? now + kAskQueuePause : next;
+  return still;
+}
+
 }  // namespace
+
+bool NeedsTurn(const PodGang& gang, const PlacingLimits& limits) noexcept {
+  return gang.slots > 1 && limits.scheduler == GangScheduler::kTurns;
+}
 
 std::optional<PodEnd> FirstEnd(const PodGang& gang) {
   std::optional<PodEnd> found;
@@ -92,6 +117,15 @@ bool HasLivingPods(const PodGang& gang) {
   return false;
 }
 
+bool HasUnplacedPods(const PodGang& gang) {
+  for (int slot = 0; slot < gang.slots; ++slot) {
+    if (gang.gone.contains(slot)) continue;
+    const auto pod = gang.pods.find(slot);
+    if (pod == gang.pods.end() || !pod->second.has_node()) return true;
+  }
+  return false;
+}
+
 bool HasUnseenPods(const PodGang& gang) {
   if (!gang.created) return false;
   for (int slot = 0; slot < gang.slots; ++slot)
@@ -116,7 +150,7 @@ PlacingVerdict JudgePlacing(PodGang& gang, const PlacingLimits& limits, bool is_
   for (const auto& [slot, pod] : gang.pods) {
     if (pod.has_node())
       ++placed;
-    else if (unplaced == nullptr || WhyUnplaced(*unplaced).reason.empty())
+    else if (unplaced == nullptr || WhatIsSaid(*unplaced) < WhatIsSaid(pod))
       unplaced = &pod;
   }
   if (placed == gang.slots) return JudgeStart(gang, limits, now);
@@ -125,19 +159,21 @@ PlacingVerdict JudgePlacing(PodGang& gang, const PlacingLimits& limits, bool is_
   if (still.words.reason.empty())
     still.words = {.reason = "Its pods wait for nodes.", .unblock = "It starts when the cluster has room."};
   if (placed > 0) still.words.reason = CountOf(placed, gang.slots) + still.words.reason;
-  if (!gang.takes_turns()) {
-    const bool had_turn = now >= gang.since + kSingleTurn;
-    if (had_turn && is_crowded) return GivesWay{.words = std::move(still.words), .after_turn = true};
-    still.look_at = (had_turn ? now : gang.since) + kSingleTurn;
-    return still;
+  if (gang.open < gang.since) gang.open = gang.since;
+  if (unplaced != nullptr && IsGated(*unplaced)) return JudgeGated(gang, limits, std::move(still), now);
+  // Nobody waits for the turn of a gang that a queue has admitted: it gives back only what it holds.
+  const bool holds_nothing = gang.may_hold_part && limits.scheduler == GangScheduler::kQueue && placed == 0;
+  if (!gang.may_hold_part || holds_nothing) {
+    if (holds_nothing && !is_crowded) gang.open = now;
+    return JudgeUnplaced(gang, std::move(still), is_crowded, now);
   }
   const bool has_verdict = unplaced != nullptr && IsUnschedulable(*unplaced);
   std::chrono::seconds length = limits.turn;
   if (!has_verdict) length = std::max(length, kVerdictMax);
   if (gang.scales_up) length = std::max<std::chrono::seconds>(length, kScaleUpMax);
-  const SysTime end_of_turn = gang.since + length;
+  const SysTime end_of_turn = gang.open + length;
   if (now >= end_of_turn) return GivesWay{.words = std::move(still.words), .after_turn = true};
-  const SysTime half = gang.since + limits.turn / 2;
+  const SysTime half = gang.open + limits.turn / 2;
   still.look_at = gang.asked_for_scale_up ? end_of_turn : half;
   if (gang.asked_for_scale_up || now < half) return still;
   still.look_at = end_of_turn;

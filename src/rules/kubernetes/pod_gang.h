@@ -27,8 +27,12 @@ inline constexpr std::chrono::seconds kCreatePauseMax{300};
 inline constexpr std::chrono::seconds kVerdictMax{60};
 /// A turn lasts this long, from its beginning, once an autoscaler adds nodes for it.
 inline constexpr std::chrono::minutes kScaleUpMax{15};
-/// A single pod without a node makes way for others of a crowded line after this time.
-inline constexpr std::chrono::minutes kSingleTurn{5};
+/// A gang that holds nothing while it waits makes way for others of a crowded line after this time.
+inline constexpr std::chrono::minutes kUnplacedTurn{5};
+/// A queue of the cluster is asked this long after the pods were created why it has not admitted them, and
+/// again after each further pause.
+inline constexpr std::chrono::seconds kAskQueueFirst{2};
+inline constexpr std::chrono::seconds kAskQueuePause{30};
 
 enum class PodStage {
   kWaiting,   ///< for its turn, or until `due`
@@ -45,6 +49,7 @@ struct PodGang {
   PodStage stage = PodStage::kWaiting;
   int number = 0;  ///< of its submission; 0: none yet
   SysTime since;   ///< begin of the stage
+  SysTime open;    ///< since when its pods are not behind gates of a queue
   std::optional<SysTime> due{};
   std::chrono::seconds pause = kCreatePause;
   std::map<int, Pod> pods{};                ///< of its submission, by slot, as last seen
@@ -55,8 +60,11 @@ struct PodGang {
   std::optional<SysTime> all_run{};         ///< since when none of them waits for its image or node
   std::optional<SysTime> removed{};         ///< when its deletion was last asked for
   std::optional<SysTime> may_live_until{};  ///< kEnding: until then its agents may end by themselves
+  std::optional<SysTime> queue_asked{};     ///< when its queue was last asked why it waits
+  std::string queue_words{};                ///< what the queue said then; empty: nothing
   bool is_answered = true;                  ///< false: a request to create it is under way
   bool is_removed = false;                  ///< its Secret is known to be deleted
+  bool may_hold_part = false;               ///< its pods may get nodes one by one, and hold these meanwhile
   bool over_quota = false;
   bool scales_up = false;  ///< an autoscaler adds nodes for it
   bool asked_for_scale_up = false;
@@ -66,9 +74,6 @@ struct PodGang {
   bool wanted_again = false;  ///< after its release
   bool lives = true;
   placement::Wait wait{};
-
-  /// A gang of one pod holds nothing while it waits.
-  [[nodiscard]] bool takes_turns() const noexcept { return slots > 1; }
 };
 
 /// How the first of its pods that has ended or is gone did so; nullopt: all are there. A cause is preferred
@@ -76,13 +81,24 @@ struct PodGang {
 [[nodiscard]] std::optional<PodEnd> FirstEnd(const PodGang& gang);
 /// Whether processes of the gang may live. Its creation was answered.
 [[nodiscard]] bool HasLivingPods(const PodGang& gang);
+/// Whether a pod of it has no node, as far as is known: it will never run once it is deleted.
+[[nodiscard]] bool HasUnplacedPods(const PodGang& gang);
 /// Whether a pod of it was never seen although it was created.
 [[nodiscard]] bool HasUnseenPods(const PodGang& gang);
 
 /// The node of the slot's pod; empty: it has none, or the pod is not there or being deleted.
 [[nodiscard]] std::string NodeOfSlot(const PodGang& gang, int slot);
 
+/// The scheduler of gangs: it prevents that two of them hold each other up, each with a part of the nodes
+/// that both need.
+enum class GangScheduler {
+  kTurns,      ///< we do: one gang after the other
+  kQueue,      ///< a queue of the cluster (Kueue) admits one after the other, behind gates
+  kPodGroups,  ///< the cluster's scheduler: all pods of a PodGroup get nodes at once, or none does
+};
+
 struct PlacingLimits {
+  GangScheduler scheduler = GangScheduler::kTurns;
   std::chrono::seconds turn{60};
   std::chrono::seconds pull_max{1'800};
 };
@@ -91,6 +107,7 @@ struct StillPlacing {
   placement::Shortage words;
   std::optional<SysTime> look_at{};
   std::string unplaced_pod{};  ///< for this one an autoscaler may add nodes: to be asked now; empty: not now
+  bool asks_queue = false;     ///< its queue is to be asked now why it waits
 };
 /// All pods have nodes, and their agents are awaited.
 struct StillStarting {
@@ -104,6 +121,9 @@ struct GivesWay {
   bool after_turn = false;
 };
 using PlacingVerdict = std::variant<StillPlacing, StillStarting, AllThere, GivesWay, PodEnd>;
+/// Whether no other gang of its line may be placed at the same time.
+[[nodiscard]] bool NeedsTurn(const PodGang& gang, const PlacingLimits& limits) noexcept;
+
 /// Judges a gang that is kPlacing; sets all_placed and all_run. `is_crowded`: see PlacingTurns.
 [[nodiscard]] PlacingVerdict JudgePlacing(PodGang& gang, const PlacingLimits& limits, bool is_crowded,
                                           SysTime now);

@@ -14,6 +14,15 @@ const PodGang* PodGangTable::Find(const Submission& submission) const {
   return found->second.number == submission.number ? &found->second : nullptr;
 }
 
+std::optional<GangKey> PodGangTable::ForSome(
+    const GangKey& from, int count, const std::function<void(const GangKey&, const PodGang&)>& each) const {
+  for (auto place = gangs_.lower_bound(from); place != gangs_.end(); ++place) {
+    if (count-- == 0) return place->first;
+    each(place->first, place->second);
+  }
+  return std::nullopt;
+}
+
 void PodGangTable::Erase(const GangKey& key) {
   const auto found = gangs_.find(key);
   if (found->second.due) due_.erase({*found->second.due, key});
@@ -35,13 +44,10 @@ bool PodGangTable::SeeGone(const SlotName& name, Pod pod) {
   return true;
 }
 
-void PodGangTable::SeeOnly(const std::map<GangKey, std::set<int>>& listed, SysTime asked) {
-  for (auto& [key, gang] : gangs_) {
-    if (!gang.created || asked < *gang.created) continue;
-    const auto there = listed.find(key);
-    for (int slot = 0; slot < gang.slots; ++slot)
-      if (there == listed.end() || !there->second.contains(slot)) gang.gone.insert(slot);
-  }
+void PodGangTable::SeeOnly(PodGang& gang, const std::set<int>& listed, SysTime asked) {
+  if (!gang.created || asked < *gang.created) return;
+  for (int slot = 0; slot < gang.slots; ++slot)
+    if (!listed.contains(slot)) gang.gone.insert(slot);
 }
 
 bool PodGangTable::MissesPods(const GangKey& key, PodGang& gang, SysTime now) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +21,10 @@ class PodGangTable {
   /// The gang if the submission is its latest one; else null.
   [[nodiscard]] PodGang* Find(const Submission& submission);
   [[nodiscard]] const PodGang* Find(const Submission& submission) const;
+  /// Calls `each` for `count` gangs from that key on; returns the key of the next one; nullopt: there is
+  /// none.
+  std::optional<GangKey> ForSome(const GangKey& from, int count,
+                                 const std::function<void(const GangKey&, const PodGang&)>& each) const;
   /// Removes the gang.
   void Erase(const GangKey& key);
 
@@ -27,9 +32,9 @@ class PodGangTable {
   bool See(const SlotName& name, Pod pod);
   /// The same for a pod that exists no more.
   bool SeeGone(const SlotName& name, Pod pod);
-  /// A list that was requested at `asked` has the pods of these slots only. Other pods are gone, if the list
-  /// can have all of their gang.
-  void SeeOnly(const std::map<GangKey, std::set<int>>& listed, SysTime asked);
+  /// A list that was requested at `asked` has the pods of these slots only. The gang's others are gone, if
+  /// the list can have all of them.
+  static void SeeOnly(PodGang& gang, const std::set<int>& listed, SysTime asked);
 
   /// Whether a pod of it has not been seen for kUnseenMax although it was created: only a list can tell now.
   /// Otherwise the gang is due when that time is over.

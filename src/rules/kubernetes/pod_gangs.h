@@ -1,21 +1,16 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/clock.h"
 #include "rules/kubernetes/object_name.h"
-#include "rules/kubernetes/placing_turns.h"
 #include "rules/kubernetes/pod.h"
-#include "rules/kubernetes/pod_gang_table.h"
-#include "rules/kubernetes/quota_waits.h"
+#include "rules/kubernetes/pod_gang_book.h"
 #include "rules/placement/gang_rules.h"
 #include "rules/placement/wait.h"
 
@@ -29,33 +24,6 @@ inline constexpr int kLooksMax = 1'000;
 inline constexpr std::chrono::seconds kLeaveMax{15};
 /// A deletion is asked for again after this time while pods are still there.
 inline constexpr std::chrono::seconds kRemoveAgain{30};
-
-// Actions for the caller, besides those of placement::GangRules.
-/// Record the submission and create its objects; report the result with OnCreated or OnNotCreated. The same
-/// submission may be asked for again, with the same ticket, if the answer was lost.
-struct Create {
-  Submission submission;
-  friend bool operator==(const Create&, const Create&) = default;
-};
-/// Delete the Secret of the submission, and so its pods; report with OnRemoved once it is known to be
-/// deleted.
-struct Remove {
-  Submission submission;
-  friend bool operator==(const Remove&, const Remove&) = default;
-};
-/// Find out whether an autoscaler adds nodes for the pod; if so report it with OnScaleUp.
-struct LookForScaleUp {
-  Submission submission;
-  std::string pod;
-  friend bool operator==(const LookForScaleUp&, const LookForScaleUp&) = default;
-};
-/// List all pods again, and report them with OnListed.
-struct ListPods {
-  friend bool operator==(const ListPods&, const ListPods&) = default;
-};
-using GangAction =
-    std::variant<Create, Remove, LookForScaleUp, ListPods, placement::VoidTicket, placement::GiveRoom,
-                 placement::TakeBack, placement::NothingLives, placement::SayWait, placement::Forget>;
 
 /// A gang that an engine wants pods for.
 struct WantedPods {
@@ -79,12 +47,13 @@ enum class NotCreated {
 /// Maps pods to gangs and decides what to do next. A gang of several replicas is placed as a whole: while it
 /// has its turn its pods exist and wait for nodes, and no other gang of the same line does; if not all of
 /// them get nodes in time, all are deleted and the turn passes on, so that half a gang never holds room for
-/// long. A value with state; one thread. docs/adr/0103-kubernetes.md.
+/// long. Where the cluster has a scheduler or a queue for gangs (GangScheduler), they need no turns. A value
+/// with state; one thread. docs/adr/0103-kubernetes.md.
 class PodGangs final : public placement::GangRules {
  public:
   /// `installation`: as in PodName.
   PodGangs(std::string installation, PlacingLimits limits)
-      : installation_(std::move(installation)), limits_(limits) {}
+      : book_{.installation = std::move(installation), .limits = limits} {}
 
   /// A gang that was released, and is not forgotten yet, is created anew once nothing of it is left.
   void Want(WantedPods wanted, SysTime now);
@@ -94,6 +63,8 @@ class PodGangs final : public placement::GangRules {
   void OnNotCreated(const Submission& submission, NotCreated why, placement::Shortage words, SysTime now);
   void OnRemoved(const Submission& submission);
   void OnScaleUp(const Submission& submission, SysTime now);
+  /// `words`: the queue's; empty: it says nothing.
+  void OnQueueWords(const Submission& submission, const std::string& words);
 
   /// All pods of the installation; `asked`: when the request began.
   void OnListed(std::vector<Pod> pods, SysTime asked, SysTime now);
@@ -117,32 +88,19 @@ class PodGangs final : public placement::GangRules {
   [[nodiscard]] std::string NodeOf(const Submission& submission, int slot) const;
 
  private:
-  void Say(const GangKey& key, PodGang& gang, placement::Shortage words);
-  void SayToAll();
-  void LeaveLine(const GangKey& key, const PodGang& gang);
   void OnDue(const GangKey& key, SysTime now);
   void CreateSome(SysTime now);
-  /// Deletes what exists of the submission; a new one is created after the pause.
-  void CreateAgain(const GangKey& key, PodGang& gang, placement::Shortage words, SysTime now,
-                   std::chrono::milliseconds pause);
-  void BeginAnew(const GangKey& key, PodGang& gang, SysTime now);
   void Look(const GangKey& key, PodGang& gang, SysTime now);
   void LookAtPlacing(const GangKey& key, PodGang& gang, SysTime now);
   void LookAtEnding(const GangKey& key, PodGang& gang, SysTime now);
-  void TakeRoomBack(const GangKey& key, PodGang& gang, PodEnd end, SysTime now);
-  void Erase(const GangKey& key);
-  void RetryOverQuota(SysTime now);
+  void Take(const SlotName& name, Pod pod, bool is_gone, SysTime now);
 
-  std::string installation_;
-  PlacingLimits limits_;
-  PodGangTable gangs_;
-  PlacingTurns turns_;
-  std::set<GangKey> to_look_at_;
-  QuotaWaits over_quota_;
+  PodGangBook book_;
   bool is_listed_ = false;  ///< the pods are known
   bool is_list_wanted_ = false;
   std::optional<std::string> no_answer_{};
-  std::vector<GangAction> actions_;
+  /// This gang and those after it have not been told yet what all wait for.
+  std::optional<GangKey> say_from_{};
 };
 
 }  // namespace trainyard::kubernetes

@@ -148,6 +148,7 @@ class Model {
   }
   void Do(const Remove& action) { removing_.insert(action.submission); }
   void Do(const LookForScaleUp&) {}
+  void Do(const AskQueue&) {}
   void Do(const ListPods&) { watches_ = false; }
   void Do(const placement::SayWait&) {}
   void Do(const placement::VoidTicket& action) {

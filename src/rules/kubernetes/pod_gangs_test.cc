@@ -27,7 +27,10 @@ constexpr GangKey kB{.job_uid = 2, .try_number = 1};
 class KubernetesGangs : public ::testing::Test {
  protected:
   KubernetesGangs() : KubernetesGangs(seconds(60)) {}
-  explicit KubernetesGangs(seconds turn) : gangs_("1f3a", {.turn = turn}) { List({}); }
+  explicit KubernetesGangs(seconds turn, GangScheduler scheduler = GangScheduler::kTurns)
+      : gangs_("1f3a", {.scheduler = scheduler, .turn = turn}) {
+    List({});
+  }
 
   void Want(GangKey key, int slots, int priority = 0) {
     gangs_.Want({.key = key, .slots = slots, .priority = priority}, now_);
@@ -88,6 +91,18 @@ class KubernetesGangs : public ::testing::Test {
 struct KubernetesShortTurns : KubernetesGangs {
   KubernetesShortTurns() : KubernetesGangs(seconds(2)) {}
 };
+struct KubernetesPodGroups : KubernetesGangs {
+  KubernetesPodGroups() : KubernetesGangs(seconds(60), GangScheduler::kPodGroups) {}
+};
+struct KubernetesQueue : KubernetesGangs {
+  KubernetesQueue() : KubernetesGangs(seconds(60), GangScheduler::kQueue) {}
+
+  Pod Gated(GangKey key, int number, int slot) {
+    Pod pod = PodOf(key, number, slot);
+    pod.conditions = {{.type = "PodScheduled", .status = "False", .reason = "SchedulingGated"}};
+    return pod;
+  }
+};
 
 TEST_F(KubernetesGangs, GetTheirRoomWhenAllPodsRunAndAllAgentsAreThere) {
   Want(kA, 2);
@@ -105,6 +120,95 @@ TEST_F(KubernetesGangs, GetTheirRoomWhenAllPodsRunAndAllAgentsAreThere) {
   gangs_.OnAttached({kA, 1}, 1, "node1", now_);
   EXPECT_THAT(Next(), ElementsAre(GangAction(GiveRoom{{kA, 1}})));
   EXPECT_EQ(gangs_.WaitOf(kA), std::nullopt);
+}
+
+TEST_F(KubernetesPodGroups, NeedNoTurns) {
+  Want(kA, 2);
+  Want(kB, 2);
+  EXPECT_THAT(Next(), ElementsAre(GangAction(Create{{kA, 1}}), GangAction(Create{{kB, 1}})));
+  for (const GangKey key : {kA, kB}) {
+    gangs_.OnCreated({key, 1}, now_);
+    for (int slot = 0; slot < 2; ++slot) See(Unplaced(key, 1, slot));
+  }
+  EXPECT_THAT(After(std::chrono::hours(2)), IsEmpty())
+      << "they hold nothing, so they stay in the scheduler's line";
+  EXPECT_THAT(Reason(kA), HasSubstr("too few free CPUs"));
+}
+
+TEST_F(KubernetesPodGroups, AGangOfAPreviousServerHoldsPartsOnlyForATurn) {
+  gangs_.Want({.key = kA, .slots = 2, .last_submission = 4}, now_);
+  List({Placed(kA, 4, 0), Unplaced(kA, 4, 1)});
+  EXPECT_THAT(Next(), IsEmpty());
+  EXPECT_THAT(After(seconds(61)), Contains(GangAction(Remove{{kA, 4}})));
+}
+
+TEST_F(KubernetesQueue, AdmitsOneAfterTheOther) {
+  Want(kA, 2);
+  Want(kB, 2);
+  EXPECT_THAT(Next(), ElementsAre(GangAction(Create{{kA, 1}}), GangAction(Create{{kB, 1}})));
+  for (const GangKey key : {kA, kB}) {
+    gangs_.OnCreated({key, 1}, now_);
+    for (int slot = 0; slot < 2; ++slot) See(Gated(key, 1, slot));
+  }
+  EXPECT_THAT(After(std::chrono::hours(2)),
+              ElementsAre(GangAction(AskQueue{{kA, 1}}), GangAction(AskQueue{{kB, 1}})))
+      << "it would be the last one in the queue";
+  EXPECT_THAT(Reason(kA), HasSubstr("queue"));
+  // Admitted, it may hold a part of the nodes that it needs, but only for a turn.
+  See(Placed(kA, 1, 0));
+  See(Unplaced(kA, 1, 1));
+  EXPECT_THAT(After(seconds(59)), Contains(GangAction(LookForScaleUp{{kA, 1}, PodName("1f3a", {kA, 1}, 1)})));
+  EXPECT_THAT(After(seconds(2)), Contains(GangAction(Remove{.submission = {kA, 1}, .waits = true})));
+}
+
+TEST_F(KubernetesQueue, IsAskedWhyItDoesNotAdmit) {
+  Want(kA, 1);
+  Next();
+  gangs_.OnCreated({kA, 1}, now_);
+  See(Gated(kA, 1, 0));
+  EXPECT_THAT(Next(), IsEmpty()) << "it has not looked at the pod yet";
+  EXPECT_THAT(After(kAskQueueFirst), ElementsAre(GangAction(AskQueue{{kA, 1}})));
+  gangs_.OnQueueWords({kA, 1},
+                      "couldn't assign flavors to pod set main: insufficient unused quota for cpu in "
+                      "flavor default, 4 more needed");
+  EXPECT_THAT(Next(), IsEmpty());
+  EXPECT_EQ(Reason(kA),
+            "A queue of the cluster has not admitted it yet: couldn't assign flavors to pod set main: "
+            "insufficient unused quota for cpu in flavor default, 4 more needed.");
+  EXPECT_THAT(After(kAskQueuePause), ElementsAre(GangAction(AskQueue{{kA, 1}})));
+  See(Unplaced(kA, 1, 0));
+  EXPECT_THAT(After(kAskQueuePause), IsEmpty()) << "it has admitted it";
+  EXPECT_THAT(Reason(kA), HasSubstr("too few free CPUs"));
+}
+
+TEST_F(KubernetesQueue, IsLeftAtOnceByWhatHasNoNode) {
+  Want(kA, 2);
+  Next();
+  gangs_.OnCreated({kA, 1}, now_);
+  for (int slot = 0; slot < 2; ++slot) See(Gated(kA, 1, slot));
+  Next();
+  gangs_.Release(kA, now_);
+  EXPECT_THAT(Next(), ElementsAre(GangAction(VoidTicket{{kA, 1}}),
+                                  GangAction(Remove{.submission = {kA, 1}, .waits = true})));
+}
+
+TEST_F(KubernetesQueue, HasAdmittedWhatWaitsForItsFirstNodeAsLongAsItTakes) {
+  Want(kA, 2);
+  Next();
+  gangs_.OnCreated({kA, 1}, now_);
+  for (int slot = 0; slot < 2; ++slot) See(Unplaced(kA, 1, slot));
+  EXPECT_THAT(After(std::chrono::hours(2)), IsEmpty()) << "it would be the last one in the queue";
+  See(Placed(kA, 1, 0));
+  EXPECT_THAT(After(seconds(59)),
+              ElementsAre(GangAction(LookForScaleUp{{kA, 1}, PodName("1f3a", {kA, 1}, 1)})));
+  EXPECT_THAT(After(seconds(2)), Contains(GangAction(Remove{.submission = {kA, 1}, .waits = true})));
+}
+
+TEST_F(KubernetesQueue, KeepsTheQuotaOfPodsUntilTheyHaveEnded) {
+  Grant(kA, 2);
+  gangs_.Release(kA, now_);
+  Next();
+  EXPECT_THAT(After(kLeaveMax), ElementsAre(GangAction(Remove{.submission = {kA, 1}, .waits = false})));
 }
 
 TEST_F(KubernetesGangs, OfSeveralPodsTakeTurns) {
@@ -197,6 +301,21 @@ TEST_F(KubernetesGangs, OverAQuotaWaitUntilPodsEnd) {
   EXPECT_EQ(Reason(kA), "exceeded quota: team");
   gangs_.OnPodGone(Placed(kB, 1, 0), now_);
   EXPECT_THAT(Next(), Contains(GangAction(Create{{kA, 2}})));
+}
+
+TEST_F(KubernetesGangs, AreNotCreatedAgainBecauseTheirOwnPodsAreGone) {
+  Want(kA, 2);
+  Want(kB, 2);
+  for (const GangKey key : {kA, kB}) {  // each has a pod before the quota refuses the second one
+    EXPECT_THAT(Next(), Contains(GangAction(Create{{key, 1}})));
+    See(PodOf(key, 1, 0));
+    gangs_.OnNotCreated({key, 1}, NotCreated::kLater, {.reason = "exceeded quota: team"}, now_);
+  }
+  Next();
+  for (const GangKey key : {kA, kB}) gangs_.OnPodGone(PodOf(key, 1, 0), now_);
+  EXPECT_THAT(After(kCreatePause / 2), IsEmpty());
+  EXPECT_THAT(After(kCreatePause / 2), ElementsAre(GangAction(Create{{kA, 2}})));
+  EXPECT_EQ(Reason(kA), "exceeded quota: team") << "until the quota accepts it";
 }
 
 TEST_F(KubernetesGangs, AreRemovedOnceTheirAgentsHaveLeft) {

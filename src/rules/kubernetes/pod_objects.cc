@@ -154,6 +154,14 @@ void PutQueue(const Batch& batch, std::size_t pods, const std::string& queue, js
   annotations["kueue.x-k8s.io/retriable-in-group"] = "false";
 }
 
+/// The Secret takes all other objects of the submission with it.
+json::array OwnersOf(const Batch& batch, std::string_view secret_uid) {
+  json::object owner{
+      {"apiVersion", "v1"}, {"kind", "Secret"},    {"name", SecretName(batch.installation, batch.submission)},
+      {"uid", secret_uid},  {"controller", false}, {"blockOwnerDeletion", false}};
+  return {std::move(owner)};
+}
+
 json::object MetadataOf(const Batch& batch, const PodsRequest& request, int slot,
                         const KubernetesSettings& settings, std::string_view secret_uid) {
   json::object labels = LabelsOf(batch);
@@ -162,13 +170,10 @@ json::object MetadataOf(const Batch& batch, const PodsRequest& request, int slot
   annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "false";
   annotations["karpenter.sh/do-not-disrupt"] = "true";
   if (!settings.queue.empty()) PutQueue(batch, request.slots.size(), settings.queue, labels, annotations);
-  json::object owner{
-      {"apiVersion", "v1"}, {"kind", "Secret"},    {"name", SecretName(batch.installation, batch.submission)},
-      {"uid", secret_uid},  {"controller", false}, {"blockOwnerDeletion", false}};
   return {{"name", PodName(batch.installation, batch.submission, slot)},
           {"labels", std::move(labels)},
           {"annotations", std::move(annotations)},
-          {"ownerReferences", json::array{std::move(owner)}}};
+          {"ownerReferences", OwnersOf(batch, secret_uid)}};
 }
 
 json::array TolerationsOf(const SlotRequest& slot) {
@@ -342,10 +347,18 @@ json::object SecurityOf(bool has_user_of_image) {
   return security;
 }
 
-/// Without a size of its own, /dev/shm may be as large as the pod's memory; the runtime's has 64 MB.
+/// The runtime's own /dev/shm has 64 MB. What is written there counts as memory of the container and stays
+/// when the program has been killed for it, so the agent keeps some.
+json::object SharedMemoryOf(const SlotRequest& slot) {
+  json::object volume{{"medium", "Memory"}};
+  const std::int64_t mib = (slot.image.empty() ? slot : JobPart(slot)).memory_mib;
+  if (mib > 0) volume["sizeLimit"] = std::to_string(mib - std::min(kAgentMib, mib / 2)) + "Mi";
+  return volume;
+}
+
 json::array VolumesOf(const SlotRequest& slot, const KubernetesSettings& settings) {
   json::array volumes{json::object{{"name", "agent"}, {"emptyDir", json::object()}},
-                      json::object{{"name", "shm"}, {"emptyDir", json::object{{"medium", "Memory"}}}}};
+                      json::object{{"name", "shm"}, {"emptyDir", SharedMemoryOf(slot)}}};
   if (slot.image.empty()) {
     if (!settings.cache.empty())
       volumes.push_back(json::object{{"name", "cache"},
@@ -386,6 +399,9 @@ json::object SpecOf(const Batch& batch, const SlotRequest& slot, int number,
     spec["activeDeadlineSeconds"] =
         std::min(RunMax(*batch.running_limit, settings) + settings.pull_max, kDeadlineMax).count();
   if (!slot.selector.empty()) spec["nodeSelector"] = TextsOf(slot.selector);
+  if (batch.has_pod_group)
+    spec["schedulingGroup"] =
+        json::object{{"podGroupName", SecretName(batch.installation, batch.submission)}};
   PutGiven(spec, "priorityClassName", settings.priority_class);
   PutGiven(spec, "serviceAccountName", settings.service_account);
   if (!settings.pull_secret.empty())
@@ -406,6 +422,24 @@ std::string SecretJson(const Batch& batch, std::string_view ticket) {
       {"immutable", true},
       {"stringData", json::object{{kTicketKey, ticket}}}};
   return json::serialize(secret);
+}
+
+std::string PodGroupJson(const Batch& batch, const PodsRequest& request, const KubernetesSettings& settings,
+                         std::string_view secret_uid) {
+  // A gang that has lost a pod is of no use, so all of it makes way, or nothing does.
+  json::object spec{
+      {"schedulingPolicy", json::object{{"gang", json::object{{"minCount", request.slots.size()}}}}},
+      {"disruptionMode", json::object{{"all", json::object()}}}};
+  PutGiven(spec, "priorityClassName", settings.priority_class);
+  const json::object group{
+      {"apiVersion", "scheduling.k8s.io/v1beta1"},
+      {"kind", "PodGroup"},
+      {"metadata", json::object{{"name", SecretName(batch.installation, batch.submission)},
+                                {"labels", LabelsOf(batch)},
+                                {"annotations", AnnotationsOf(batch)},
+                                {"ownerReferences", OwnersOf(batch, secret_uid)}}},
+      {"spec", std::move(spec)}};
+  return json::serialize(group);
 }
 
 std::string PodJson(const Batch& batch, const PodsRequest& request, int slot,

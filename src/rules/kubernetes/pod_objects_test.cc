@@ -2,6 +2,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "base/wire/json_members.h"
 #include "rules/kubernetes/pod_request.h"
@@ -50,6 +51,23 @@ std::string ScriptOf(json::object pod) {
   return script;
 }
 
+TEST(PodObjects, APodGroupIsPlacedAsAWhole) {
+  Batch batch = BatchOf();
+  batch.has_pod_group = true;
+  const json::object group =
+      wire::ParseJsonObject(PodGroupJson(batch, RequestOfTwo(), {.priority_class = "low"}, "17"))
+          .value_or(json::object());
+  const std::string name = SecretName(batch.installation, batch.submission);
+  EXPECT_EQ(group.at("apiVersion"), "scheduling.k8s.io/v1beta1");
+  EXPECT_EQ(group.at("metadata").at("name").as_string(), name);
+  EXPECT_EQ(group.at("metadata").at("ownerReferences").at(0).at("uid"), "17");
+  EXPECT_EQ(
+      json::serialize(group.at("spec")),
+      R"({"schedulingPolicy":{"gang":{"minCount":2}},"disruptionMode":{"all":{}},"priorityClassName":"low"})");
+  EXPECT_EQ(PodOf(batch, 0).at("spec").at("schedulingGroup").at("podGroupName").as_string(), name);
+  EXPECT_FALSE(PodOf(BatchOf(), 0).at("spec").as_object().contains("schedulingGroup"));
+}
+
 TEST(SecretJson, IsImmutableAndHasTheTicket) {
   EXPECT_EQ(json::parse(SecretJson(BatchOf(), "t1cket")), json::parse(R"({
     "apiVersion": "v1", "kind": "Secret",
@@ -96,7 +114,7 @@ TEST(PodJson, IsWhatPodSecurityRestrictedAllows) {
         "volumeMounts": [{"name": "agent", "mountPath": "/var/lib/trainyard-agent"},
                          {"name": "shm", "mountPath": "/dev/shm"}],
         "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}}],
-      "volumes": [{"name": "agent", "emptyDir": {}}, {"name": "shm", "emptyDir": {"medium": "Memory"}}]}})"));
+      "volumes": [{"name": "agent", "emptyDir": {}}, {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "1744Mi"}}]}})"));
 }
 
 TEST(PodJson, AsksForDevices) {

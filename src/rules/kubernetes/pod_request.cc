@@ -184,7 +184,7 @@ ReplicaRequest WantedOf(const placement::Gang& gang, const Replica& replica,
   SlotRequest& slot = wanted.slot;
   slot.cpu_millis = std::max<std::int64_t>(1, std::llround(replica.cpus * kMillis));
   slot.memory_mib = replica.memory_bytes / kMib;
-  if (machine != nullptr && machine->cpus) slot.cpu_millis = *machine->cpus * kMillis;
+  if (machine != nullptr && machine->cpu_millis) slot.cpu_millis = *machine->cpu_millis;
   if (machine != nullptr && machine->memory_mib) slot.memory_mib = *machine->memory_mib;
   if (replica.accelerator_count > 0) {
     const AcceleratorOptions* rule = RuleFor(settings, replica.accelerator);

@@ -79,10 +79,16 @@ struct Batch {
   std::optional<std::chrono::seconds> running_limit{};  ///< of the job; activeDeadlineSeconds is later
   /// Google's host names, which lead to the agent inside of the pod; empty: they lead to Google.
   std::vector<std::string> front_names{};
+  /// The pods belong to a PodGroup, which has the Secret's name.
+  bool has_pod_group = false;
 };
 
 /// The immutable Secret with the ticket, as the body of its POST.
 [[nodiscard]] std::string SecretJson(const Batch& batch, std::string_view ticket);
+/// The PodGroup of all slots, owned by the Secret with that uid, as the body of its POST: the cluster's
+/// scheduler places all of its pods or none. Source: scheduling.k8s.io/v1beta1 of Kubernetes 1.37.
+[[nodiscard]] std::string PodGroupJson(const Batch& batch, const PodsRequest& request,
+                                       const KubernetesSettings& settings, std::string_view secret_uid);
 /// The pod of a slot, owned by the Secret with that uid, as the body of its POST.
 [[nodiscard]] std::string PodJson(const Batch& batch, const PodsRequest& request, int slot,
                                   const KubernetesSettings& settings, std::string_view secret_uid);

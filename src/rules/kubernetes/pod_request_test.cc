@@ -84,13 +84,13 @@ TEST(RequestOf, AddsTheSelectorsOfTheSettings) {
   KubernetesSettings settings{.selector = {{"pool", "jobs"}, {"arch", "amd64"}}};
   settings.regions["us-central1"] = {{"pool", "gpu"}};
   settings.machine_types["n1-standard-4"] = {
-      .cpus = 2, .memory_mib = 500, .selector = {{"disk", "ssd"}, {"arch", "arm64"}}};
+      .cpu_millis = 1'500, .memory_mib = 500, .selector = {{"disk", "ssd"}, {"arch", "arm64"}}};
   settings.accelerators["nvidia-tesla-t4"] = {.resource = "nvidia.com/gpu",
                                               .selector = {{"nvidia.com/gpu.product", "Tesla-T4"}}};
   Gang gang = GangOf({WithGpus(AcceleratorConfig::NVIDIA_TESLA_T4, 2)});
   gang.region = "us-central1";
   SlotRequest slot{
-      .cpu_millis = 2'000,
+      .cpu_millis = 1'500,
       .memory_mib = 500,
       .device_resource = "nvidia.com/gpu",
       .devices = 2,

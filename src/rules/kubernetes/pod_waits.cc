@@ -45,8 +45,8 @@ constexpr std::array kRows{
     Row{"node affinity/selector", "lacks the labels of the node selector",
         "lack the labels of the node selector", Obstacle::kLabels},
     Row{"untolerated taint {node.kubernetes.io/", "is not ready", "are not ready", Obstacle::kClosed},
-    Row{"untolerated taint", "is not for pods without its tolerations",
-        "are not for pods without their tolerations", Obstacle::kClosed},
+    Row{"untolerated taint", "is closed by a taint (it is down, or kept for other pods)",
+        "are closed by taints (they are down, or kept for other pods)", Obstacle::kClosed},
     Row{"were unschedulable", "takes no new pods (cordoned)", "take no new pods (cordoned)",
         Obstacle::kClosed},
 };
@@ -166,6 +166,9 @@ Shortage NoNodeFits(std::string_view message) {
   return shortage;
 }
 
+/// The scheduler's words about pods of a PodGroup that would fit if another one of them did.
+constexpr std::string_view kGangOnly = "minCount (";
+
 const Pod::Condition* NotScheduled(const Pod& pod) {
   const auto found = std::ranges::find_if(pod.conditions, [](const Pod::Condition& condition) {
     return condition.type == "PodScheduled" && condition.status == "False";
@@ -230,15 +233,29 @@ StartWait ContainerWait(const Pod& pod) {
 
 }  // namespace
 
+SaidOfNodes WhatIsSaid(const Pod& pod) {
+  const Pod::Condition* condition = NotScheduled(pod);
+  if (condition == nullptr) return SaidOfNodes::kNothing;
+  return condition->message.contains(kGangOnly) ? SaidOfNodes::kOfGang : SaidOfNodes::kWhy;
+}
+
 Shortage WhyUnplaced(const Pod& pod) {
   const Pod::Condition* condition = NotScheduled(pod);
   if (condition == nullptr) return {};
-  if (condition->reason == "SchedulingGated")
+  if (IsGated(pod))
     return {.reason = "A queue of the cluster has not admitted it yet.",
             .unblock = "It starts when the queue admits it and nodes are free."};
+  if (WhatIsSaid(pod) == SaidOfNodes::kOfGang)
+    return {.reason = "The cluster has no room for all of its pods at once.",
+            .unblock = "It starts when it has; fewer replicas or a smaller machine type may start earlier."};
   if (condition->reason == "Unschedulable") return NoNodeFits(condition->message);
   return {.reason = With("The cluster's scheduler has a problem", ServerWords(condition->message)),
           .unblock = "The scheduler tries again."};
+}
+
+bool IsGated(const Pod& pod) {
+  const Pod::Condition* condition = NotScheduled(pod);
+  return condition != nullptr && condition->reason == "SchedulingGated";
 }
 
 bool IsUnschedulable(const Pod& pod) {

@@ -27,8 +27,8 @@ TEST(WhyUnplaced, CountsNodesByCause) {
       WhyOf("0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 "
             "Insufficient cpu. no new claims to deallocate, preemption: 0/4 nodes are available: 4 "
             "Preemption is not helpful for scheduling."),
-      (Shortage{.reason = "No node fits: 1 node is not for pods without its tolerations, 1 node takes no "
-                          "new pods (cordoned), 2 nodes have too few free CPUs.",
+      (Shortage{.reason = "No node fits: 1 node is closed by a taint (it is down, or kept for other pods), 1 "
+                          "node takes no new pods (cordoned), 2 nodes have too few free CPUs.",
                 .unblock = kFree}));
   EXPECT_EQ(
       WhyOf("0/4 nodes are available: 1 Insufficient memory, 4 Insufficient nvidia.com/gpu. preemption: "
@@ -61,8 +61,10 @@ TEST(WhyUnplaced, TellsTaintsApart) {
       "0/3 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/not-ready: }, 2 node(s) "
       "had untolerated taint {team: a, b}. preemption: 0/3 nodes are available: 3 Preemption is not helpful "
       "for scheduling.");
-  EXPECT_EQ(taints.reason,
-            "No node fits: 1 node is not ready, 2 nodes are not for pods without their tolerations.");
+  EXPECT_EQ(
+      taints.reason,
+      "No node fits: 1 node is not ready, 2 nodes are closed by taints (they are down, or kept for other "
+      "pods).");
   EXPECT_THAT(taints.unblock, HasSubstr("administrator"));
 }
 
@@ -77,6 +79,18 @@ TEST(WhyUnplaced, KeepsTheSchedulersWordsForOtherCauses) {
   EXPECT_EQ(
       WhyOf("3/4 tasks in gang unschedulable: pod group is not ready. preemption: none").reason,
       "The cluster's scheduler finds no node: 3/4 tasks in gang unschedulable: pod group is not ready.");
+}
+
+TEST(WhyUnplaced, APodOfAGroupThatWouldFitLeavesTheCauseToTheOthers) {
+  const std::string of_gang =
+      "pod group is unschedulable, minCount (2) cannot be satisfied: 1 scheduled, 0 remaining, pod group "
+      "preemption: No preemption victims found for incoming preemptor";
+  const Pod fits = Unscheduled("Unschedulable", of_gang);
+  EXPECT_EQ(WhatIsSaid(fits), SaidOfNodes::kOfGang);
+  EXPECT_LT(WhatIsSaid(fits),
+            WhatIsSaid(Unscheduled("Unschedulable", "0/2 nodes are available: 2 Insufficient cpu.")));
+  EXPECT_EQ(WhatIsSaid(Pod()), SaidOfNodes::kNothing);
+  EXPECT_EQ(WhyOf(of_gang).reason, "The cluster has no room for all of its pods at once.");
 }
 
 TEST(WhyUnplaced, KnowsQueuesAndErrors) {
@@ -167,6 +181,18 @@ TEST(ServerWords, AreOneShortLine) {
   EXPECT_LT(reason.size(), 500U);
   EXPECT_THAT(reason, Not(HasSubstr("\n")));
   EXPECT_THAT(reason, Not(HasSubstr("\x1b")));
+}
+
+TEST(ServerWords, KeepTheCauseAtTheEndOfALongMessage) {
+  const std::string image = "registry.lab/img@sha256:" + std::string(64, 'c');
+  std::string message = "failed to pull and unpack image";
+  for (int i = 0; i < 5; ++i) message += " \"" + image + "\": failed to";
+  const Pod pod =
+      Waiting("ErrImagePull", message + " do request: dial tcp 10.0.0.1:5000: connect: connection refused");
+  const std::string reason = WhyNotStarted(pod)->words.reason;
+  EXPECT_THAT(reason, HasSubstr("failed to pull and unpack image"));
+  EXPECT_THAT(reason, testing::EndsWith("dial tcp 10.0.0.1:5000: connect: connection refused."));
+  EXPECT_LT(reason.size(), 500U);
 }
 
 }  // namespace

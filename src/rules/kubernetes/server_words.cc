@@ -10,6 +10,8 @@ namespace trainyard::kubernetes {
 namespace {
 
 constexpr std::size_t kBytesMax = 400;
+constexpr std::size_t kBeginBytes = 140;  ///< of a longer message
+constexpr std::size_t kEndBytes = 250;
 constexpr std::string_view kRpc = "rpc error: code = ";
 constexpr std::string_view kDescription = " desc = ";
 
@@ -30,9 +32,13 @@ std::string ServerWords(std::string_view message) {
   }
   std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   line = wire::VisibleText(line);
-  const std::size_t bytes = wire::Utf8Prefix(line, kBytesMax);
-  const bool is_cut = bytes < line.size();
-  return std::string(WithoutEnd(std::string_view(line).substr(0, bytes))) + (is_cut ? " ..." : "");
+  const std::string_view all = line;
+  if (all.size() <= kBytesMax) return std::string(WithoutEnd(all));
+  // The cause is at the end. Before it are names of images, with digests, again and again.
+  const std::string_view begin = all.substr(0, wire::Utf8Prefix(all, kBeginBytes));
+  const std::size_t word = all.find(' ', all.size() - kEndBytes);
+  const std::string_view end = word == std::string_view::npos ? "" : all.substr(word);
+  return std::string(WithoutEnd(begin)) + " ... " + std::string(WithoutEnd(end));
 }
 
 }  // namespace trainyard::kubernetes

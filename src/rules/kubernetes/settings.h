@@ -15,7 +15,7 @@ using NodeSelector = std::map<std::string, std::string>;
 
 /// What a machine type asks for. Absent values are those of Google's machine type.
 struct PodMachine {
-  std::optional<int> cpus{};
+  std::optional<std::int64_t> cpu_millis{};  ///< thousandths of a CPU
   std::optional<std::int64_t> memory_mib{};
   NodeSelector selector{};  ///< added to that of the engine
   friend bool operator==(const PodMachine&, const PodMachine&) = default;

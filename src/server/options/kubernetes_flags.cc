@@ -1,8 +1,10 @@
 // The flags about Kubernetes: docs/kubernetes.md.
 #include <algorithm>
+#include <cmath>
 
 #include "base/number.h"
 #include "rules/cluster/machine_type.h"
+#include "rules/kubernetes/pod_request.h"
 #include "server/options/flag.h"
 #include "server/options/rule_texts.h"
 
@@ -30,9 +32,10 @@ Status ReadPodKey(std::string_view pair, kubernetes::PodMachine& machine) {
   if (value.empty()) return refuse("is not NAME:VALUE");
   if (key == "node") return AddLabel(value, machine.selector);
   if (key == "cpus") {
-    const std::optional<std::int64_t> cpus = ReadCount(value, kPodCpusMax);
-    if (!cpus) return refuse("is not a number of CPUs");
-    machine.cpus = static_cast<int>(*cpus);
+    const double millis = 1e3 * kubernetes::ParseQuantity(value).value_or(0);
+    if (millis < 1 || millis > 1e3 * kPodCpusMax)
+      return refuse("is not a number of CPUs such as 4, 0.5 or 500m");
+    machine.cpu_millis = std::llround(millis);
     return {};
   }
   if (key != "memory") return refuse("must begin with cpus, memory or node");

@@ -121,7 +121,9 @@ Clusters::Clusters(boost::asio::io_context& loop, const tls::TlsIdentity& identi
       address_(std::move(address)),
       program_(std::move(program)),
       names_(loop.get_executor()),
-      host_(loop.get_executor(), [this](const std::string& agent) { return MayLive(agent); }) {}
+      host_(
+          loop.get_executor(), [this](const std::string& agent) { return MayLive(agent); },
+          [this](const std::string& agent) { OnUnheard(agent); }) {}
 
 Result<std::unique_ptr<Clusters>> Clusters::Open(boost::asio::io_context& loop, const EngineOptions& options,
                                                  const Place& place, const Clock& clock,
@@ -212,6 +214,10 @@ void Clusters::OnDetached(const std::string& agent, mux::Ending ending) {
 
 void Clusters::OnTimeLimit(const std::string& agent) {
   if (ClusterEngine* engine = Of(agent)) engine->OnTimeLimit(agent);
+}
+
+void Clusters::OnUnheard(const std::string& agent) {
+  if (ClusterEngine* engine = Of(agent)) engine->OnUnheard(agent);
 }
 
 bool Clusters::MayLive(const std::string& agent) const {

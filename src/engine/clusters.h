@@ -85,6 +85,7 @@ class Clusters final : private SlotKeeper {
   void OnDetached(const std::string& agent, mux::Ending ending) override;
   void OnTimeLimit(const std::string& agent) override;
   [[nodiscard]] bool MayLive(const std::string& agent) const override;
+  void OnUnheard(const std::string& agent);
 
   boost::asio::io_context& loop_;
   tls::TlsIdentity identity_;

@@ -5,14 +5,16 @@ import collections
 import concurrent.futures
 import itertools
 import os
+import pathlib
 import random
+import signal
 import time
 
 import pytest
 
-from kubernetes_world import GANG, Namespace, restarts
+from kubernetes_world import GANG, Namespace, restarts, wait_for_step
 from pod_history import PodHistory, slot_of
-from slurm_world import distributed
+from slurm_world import distributed, probe
 from trainyard_server import PROGRAM, wait_for
 
 pytestmark = pytest.mark.long
@@ -174,6 +176,33 @@ def test_gangs_of_two_servers_do_not_hold_each_other_up(make_space, make_kuberne
             wait_for(lambda: played.move(history), lambda: played.describe(history) + space.cluster.logs())
             print(f"round {number}: {len(played.gangs)} gangs, {time.monotonic() - played.begin:.1f} s", flush=True)
         space.wait_until_left()
+
+
+def hang_agent(space, slot):
+    """Its processes do nothing any more; the pod's others go on."""
+    [container] = space.cluster.hollow.pods[space.pod_of(slot)["metadata"]["uid"]].processes.values()
+    agents = [pid for pid in descendants(container.process.pid) if b"\0agent\0--server=" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert agents
+    for pid in agents:
+        os.kill(pid, signal.SIGSTOP)
+
+
+def descendants(pid):
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(below for child in children for below in descendants(int(child)))]
+
+
+def test_a_job_whose_agent_hangs_can_be_cancelled(make_space, make_kubernetes_server, upload):
+    space = make_space(1, cpus="4.2")
+    server = make_kubernetes_server(space)
+    probe(server, upload, "job", "--sleep-per-step=1")
+    wait_for_step(server, "job", 1)
+    hang_agent(space, 0)
+    server.cancel("job")
+    job = server.wait("job")
+    assert job["state"] == "CANCELLED", (job, server.texts("job", "service"))
+    assert "was to end its program and has not answered for 60 s" in server.stderr()
+    space.wait_until_left()
 
 
 @pytest.mark.parametrize("part", ["server", "apiserver"])

@@ -240,6 +240,16 @@ void ClusterEngine::OnTimeLimit(const std::string& agent) {
   if (const auto submission = placement::SubmissionOfAgent(agent)) rules_.OnTimeLimit(*submission);
 }
 
+void ClusterEngine::OnUnheard(const std::string& agent) {
+  const auto submission = placement::SubmissionOfAgent(agent);
+  if (!submission) return;
+  const std::string reason = "The agent " + agent + " was to end its program and has not answered for " +
+                             std::to_string(RemoteAttemptHost::kUnheardMax.count()) + " s.";
+  Diagnose(DiagnosticLevel::kWarning, reason);
+  rules_.OnUnheard(*submission, reason, Now());
+  Wake();
+}
+
 bool ClusterEngine::MayLive(const std::string& agent) const {
   const auto submission = placement::SubmissionOfAgent(agent);
   if (!submission) return false;

@@ -84,6 +84,8 @@ class ClusterEngine : public Engine, public SlotKeeper {
   void OnAttached(const std::string& agent) override;
   void OnDetached(const std::string& agent, mux::Ending ending) override;
   void OnTimeLimit(const std::string& agent) override;
+  /// The agent does not answer to the request to end its attempt.
+  void OnUnheard(const std::string& agent);
   [[nodiscard]] bool MayLive(const std::string& agent) const override;
 
  protected:

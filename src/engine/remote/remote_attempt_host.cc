@@ -42,6 +42,15 @@ constexpr std::ptrdiff_t kAwaitedTerminalsMax = 32;
 /// An agent says how a shell ended within this time after the end of its bytes.
 constexpr std::chrono::seconds kShellEndMax{5};
 
+/// A caller that is cancelled no longer waits for an answer, either.
+struct SetAtEnd {
+  Event& event;
+  explicit SetAtEnd(Event& set) : event(set) {}
+  SetAtEnd(const SetAtEnd&) = delete;
+  SetAtEnd& operator=(const SetAtEnd&) = delete;
+  ~SetAtEnd() { event.Set(); }
+};
+
 std::string TerminalKey(const std::string& agent, const std::string& terminal) {
   return agent + "#" + terminal;
 }
@@ -49,8 +58,12 @@ std::string TerminalKey(const std::string& agent, const std::string& terminal) {
 }  // namespace
 
 RemoteAttemptHost::RemoteAttemptHost(asio::any_io_executor loop,
-                                     std::function<bool(const std::string& agent)> may_live)
-    : loop_(loop), may_live_(std::move(may_live)), tasks_(std::move(loop)) {}
+                                     std::function<bool(const std::string& agent)> may_live,
+                                     std::function<void(const std::string& agent)> on_unheard)
+    : loop_(loop),
+      may_live_(std::move(may_live)),
+      on_unheard_(std::move(on_unheard)),
+      tasks_(std::move(loop)) {}
 
 std::shared_ptr<RemoteAttemptHost::Agent> RemoteAttemptHost::Of(const std::string& agent) {
   std::shared_ptr<Agent>& known = agents_[agent];
@@ -173,10 +186,17 @@ asio::awaitable<Result<AttemptHost::Remains>> RemoteAttemptHost::Collect(Attempt
   co_return remains;
 }
 
+asio::awaitable<void> RemoteAttemptHost::WatchKill(std::string agent, std::shared_ptr<Event> answered) {
+  if (!co_await answered->WaitFor(kUnheardMax) && on_unheard_) on_unheard_(agent);
+}
+
 asio::awaitable<Status> RemoteAttemptHost::Kill(AttemptRef attempt) {
   ToAgent::Request request;
   request.set_kill(attempt.id);
   bool dead = false;
+  const auto answered = std::make_shared<Event>(loop_);
+  tasks_.Spawn(WatchKill(attempt.agent, answered));
+  const SetAtEnd end{*answered};
   const Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
   if (dead || answers) co_return Status();
   co_return std::unexpected(answers.error());

@@ -22,10 +22,13 @@ namespace trainyard::engine {
 /// dead; only Start and OpenShell fail with kUnavailable instead. Loop thread only. docs/adr/0056-agents.md.
 class RemoteAttemptHost final : public AttemptHost {
  public:
+  static constexpr std::chrono::seconds kUnheardMax{60};
+
   /// `may_live`: whether the agent of that name may be alive, or come back. An agent that is not connected
-  /// and for which this is false is dead, and so are its attempts.
-  RemoteAttemptHost(boost::asio::any_io_executor loop,
-                    std::function<bool(const std::string& agent)> may_live);
+  /// and for which this is false is dead, and so are its attempts. `on_unheard`: called if an agent has not
+  /// answered the request to kill an attempt for kUnheardMax; null: nobody needs to know.
+  RemoteAttemptHost(boost::asio::any_io_executor loop, std::function<bool(const std::string& agent)> may_live,
+                    std::function<void(const std::string& agent)> on_unheard = {});
 
   void SetOnGone(OnGone on_gone) override { on_gone_ = std::move(on_gone); }
   boost::asio::awaitable<Status> Start(Manifest manifest, Slot slot) override;
@@ -75,6 +78,7 @@ class RemoteAttemptHost final : public AttemptHost {
   using Agents = std::map<std::string, std::shared_ptr<Agent>, std::less<>>;
 
   static boost::asio::awaitable<std::optional<int>> StatusOf(std::shared_ptr<Shell> shell);
+  boost::asio::awaitable<void> WatchKill(std::string agent, std::shared_ptr<Event> answered);
   std::shared_ptr<Agent> Of(const std::string& agent);
   [[nodiscard]] bool WasNotSent(const AttemptRef& attempt) const;
   [[nodiscard]] std::vector<std::shared_ptr<Agent>> WithPrefix(std::string_view prefix) const;
@@ -86,6 +90,7 @@ class RemoteAttemptHost final : public AttemptHost {
 
   boost::asio::any_io_executor loop_;
   std::function<bool(const std::string& agent)> may_live_;
+  std::function<void(const std::string& agent)> on_unheard_;
   OnGone on_gone_;
   Agents agents_;
   std::int64_t terminals_ = 0;

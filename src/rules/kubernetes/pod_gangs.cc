@@ -201,6 +201,12 @@ void PodGangs::OnAttached(const Submission& submission, int slot, const std::str
   book_.to_look_at.insert(submission.gang);
 }
 
+void PodGangs::OnUnheard(const Submission& submission, std::string reason, SysTime now) {
+  PodGang* gang = book_.gangs.Find(submission);
+  if (gang == nullptr || gang->stage != PodStage::kGranted) return;
+  book_.TakeRoomBack(submission.gang, *gang, {.reason = std::move(reason)}, now);
+}
+
 void PodGangs::OnTimeLimit(const Submission& submission) {
   if (PodGang* gang = book_.gangs.Find(submission)) gang->at_time_limit = true;
 }

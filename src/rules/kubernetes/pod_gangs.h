@@ -76,6 +76,7 @@ class PodGangs final : public placement::GangRules {
 
   void OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) override;
   void OnDetached(const Submission&, int, bool, SysTime) override {}  // its pod's end says that it is dead
+  void OnUnheard(const Submission& submission, std::string reason, SysTime now) override;
   void OnTimeLimit(const Submission& submission) override;
 
   /// The actions to perform now, each only once. If more remains to do, WakeAt is in the past afterwards.

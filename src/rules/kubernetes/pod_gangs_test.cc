@@ -331,6 +331,18 @@ TEST_F(KubernetesGangs, AreRemovedOnceTheirAgentsHaveLeft) {
                                   GangAction(Forget{kA})));
 }
 
+TEST_F(KubernetesGangs, AnAgentThatDoesNotEndItsProgramLosesItsPods) {
+  Grant(kA, 1);
+  gangs_.OnUnheard({kA, 1}, "the agent does not answer", now_);
+  EXPECT_THAT(Next(), ElementsAre(GangAction(VoidTicket{{kA, 1}}),
+                                  GangAction(TakeBack{.gang = kA, .reason = "the agent does not answer"}),
+                                  GangAction(Remove{{kA, 1}})));
+  gangs_.OnUnheard({kA, 1}, "again", now_);
+  EXPECT_THAT(Next(), IsEmpty());
+  gangs_.OnPodGone(Placed(kA, 1, 0), now_);
+  EXPECT_THAT(Next(), ElementsAre(GangAction(NothingLives{{kA, 1}})));
+}
+
 TEST_F(KubernetesGangs, WhoseAgentsStayAreRemovedAfterAWhile) {
   Grant(kA, 1);
   gangs_.Release(kA, now_);

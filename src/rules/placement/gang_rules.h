@@ -59,6 +59,9 @@ class GangRules {
   /// The agent's connection has ended. `closed`: the agent closed it, so it is dead or will reconnect soon;
   /// otherwise it was silent, and the network may be down.
   virtual void OnDetached(const Submission& submission, int slot, bool closed, SysTime now) = 0;
+  /// An agent of the submission was asked to end its attempt, and does not answer: the cluster ends all that
+  /// it has of the submission. `reason`: one sentence.
+  virtual void OnUnheard(const Submission& submission, std::string reason, SysTime now) = 0;
   /// The submission's agents end because the cluster's time limit is near: this is the reason if they end
   /// now.
   virtual void OnTimeLimit(const Submission& submission) = 0;

@@ -337,6 +337,16 @@ void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysT
   if (gang->stage == GangStage::kGranted) gangs_.SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
 }
 
+void Gangs::OnUnheard(const Submission& submission, std::string reason, SysTime now) {
+  SlurmGang* gang = gangs_.Find(submission);
+  if (gang == nullptr || gang->stage != GangStage::kGranted) return;
+  const GangKey& key = submission.gang;
+  actions_.emplace_back(VoidTicket{submission});
+  actions_.emplace_back(TakeBack{.gang = key, .reason = std::move(reason)});
+  CancelAll(key, *gang, now);
+  Enter(key, *gang, GangStage::kEnding, now);
+}
+
 void Gangs::OnTimeLimit(const Submission& submission) {
   if (SlurmGang* gang = gangs_.Find(submission)) gang->at_time_limit = true;
 }

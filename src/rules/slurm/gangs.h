@@ -85,6 +85,7 @@ class Gangs final : public placement::GangRules {
   void OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now);
   void OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) override;
   void OnDetached(const Submission& submission, int slot, bool closed, SysTime now) override;
+  void OnUnheard(const Submission& submission, std::string reason, SysTime now) override;
   void OnTimeLimit(const Submission& submission) override;
 
   /// The actions to perform now, each only once. If more remains to do, WakeAt is in the past afterwards.

@@ -288,6 +288,19 @@ TEST_F(GangsTest, ANodeThatSlurmTakesFromTheJobIsLost) {
   EXPECT_EQ(over[0].reason, "The job 40 of Slurm has lost a node (node1).");
 }
 
+TEST_F(GangsTest, AnAgentThatDoesNotEndItsProgramLosesItsJob) {
+  Granted();
+  gangs_.OnUnheard(kFirst, "the agent does not answer", now_);
+  const auto actions = gangs_.Next(now_);
+  const auto over = Of<TakeBack>(actions);
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].kind, placement::RoomEnd::kLost);
+  EXPECT_EQ(over[0].reason, "the agent does not answer");
+  EXPECT_EQ(Of<CancelJobs>(actions).size(), 1U);
+  gangs_.OnUnheard(kFirst, "again", now_);
+  EXPECT_THAT(Of<TakeBack>(gangs_.Next(now_)), IsEmpty());
+}
+
 TEST_F(GangsTest, ASilentAgentIsLeftToSlurm) {
   Granted();
   gangs_.OnDetached(kFirst, 1, false, now_);

@@ -21,8 +21,7 @@ def of_ctest(results):
 
 
 def of_pytest(results):
-    path = results / "pytest.xml"
-    for case in ElementTree.parse(path).iter("testcase") if path.exists() else ():
+    for case in (case for path in sorted(results.glob("pytest*.xml")) for case in ElementTree.parse(path).iter("testcase")):
         for said in [*case.iter("failure"), *case.iter("error")]:
             yield f"{case.get('classname')}::{case.get('name')}", (said.text or said.get("message") or "").splitlines()[-LINES_MAX:]
 

@@ -1,4 +1,4 @@
-"""What a run of `./dev test` left in build/PRESET/results: steps.tsv, ctest.xml, unit/*.xml and pytest.xml."""
+"""What a run of `./dev test` left in build/PRESET/results: steps.tsv, ctest.xml, unit/*.xml and pytest*.xml."""
 
 import pathlib
 import xml.etree.ElementTree as ElementTree
@@ -36,8 +36,7 @@ def ctest_cases(results):
 
 
 def pytest_cases(results):
-    path = results / "pytest.xml"
-    if path.exists():
+    for path in sorted(results.glob("pytest*.xml")):
         yield from cases_of(path, pytest_name)
 
 

@@ -133,7 +133,11 @@ void KubernetesEngine::Begin() {
       Handlers());
 }
 
-asio::awaitable<void> KubernetesEngine::Act() { return DoAll(*this, gangs_.Next(Now())); }
+asio::awaitable<void> KubernetesEngine::Act() {
+  co_await DoAll(*this, gangs_.Next(Now()));
+  changed_.Set();  // pods of a list may have been read
+  changed_.Reset();
+}
 
 bool KubernetesEngine::OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type) {
   if (nodes_.are_old()) tasks_.Spawn(nodes_.Look(asking_));

@@ -160,20 +160,21 @@ PlacingVerdict JudgePlacing(PodGang& gang, const PlacingLimits& limits, bool is_
     still.words = {.reason = "Its pods wait for nodes.", .unblock = "It starts when the cluster has room."};
   if (placed > 0) still.words.reason = CountOf(placed, gang.slots) + still.words.reason;
   if (gang.open < gang.since) gang.open = gang.since;
+  if (placed == 0) gang.part_since.reset();
+  if (placed > 0 && !gang.part_since) gang.part_since = now;
   if (unplaced != nullptr && IsGated(*unplaced)) return JudgeGated(gang, limits, std::move(still), now);
-  // Nobody waits for the turn of a gang that a queue has admitted: it gives back only what it holds.
-  const bool holds_nothing = gang.may_hold_part && limits.scheduler == GangScheduler::kQueue && placed == 0;
-  if (!gang.may_hold_part || holds_nothing) {
-    if (holds_nothing && !is_crowded) gang.open = now;
+  // Nobody waits for the turn of a gang that a queue has admitted: it begins once the gang holds something.
+  const bool has_queue = limits.scheduler == GangScheduler::kQueue;
+  if (!gang.may_hold_part || (has_queue && placed == 0))
     return JudgeUnplaced(gang, std::move(still), is_crowded, now);
-  }
+  const SysTime begin = has_queue ? *gang.part_since : gang.open;
   const bool has_verdict = unplaced != nullptr && IsUnschedulable(*unplaced);
   std::chrono::seconds length = limits.turn;
   if (!has_verdict) length = std::max(length, kVerdictMax);
   if (gang.scales_up) length = std::max<std::chrono::seconds>(length, kScaleUpMax);
-  const SysTime end_of_turn = gang.open + length;
+  const SysTime end_of_turn = begin + length;
   if (now >= end_of_turn) return GivesWay{.words = std::move(still.words), .after_turn = true};
-  const SysTime half = gang.open + limits.turn / 2;
+  const SysTime half = begin + limits.turn / 2;
   still.look_at = gang.asked_for_scale_up ? end_of_turn : half;
   if (gang.asked_for_scale_up || now < half) return still;
   still.look_at = end_of_turn;

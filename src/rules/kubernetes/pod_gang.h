@@ -47,9 +47,10 @@ struct PodGang {
   int priority = 0;
   std::string line{};
   PodStage stage = PodStage::kWaiting;
-  int number = 0;  ///< of its submission; 0: none yet
-  SysTime since;   ///< begin of the stage
-  SysTime open;    ///< since when its pods are not behind gates of a queue
+  int number = 0;                       ///< of its submission; 0: none yet
+  SysTime since;                        ///< begin of the stage
+  SysTime open;                         ///< since when its pods are not behind gates of a queue
+  std::optional<SysTime> part_since{};  ///< since when some of its pods have nodes
   std::optional<SysTime> due{};
   std::chrono::seconds pause = kCreatePause;
   std::map<int, Pod> pods{};                ///< of its submission, by slot, as last seen

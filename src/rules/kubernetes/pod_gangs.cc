@@ -79,6 +79,7 @@ void ForgetPods(PodGang& gang) {
   gang.removed.reset();
   gang.queue_asked.reset();
   gang.queue_words.clear();
+  gang.part_since.reset();
   gang.scales_up = gang.asked_for_scale_up = gang.is_answered = gang.is_removed = false;
 }
 
@@ -231,6 +232,7 @@ void PodGangs::OnDue(const GangKey& key, SysTime now) {
 }
 
 std::vector<GangAction> PodGangs::Next(SysTime now) {
+  if (list_) ReadList(now);
   for (int looks = 0; looks < kLooksMax; ++looks) {
     const std::optional<GangKey> due = book_.gangs.TakeDue(now);
     if (!due) break;
@@ -252,7 +254,7 @@ std::vector<GangAction> PodGangs::Next(SysTime now) {
 }
 
 std::optional<SysTime> PodGangs::WakeAt() const {
-  if (!book_.to_look_at.empty() || !book_.actions.empty() || say_from_) return SysTime();
+  if (!book_.to_look_at.empty() || !book_.actions.empty() || say_from_ || list_) return SysTime();
   return book_.gangs.NextDue();
 }
 
@@ -285,29 +287,38 @@ void PodGangs::OnListFailed(const std::string& words, SysTime) {
 }
 
 void PodGangs::OnListed(std::vector<Pod> pods, SysTime asked, SysTime now) {
-  const bool was_away = std::exchange(no_answer_, std::nullopt).has_value();
-  if (was_away) say_from_ = GangKey();
-  is_listed_ = true;
-  std::map<GangKey, std::set<int>> listed;
-  for (Pod& pod : pods) {
+  while (list_) ReadList(now);
+  list_ = PodsListed{.pods = std::move(pods), .asked = asked, .was_away = no_answer_.has_value()};
+  if (std::exchange(no_answer_, std::nullopt)) say_from_ = GangKey();
+}
+
+void PodGangs::ReadList(SysTime now) {
+  PodsListed& list = *list_;
+  for (int looks = 0; looks < kLooksMax && list.next < list.pods.size(); ++looks) {
+    Pod& pod = list.pods[list.next++];
     const auto name = ParsePodName(book_.installation, pod.name);
     if (!name) continue;
-    if (book_.gangs.Find(name->submission)) listed[name->submission.gang].insert(name->slot);
+    if (book_.gangs.Find(name->submission)) list.slots[name->submission.gang].insert(name->slot);
     Take(*name, std::move(pod), false, now);
   }
+  if (list.next < list.pods.size()) return;
+  is_listed_ = true;
   for (auto& [key, gang] : book_.gangs.all()) {
-    if (gang.number > 0) PodGangTable::SeeOnly(gang, listed[key], asked);
-    if (was_away && gang.stage == PodStage::kCreating && gang.due) book_.gangs.SetDue(key, gang, now);
+    if (gang.number > 0) PodGangTable::SeeOnly(gang, list.slots[key], list.asked);
+    if (list.was_away && gang.stage == PodStage::kCreating && gang.due) book_.gangs.SetDue(key, gang, now);
     if (gang.stage != PodStage::kWaiting) book_.to_look_at.insert(book_.to_look_at.end(), key);
   }
+  const PodsListed done = *std::exchange(list_, std::nullopt);
+  for (const PodsListed::Event& event : done.later) OnEvent(event.pod, event.is_gone, now);
 }
 
-void PodGangs::OnPod(Pod pod, SysTime now) {
-  if (const auto name = ParsePodName(book_.installation, pod.name)) Take(*name, std::move(pod), false, now);
-}
-
-void PodGangs::OnPodGone(Pod pod, SysTime now) {
-  if (const auto name = ParsePodName(book_.installation, pod.name)) Take(*name, std::move(pod), true, now);
+void PodGangs::OnEvent(Pod pod, bool is_gone, SysTime now) {
+  const auto name = ParsePodName(book_.installation, pod.name);
+  if (!name) return;
+  if (list_)
+    list_->later.push_back({.pod = std::move(pod), .is_gone = is_gone});
+  else
+    Take(*name, std::move(pod), is_gone, now);
 }
 
 void PodGangs::Take(const SlotName& name, Pod pod, bool is_gone, SysTime now) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +20,7 @@ namespace trainyard::kubernetes {
 
 /// The most gangs whose objects are created at the same time.
 inline constexpr int kCreatingMax = 4;
-/// The most gangs that one call of Next looks at; the others are left to the next call.
+/// The most gangs, and pods of a list, that one call of Next looks at; the others are left to the next call.
 inline constexpr int kLooksMax = 1'000;
 /// Agents whose resources are released end by themselves within this time; after it their pods are deleted.
 inline constexpr std::chrono::seconds kLeaveMax{15};
@@ -44,6 +46,20 @@ enum class NotCreated {
   kNoAnswer,  ///< it may have been created: the same submission is tried again, for one turn
 };
 
+/// A list of all pods that is being read.
+struct PodsListed {
+  struct Event {
+    Pod pod;
+    bool is_gone = false;
+  };
+  std::vector<Pod> pods;
+  SysTime asked;          ///< when it was asked for
+  bool was_away = false;  ///< the API server had not answered before
+  std::size_t next = 0;
+  std::map<GangKey, std::set<int>> slots{};  ///< that were read
+  std::vector<Event> later{};                ///< what has happened since, to be read after it
+};
+
 /// Maps pods to gangs and decides what to do next. A gang of several replicas is placed as a whole: while it
 /// has its turn its pods exist and wait for nodes, and no other gang of the same line does; if not all of
 /// them get nodes in time, all are deleted and the turn passes on, so that half a gang never holds room for
@@ -66,11 +82,11 @@ class PodGangs final : public placement::GangRules {
   /// `words`: the queue's; empty: it says nothing.
   void OnQueueWords(const Submission& submission, const std::string& words);
 
-  /// All pods of the installation; `asked`: when the request began.
+  /// All pods of the installation; `asked`: when the request began. They are read by the next calls of Next.
   void OnListed(std::vector<Pod> pods, SysTime asked, SysTime now);
-  void OnPod(Pod pod, SysTime now);
+  void OnPod(Pod pod, SysTime now) { OnEvent(std::move(pod), false, now); }
   /// The pod exists no more; its last state.
-  void OnPodGone(Pod pod, SysTime now);
+  void OnPodGone(Pod pod, SysTime now) { OnEvent(std::move(pod), true, now); }
   /// The API server does not answer. `words`: one sentence.
   void OnListFailed(const std::string& words, SysTime now);
 
@@ -94,9 +110,12 @@ class PodGangs final : public placement::GangRules {
   void Look(const GangKey& key, PodGang& gang, SysTime now);
   void LookAtPlacing(const GangKey& key, PodGang& gang, SysTime now);
   void LookAtEnding(const GangKey& key, PodGang& gang, SysTime now);
+  void OnEvent(Pod pod, bool is_gone, SysTime now);
   void Take(const SlotName& name, Pod pod, bool is_gone, SysTime now);
+  void ReadList(SysTime now);
 
   PodGangBook book_;
+  std::optional<PodsListed> list_{};
   bool is_listed_ = false;  ///< the pods are known
   bool is_list_wanted_ = false;
   std::optional<std::string> no_answer_{};

@@ -157,6 +157,7 @@ TEST_F(KubernetesQueue, AdmitsOneAfterTheOther) {
   // Admitted, it may hold a part of the nodes that it needs, but only for a turn.
   See(Placed(kA, 1, 0));
   See(Unplaced(kA, 1, 1));
+  EXPECT_THAT(Next(), IsEmpty());
   EXPECT_THAT(After(seconds(59)), Contains(GangAction(LookForScaleUp{{kA, 1}, PodName("1f3a", {kA, 1}, 1)})));
   EXPECT_THAT(After(seconds(2)), Contains(GangAction(Remove{.submission = {kA, 1}, .waits = true})));
 }
@@ -198,7 +199,9 @@ TEST_F(KubernetesQueue, HasAdmittedWhatWaitsForItsFirstNodeAsLongAsItTakes) {
   gangs_.OnCreated({kA, 1}, now_);
   for (int slot = 0; slot < 2; ++slot) See(Unplaced(kA, 1, slot));
   EXPECT_THAT(After(std::chrono::hours(2)), IsEmpty()) << "it would be the last one in the queue";
+  now_ += std::chrono::minutes(4);
   See(Placed(kA, 1, 0));
+  EXPECT_THAT(Next(), IsEmpty()) << "its turn begins now, whenever somebody has looked at it before";
   EXPECT_THAT(After(seconds(59)),
               ElementsAre(GangAction(LookForScaleUp{{kA, 1}, PodName("1f3a", {kA, 1}, 1)})));
   EXPECT_THAT(After(seconds(2)), Contains(GangAction(Remove{.submission = {kA, 1}, .waits = true})));

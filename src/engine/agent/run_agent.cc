@@ -183,6 +183,15 @@ std::optional<SysTime> ReadUntil(const std::string& text) {
   return SysTime(std::chrono::seconds(*seconds));
 }
 
+/// Signals that come before the watcher reads them wait for it. The first process of a container would ignore
+/// them.
+void HoldSignals() {
+  sigset_t held;
+  ::sigemptyset(&held);
+  for (const int signal : {SIGTERM, SIGINT, kNoticeSignal}) ::sigaddset(&held, signal);
+  ::sigprocmask(SIG_BLOCK, &held, nullptr);
+}
+
 int Complain(int status, const std::string& why) {
   std::fprintf(stderr, "trainyard agent: %s\n", why.c_str());
   return status;
@@ -255,6 +264,7 @@ int WriteStarter(const std::string& path) {
 int RunAgent(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]).starts_with(kWriteStarter))
     return WriteStarter(argv[1] + kWriteStarter.size());
+  HoldSignals();
   // Other processes of the account must not read the ticket in this process's memory.
   ::prctl(PR_SET_DUMPABLE, 0);
   const std::vector<std::string_view> words(argv + 1, argv + argc);

@@ -320,6 +320,9 @@ asio::awaitable<Status> KubernetesEngine::CheckPlace(Submission submission, int 
       co_return std::unexpected(Error{Code::kPermissionDenied, "The job's resources were released.", {}});
     const std::string known = gangs_.NodeOf(submission, slot);
     if (known == node) break;
+    // It may have missed the signal that ends it, which comes only once.
+    if (gangs_.IsLeaving(submission, slot))
+      co_return std::unexpected(Error{Code::kPermissionDenied, "Its pod is being deleted.", {}});
     const auto rest = until - std::chrono::steady_clock::now();
     if (!known.empty() || rest <= rest.zero()) {
       std::string& why = refused_[submission.gang];

@@ -234,6 +234,20 @@ TEST_F(KubernetesEngineTest, CreatesEachPodOnceThoughAnswersAreLost) {
   Run();
 }
 
+TEST_F(KubernetesEngineTest, AnAgentWhosePodIsBeingDeletedIsToldToEnd) {
+  engine_->Start();
+  Offer();
+  ASSERT_TRUE(HasPods(2));
+  cluster_.Change(Pods().at(0), [](Pod& pod) {
+    pod.node = "n1";
+    pod.is_deleted = true;
+  });
+  const Result<std::string> taken = Come(0, "n1", "a");
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, Code::kPermissionDenied);
+  EXPECT_EQ(taken.error().message, "Its pod is being deleted.");
+}
+
 TEST_F(KubernetesEngineTest, AnAgentOnAnotherNodeThanItsPodsGetsNoSlot) {
   engine_->Start();
   Offer();

@@ -139,6 +139,12 @@ std::string NodeOfSlot(const PodGang& gang, int slot) {
   return pod->second.node;
 }
 
+bool IsLeaving(const PodGang& gang, int slot) {
+  const auto pod = gang.pods.find(slot);
+  return gang.gone.contains(slot) ||
+         (pod != gang.pods.end() && (pod->second.is_deleted || pod->second.has_ended()));
+}
+
 PlacingVerdict JudgePlacing(PodGang& gang, const PlacingLimits& limits, bool is_crowded, SysTime now) {
   const std::optional<PodEnd> end = FirstEnd(gang);
   if (end && end->kind == RoomEnd::kCannotStart) return *end;

@@ -89,6 +89,8 @@ struct PodGang {
 
 /// The node of the slot's pod; empty: it has none, or the pod is not there or being deleted.
 [[nodiscard]] std::string NodeOfSlot(const PodGang& gang, int slot);
+/// Whether the slot's pod is being deleted, has ended or is gone: its agent has to end.
+[[nodiscard]] bool IsLeaving(const PodGang& gang, int slot);
 
 /// The scheduler of gangs: it prevents that two of them hold each other up, each with a part of the nodes
 /// that both need.

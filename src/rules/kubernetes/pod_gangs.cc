@@ -279,6 +279,11 @@ std::string PodGangs::NodeOf(const Submission& submission, int slot) const {
   return gang == nullptr ? std::string() : NodeOfSlot(*gang, slot);
 }
 
+bool PodGangs::IsLeaving(const Submission& submission, int slot) const {
+  const PodGang* gang = book_.gangs.Find(submission);
+  return gang != nullptr && kubernetes::IsLeaving(*gang, slot);
+}
+
 // --- pods
 
 void PodGangs::OnListFailed(const std::string& words, SysTime) {

@@ -103,6 +103,8 @@ class PodGangs final : public placement::GangRules {
   [[nodiscard]] bool MayLive(const Submission& submission) const override;
   /// The node of the slot's pod; empty: it has none, or the pod is not there.
   [[nodiscard]] std::string NodeOf(const Submission& submission, int slot) const;
+  /// Whether the slot's pod is being deleted, has ended or is gone.
+  [[nodiscard]] bool IsLeaving(const Submission& submission, int slot) const;
 
  private:
   void OnDue(const GangKey& key, SysTime now);

@@ -2,13 +2,14 @@
 
 import json
 import os
+import pathlib
 import subprocess
 
 import pytest
 
 from kubernetes_world import GANG, ROLE, restarts, steps, wait_for_step
 from slurm_world import distributed, probe, wait_for_reason, words
-from trainyard_server import PROGRAM
+from trainyard_server import PROGRAM, wait_for
 
 
 def succeeded(server, job_id):
@@ -68,6 +69,28 @@ def test_a_pod_that_is_deleted_cancels_the_job(space, make_kubernetes_server, up
     job = server.wait("long")
     assert job["state"] == "CANCELLED" and "was deleted in Kubernetes" in job["errorMessage"], (job, server.texts("long"))
     assert any("SIGTERM" in text for text in server.texts("long", "master-replica-0")), "the program was told, and its last lines came"
+
+
+def test_a_pod_that_is_deleted_while_its_agent_starts_ends_by_itself(space, make_kubernetes_server, upload):
+    """A kubelet sends SIGTERM once, and the first process of a container ignores it while it does not handle it."""
+    server = make_kubernetes_server(space)
+    probe(server, upload, "job", "--steps=10")
+    agent = wait_for(lambda: next((process for pod in list(space.cluster.hollow.pods.values()) if pod.path.startswith(space.path)
+                                   for process in pod.processes.values() if is_agent(process.main())), None), space.cluster.logs)
+    [first] = space.pods().values()
+    agent.terminate()
+    space.api.must("DELETE", f"{space.path}/pods/{first['metadata']['name']}")
+    agent.wait()
+    assert not agent.was_killed, "it was told once, and did not hear it"
+    job = server.wait("job")
+    assert job["state"] in ("SUCCEEDED", "CANCELLED"), (job, server.texts("job")[-40:])
+
+
+def is_agent(pid):
+    try:
+        return pid is not None and b"\0agent\0--server=" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has just ended
+        return False
 
 
 def test_a_job_that_is_cancelled_leaves_the_cluster(space, make_kubernetes_server, upload):

@@ -104,7 +104,7 @@ def test_a_job_that_is_cancelled_leaves_the_cluster(space, make_kubernetes_serve
 
 def test_what_is_evicted_starts_again(space, make_kubernetes_server, upload):
     server = make_kubernetes_server(space)
-    probe(server, upload, "job", "--sleep-per-step=0.05", "--steps=120", "--checkpoint-every=10")
+    probe(server, upload, "job", "--sleep-per-step=0.05", "--steps=240", "--checkpoint-every=10")
     wait_for_step(server, "job", 20)
     space.evict(0)
     server.wait_for_text("job", "The job has resources again.")
@@ -116,7 +116,7 @@ def test_what_is_evicted_starts_again(space, make_kubernetes_server, upload):
 
 def test_a_lost_node_gives_new_resources(space, make_kubernetes_server, upload):
     server = make_kubernetes_server(space)
-    distributed(server, upload, "job", "--sleep-per-step=0.1", "--steps=40", **{**GANG, "workerCount": "1"})
+    distributed(server, upload, "job", "--sleep-per-step=0.1", "--steps=80", **{**GANG, "workerCount": "1"})
     server.wait_for_text("job", "Job is running.")
     lost = space.node_of(1)
     space.give_up_soon()
@@ -148,7 +148,7 @@ def test_a_job_ends_while_the_api_server_is_away(space, make_kubernetes_server, 
 
 def test_a_server_that_is_killed_takes_its_jobs_over(space, make_kubernetes_server, upload):
     server = make_kubernetes_server(space)
-    probe(server, upload, "job", "--sleep-per-step=0.1", "--steps=100")
+    probe(server, upload, "job", "--sleep-per-step=0.1", "--steps=300")
     wait_for_step(server, "job", 5)
     pods = sorted(space.pods())
     server.kill()

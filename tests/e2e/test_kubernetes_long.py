@@ -201,7 +201,7 @@ def test_a_job_whose_agent_hangs_can_be_cancelled(make_space, make_kubernetes_se
     server.cancel("job")
     job = server.wait("job")
     assert job["state"] == "CANCELLED", (job, server.texts("job", "service"))
-    assert "was to end its program and has not answered for 60 s" in server.stderr()
+    assert "has not answered the request to end its program for 60 s" in server.stderr()
     space.wait_until_left()
 
 

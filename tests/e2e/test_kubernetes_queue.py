@@ -13,7 +13,7 @@ from slurm_world import distributed, probe, wait_for_reason
 from trainyard_server import PROGRAM, wait_for
 
 pytestmark = pytest.mark.long  # Kueue takes some minutes of CPU to build
-WORKLOADS_ROLE = [{"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads"], "verbs": ["delete"]}]
+WORKLOADS_ROLE = [{"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads"], "verbs": ["get", "delete"]}]
 GANG_CPUS = 12
 NOT_ADMITTED = "A queue of the cluster has not admitted it yet."
 VERDICT_MAX_S = 60  # kVerdictMax: without a queue, a gang gives its turn up after this time if the scheduler has said nothing about its pods

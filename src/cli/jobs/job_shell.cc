@@ -79,7 +79,7 @@ Result<int> ExitStatusOf(std::string_view close) {
   const std::size_t at = close.find(kExit);
   if (at == std::string_view::npos)
     return std::unexpected(Unavailable(
-        "The shell has ended, and nobody knows how: its replica, its node or the server may have ended."));
+        "The exit status of the shell is unknown: its replica, its node or the server may have ended."));
   int status = 1;
   std::from_chars(close.data() + at + kExit.size(), close.data() + close.size(), status);
   return status;

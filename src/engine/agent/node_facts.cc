@@ -16,7 +16,6 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -114,25 +113,10 @@ void FindRuntimes(NodeFacts& facts) {
   facts.container_address = containers->address;
 }
 
-}  // namespace
-
-Result<NodeFacts> FindNodeFacts(const NodeQuestion& question) {
-  // These wait for programs and for the network, while this process tries what the kernel allows.
-  TY_TRY(AskedChild pythons, AskedChild::Start([&question] {
-           std::string versions;
-           for (const environment::Python& one : environment::ProbePythons(question.environments_dir).pythons)
-             versions += one.version + "\n";
-           return versions;
-         }));
-  TY_TRY(AskedChild way_out, AskedChild::Start([&question] {
-           return FindWayOutLacking(
-               environment::ToolVariables({question.environments_dir}, environment::ToolCache::kNone));
-         }));
+/// What the kernel and the machine allow. Trials of sandboxes end all children of their process.
+NodeFacts FindWhatIsAllowed(const NodeQuestion& question) {
   NodeFacts facts;
   v1::Node& node = facts.node;
-  node.set_host_name(HostName());
-  node.set_cpus(Cpus());
-  node.set_memory_bytes(MemoryBytes());
   node.set_isolation_lacking(IsolationLacking());
   facts.isolations = engine::FindIsolations();
   const Status gcs = node.isolation_lacking().empty()
@@ -141,10 +125,24 @@ Result<NodeFacts> FindNodeFacts(const NodeQuestion& question) {
   if (!gcs) facts.gcs_lacking = gcs.error().message;
   if (const Status doors = engine::CheckConnectDoors(); !doors) facts.doors_lacking = doors.error().message;
   if (question.has_runtimes) FindRuntimes(facts);
-  const std::string versions = std::move(pythons).Take();
-  for (const auto version : std::views::split(versions, '\n'))
-    if (!version.empty()) node.add_pythons(std::string(version.begin(), version.end()));
-  node.set_way_out_lacking(std::move(way_out).Take());
+  return facts;
+}
+
+}  // namespace
+
+Result<NodeFacts> FindNodeFacts(const NodeQuestion& question) {
+  TY_TRY(AskedChild allowed, AskedChild::Start([&question] { return Print(FindWhatIsAllowed(question)); }));
+  // Meanwhile this process waits for programs and for the network.
+  const auto pythons = environment::ProbePythons(question.environments_dir).pythons;
+  std::string way_out_lacking = FindWayOutLacking(
+      environment::ToolVariables({question.environments_dir}, environment::ToolCache::kNone));
+  TY_TRY(NodeFacts facts, Parse(std::move(allowed).Take()));
+  v1::Node& node = facts.node;
+  node.set_host_name(HostName());
+  node.set_cpus(Cpus());
+  node.set_memory_bytes(MemoryBytes());
+  for (const environment::Python& python : pythons) node.add_pythons(python.version);
+  node.set_way_out_lacking(std::move(way_out_lacking));
   return facts;
 }
 

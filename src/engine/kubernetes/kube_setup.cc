@@ -81,9 +81,8 @@ kubernetes::GangScheduler FindGangScheduler(const KubeClient& client,
   if (!settings.queue.empty()) return kubernetes::GangScheduler::kQueue;
   const KubeAnswer<PodGroups> groups = client.FindPodGroups();
   if (!groups) {
-    Diagnose(
-        DiagnosticLevel::kWarning,
-        groups.error().words + " So gangs get nodes one after the other, until this server starts again.");
+    Diagnose(DiagnosticLevel::kWarning,
+             groups.error().words + " Until this server is restarted, gangs get nodes one after the other.");
   } else if (*groups == PodGroups::kUsable) {
     Diagnose(DiagnosticLevel::kInfo, "the cluster's scheduler places gangs, as PodGroups");
     return kubernetes::GangScheduler::kPodGroups;

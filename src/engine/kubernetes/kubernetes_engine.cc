@@ -64,7 +64,11 @@ KubeAnswer<void> CreateAll(const KubeClient& client, const kubernetes::Batch& ba
   if (batch.has_pod_group) {
     const std::string group = kubernetes::PodGroupJson(batch, request, settings, *uid);
     const KubeAnswer<void> made = client.CreatePodGroup(group);
-    if (!made && made.error().failure != Failure::kThere) return made;
+    if (!made && made.error().failure != Failure::kThere) {
+      Refusal refusal = made.error();
+      refusal.unblock += " Or start the server again: it asks then what the cluster serves.";
+      return std::unexpected(std::move(refusal));
+    }
   }
   for (int slot = 0; slot < std::ssize(request.slots); ++slot) {
     const KubeAnswer<void> made = client.CreatePod(kubernetes::PodJson(batch, request, slot, settings, *uid));
@@ -93,6 +97,7 @@ KubernetesEngine::KubernetesEngine(asio::any_io_executor loop, Options options, 
                      .agent_mark = placement::kPodMark}),
       options_(std::move(options)),
       gangs_(installation(), {.scheduler = options_.scheduler,
+                              .queue = options_.settings.queue,
                               .turn = options_.settings.turn,
                               .pull_max = options_.settings.pull_max}),
       nodes_(*options_.client, options_.clock),
@@ -275,7 +280,7 @@ asio::awaitable<void> KubernetesEngine::LeaveQueue(std::string workload) {
   if (left || std::exchange(told_about_queue_, true)) co_return;
   Diagnose(DiagnosticLevel::kWarning,
            "Workloads of Kueue cannot be deleted, so pods that are cancelled may keep their quota for some "
-           "20 s (docs/kubernetes.md has the right): " +
+           "20 s (docs/kubernetes.md names the right that is needed): " +
                left.error().words);
 }
 

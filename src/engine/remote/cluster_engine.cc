@@ -12,7 +12,6 @@ namespace {
 
 namespace asio = boost::asio;
 using placement::GangKey;
-using placement::Submission;
 
 ReservationKey KeyOf(const GangKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 
@@ -243,7 +242,7 @@ void ClusterEngine::OnTimeLimit(const std::string& agent) {
 void ClusterEngine::OnUnheard(const std::string& agent) {
   const auto submission = placement::SubmissionOfAgent(agent);
   if (!submission) return;
-  const std::string reason = "The agent " + agent + " was to end its program and has not answered for " +
+  const std::string reason = "The agent " + agent + " has not answered the request to end its program for " +
                              std::to_string(RemoteAttemptHost::kUnheardMax.count()) + " s.";
   Diagnose(DiagnosticLevel::kWarning, reason);
   rules_.OnUnheard(*submission, reason, Now());

@@ -244,6 +244,9 @@ asio::awaitable<Result<shell::Terminal>> RemoteAttemptHost::OpenShell(AttemptRef
   open.set_rows(size.rows);
   open.set_columns(size.columns);
   open.set_terminal(terminal);
+  std::erase_if(shells_, [](const auto& one) { return one.second.expired(); });
+  const auto shell = std::make_shared<Shell>(loop_);
+  shells_[key] = shell;  // it may end before the answer is read
   const Result<AgentLink::Answers> opened = co_await link->Ask(std::move(request));
   if (!opened) {
     awaited_terminals_.erase(key);
@@ -256,9 +259,6 @@ asio::awaitable<Result<shell::Terminal>> RemoteAttemptHost::OpenShell(AttemptRef
     frame.mutable_resize()->set_columns(wanted.columns);
     link->Send(frame);
   };
-  std::erase_if(shells_, [](const auto& one) { return one.second.expired(); });
-  const auto shell = std::make_shared<Shell>(loop_);
-  shells_[key] = shell;
   co_return shell::Terminal{
       .master = std::move(ours), .resize = std::move(resize), .status = [shell] { return StatusOf(shell); }};
 }
@@ -266,6 +266,11 @@ asio::awaitable<Result<shell::Terminal>> RemoteAttemptHost::OpenShell(AttemptRef
 asio::awaitable<std::optional<int>> RemoteAttemptHost::StatusOf(std::shared_ptr<Shell> shell) {
   std::ignore = co_await shell->ended.WaitFor(kShellEndMax);
   co_return shell->status;
+}
+
+void RemoteAttemptHost::LeaveShells(std::string_view prefix) {
+  for (const auto& [key, shell] : shells_)
+    if (const auto open = shell.lock(); open && key.starts_with(prefix)) open->ended.Set();
 }
 
 void RemoteAttemptHost::OnShellEnded(const std::string& agent, const std::string& terminal, int status) {
@@ -290,6 +295,7 @@ void RemoteAttemptHost::OnAttached(const std::string& agent, std::shared_ptr<Age
                                    const std::vector<agent::v1::AttemptFound>& found) {
   const std::shared_ptr<Agent> known = Of(agent);
   if (known->link) known->link->Close();
+  LeaveShells(TerminalKey(agent, ""));
   known->link = std::move(link);
   std::set<std::string> still;
   known->kept.clear();
@@ -307,8 +313,7 @@ void RemoteAttemptHost::OnDetached(const std::string& agent, const AgentLink* li
   const auto known = agents_.find(agent);
   if (known == agents_.end() || known->second->link.get() != link) return;
   known->second->link = nullptr;
-  for (const auto& [key, shell] : shells_)
-    if (const auto open = shell.lock(); open && key.starts_with(TerminalKey(agent, ""))) open->ended.Set();
+  LeaveShells(TerminalKey(agent, ""));
 }
 
 void RemoteAttemptHost::OnAttemptGone(const std::string& agent, const std::string& attempt_id) {
@@ -316,6 +321,7 @@ void RemoteAttemptHost::OnAttemptGone(const std::string& agent, const std::strin
 }
 
 void RemoteAttemptHost::SetDead(std::string_view prefix) {
+  LeaveShells(prefix);
   for (const std::shared_ptr<Agent>& agent : WithPrefix(prefix)) {
     agent->dead = true;
     if (agent->link) std::exchange(agent->link, nullptr)->Close();

@@ -78,6 +78,8 @@ class RemoteAttemptHost final : public AttemptHost {
   using Agents = std::map<std::string, std::shared_ptr<Agent>, std::less<>>;
 
   static boost::asio::awaitable<std::optional<int>> StatusOf(std::shared_ptr<Shell> shell);
+  /// Nobody will say how shells with such keys end.
+  void LeaveShells(std::string_view prefix);
   boost::asio::awaitable<void> WatchKill(std::string agent, std::shared_ptr<Event> answered);
   std::shared_ptr<Agent> Of(const std::string& agent);
   [[nodiscard]] bool WasNotSent(const AttemptRef& attempt) const;

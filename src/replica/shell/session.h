@@ -46,8 +46,7 @@ void Resize(int master, TerminalSize size);
 /// Connects a WebSocket to a terminal until either ends. Binary messages are bytes of the terminal, in both
 /// directions; a text message "ROWS COLUMNS" from the client sets the window size. When the shell ends, the
 /// server closes with code 1000 and the reason "exit N", if its exit status is known. If the client
-/// disconnects,
-/// the shell is ended. Loop thread only.
+/// disconnects, the shell is ended. Loop thread only.
 boost::asio::awaitable<void> RunSession(Terminal terminal, std::shared_ptr<http::ByteStream> stream);
 
 }  // namespace trainyard::shell

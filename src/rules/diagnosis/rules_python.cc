@@ -99,8 +99,8 @@ constexpr std::array kRules{
     Rule{.name = "library_missing",
          .meaning = "a shared library is not installed",
          .summary = "The shared library '{1}' is not installed.",
-         .advice = "Install the system package that contains it on the machine, or in a pod in "
-                   "--kubernetes-image, or use a Python package that includes it.",
+         .advice = "Install the system package that contains it on the machine (for pods: in the image of "
+                   "--kubernetes-image), or use a Python package that includes it.",
          .patterns = {"ImportError: *: cannot open shared object file",
                       "OSError: *: cannot open shared object file",
                       "error while loading shared libraries: *: cannot open"}},

@@ -18,6 +18,8 @@ using placement::Submission;
 inline constexpr std::string_view kInstallationLabel = "trainyard.dev/installation";
 /// Its value is the submission: "17-1-2".
 inline constexpr std::string_view kGangLabel = "trainyard.dev/gang";
+/// Kueue's label for the queue of a pod.
+inline constexpr std::string_view kQueueLabel = "kueue.x-k8s.io/queue-name";
 
 /// "17-1-2".
 [[nodiscard]] std::string GangLabel(const Submission& submission);

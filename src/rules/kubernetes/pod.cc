@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/wire/json_members.h"
+#include "rules/kubernetes/object_name.h"
 
 namespace trainyard::kubernetes {
 
@@ -133,6 +134,7 @@ Result<Pod> ParsePod(std::string_view json) {
   Pod pod{.name = TextIn(metadata, "name"),
           .uid = TextIn(metadata, "uid"),
           .node = TextIn(ObjectIn(*object, "spec"), "nodeName"),
+          .queue = TextIn(ObjectIn(metadata, "labels"), kQueueLabel),
           .phase = PhaseOf(TextIn(status, "phase")),
           .reason = TextIn(status, "reason"),
           .message = TextIn(status, "message"),

@@ -48,7 +48,8 @@ struct Pod {
   };
   std::string name;
   std::string uid;
-  std::string node{};  ///< empty: no node yet
+  std::string node{};   ///< empty: no node yet
+  std::string queue{};  ///< Kueue's, in which it waits; empty: none
   Phase phase = Phase::kPending;
   std::string reason{};   ///< status.reason: "Evicted", "DeadlineExceeded"
   std::string message{};  ///< status.message

@@ -68,11 +68,10 @@ PlacingVerdict JudgeUnplaced(const PodGang& gang, StillPlacing still, bool is_cr
 
 /// Its pods are behind gates. It holds nothing, and waits as long as it takes: a pod that is made again is
 /// the last one in the queue. Why it waits may change without an event that we see.
-StillPlacing JudgeGated(PodGang& gang, const PlacingLimits& limits, StillPlacing still, SysTime now) {
+StillPlacing JudgeGated(PodGang& gang, StillPlacing still, SysTime now) {
   gang.open = now;
   if (!gang.queue_words.empty())
     still.words.reason = "A queue of the cluster has not admitted it yet: " + gang.queue_words + ".";
-  if (limits.scheduler != GangScheduler::kQueue) return still;
   const SysTime next = gang.queue_asked ? *gang.queue_asked + kAskQueuePause : gang.since + kAskQueueFirst;
   still.asks_queue = now >= next;
   still.look_at = still.asks_queue ? now + kAskQueuePause : next;
@@ -168,12 +167,15 @@ PlacingVerdict JudgePlacing(PodGang& gang, const PlacingLimits& limits, bool is_
   if (gang.open < gang.since) gang.open = gang.since;
   if (placed == 0) gang.part_since.reset();
   if (placed > 0 && !gang.part_since) gang.part_since = now;
-  if (unplaced != nullptr && IsGated(*unplaced)) return JudgeGated(gang, limits, std::move(still), now);
-  // Nobody waits for the turn of a gang that a queue has admitted: it begins once the gang holds something.
-  const bool has_queue = limits.scheduler == GangScheduler::kQueue;
-  if (!gang.may_hold_part || (has_queue && placed == 0))
-    return JudgeUnplaced(gang, std::move(still), is_crowded, now);
-  const SysTime begin = has_queue ? *gang.part_since : gang.open;
+  if (limits.scheduler == GangScheduler::kQueue && unplaced != nullptr && IsGated(*unplaced)) {
+    if (unplaced->queue == limits.queue) return JudgeGated(gang, std::move(still), now);
+    return GivesWay{.words = {.reason = "Its pods are in another queue than --kubernetes-queue.",
+                              .unblock = "They are created again after a pause."}};
+  }
+  // Nobody waits for the turn of a gang that the cluster places: it begins once the gang holds something.
+  const bool takes_turn = gang.may_hold_part && limits.scheduler != GangScheduler::kQueue;
+  if (!takes_turn && placed == 0) return JudgeUnplaced(gang, std::move(still), is_crowded, now);
+  const SysTime begin = takes_turn ? gang.open : *gang.part_since;
   const bool has_verdict = unplaced != nullptr && IsUnschedulable(*unplaced);
   std::chrono::seconds length = limits.turn;
   if (!has_verdict) length = std::max(length, kVerdictMax);

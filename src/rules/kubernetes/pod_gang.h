@@ -95,13 +95,14 @@ struct PodGang {
 /// The scheduler of gangs: it prevents that two of them hold each other up, each with a part of the nodes
 /// that both need.
 enum class GangScheduler {
-  kTurns,      ///< we do: one gang after the other
+  kTurns,      ///< this server: one gang after the other
   kQueue,      ///< a queue of the cluster (Kueue) admits one after the other, behind gates
   kPodGroups,  ///< the cluster's scheduler: all pods of a PodGroup get nodes at once, or none does
 };
 
 struct PlacingLimits {
   GangScheduler scheduler = GangScheduler::kTurns;
+  std::string queue{};  ///< the name of kQueue's
   std::chrono::seconds turn{60};
   std::chrono::seconds pull_max{1'800};
 };

@@ -28,7 +28,7 @@ class KubernetesGangs : public ::testing::Test {
  protected:
   KubernetesGangs() : KubernetesGangs(seconds(60)) {}
   explicit KubernetesGangs(seconds turn, GangScheduler scheduler = GangScheduler::kTurns)
-      : gangs_("1f3a", {.scheduler = scheduler, .turn = turn}) {
+      : gangs_("1f3a", {.scheduler = scheduler, .queue = "team", .turn = turn}) {
     List({});
   }
 
@@ -100,6 +100,7 @@ struct KubernetesQueue : KubernetesGangs {
   Pod Gated(GangKey key, int number, int slot) {
     Pod pod = PodOf(key, number, slot);
     pod.conditions = {{.type = "PodScheduled", .status = "False", .reason = "SchedulingGated"}};
+    pod.queue = "team";
     return pod;
   }
 };
@@ -140,6 +141,38 @@ TEST_F(KubernetesPodGroups, AGangOfAPreviousServerHoldsPartsOnlyForATurn) {
   List({Placed(kA, 4, 0), Unplaced(kA, 4, 1)});
   EXPECT_THAT(Next(), IsEmpty());
   EXPECT_THAT(After(seconds(61)), Contains(GangAction(Remove{{kA, 4}})));
+}
+
+TEST_F(KubernetesQueue, PodsOfAnotherQueueAreMadeAgain) {
+  gangs_.Want({.key = kA, .slots = 1, .last_submission = 4}, now_);
+  Pod pod = Gated(kA, 4, 0);
+  pod.queue = "nowhere";
+  List({pod});
+  EXPECT_THAT(Next(), Contains(GangAction(Remove{.submission = {kA, 4}, .waits = true})));
+  gangs_.OnPodGone(pod, now_);
+  EXPECT_THAT(After(kCreatePause), Contains(GangAction(Create{{kA, 5}})));
+}
+
+TEST_F(KubernetesGangs, GatesOfSomebodyElseLastForATurn) {
+  Want(kA, 2);
+  Next();
+  gangs_.OnCreated({kA, 1}, now_);
+  See(Placed(kA, 1, 0));
+  Pod gated = PodOf(kA, 1, 1);
+  gated.conditions = {{.type = "PodScheduled", .status = "False", .reason = "SchedulingGated"}};
+  See(gated);
+  EXPECT_THAT(Next(), IsEmpty());
+  EXPECT_THAT(After(kVerdictMax), Contains(GangAction(Remove{{kA, 1}})));
+}
+
+TEST_F(KubernetesPodGroups, APartThatWasPlacedIsHeldForATurn) {
+  Want(kA, 2);
+  Next();
+  gangs_.OnCreated({kA, 1}, now_);
+  See(Placed(kA, 1, 0));
+  See(Unplaced(kA, 1, 1));
+  EXPECT_THAT(Next(), IsEmpty());
+  EXPECT_THAT(After(seconds(61)), Contains(GangAction(Remove{{kA, 1}})));
 }
 
 TEST_F(KubernetesQueue, AdmitsOneAfterTheOther) {

@@ -148,7 +148,7 @@ json::object AnnotationsOf(const Batch& batch) {
 /// Makes Kueue place the pods as one group, whose pods are not replaced one by one.
 void PutQueue(const Batch& batch, std::size_t pods, const std::string& queue, json::object& labels,
               json::object& annotations) {
-  labels["kueue.x-k8s.io/queue-name"] = queue;
+  labels[kQueueLabel] = queue;
   labels["kueue.x-k8s.io/pod-group-name"] = SecretName(batch.installation, batch.submission);
   annotations["kueue.x-k8s.io/pod-group-total-count"] = std::to_string(pods);
   annotations["kueue.x-k8s.io/retriable-in-group"] = "false";

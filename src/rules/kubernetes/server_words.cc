@@ -36,8 +36,10 @@ std::string ServerWords(std::string_view message) {
   if (all.size() <= kBytesMax) return std::string(WithoutEnd(all));
   // The cause is at the end. Before it are names of images, with digests, again and again.
   const std::string_view begin = all.substr(0, wire::Utf8Prefix(all, kBeginBytes));
-  const std::size_t word = all.find(' ', all.size() - kEndBytes);
-  const std::string_view end = word == std::string_view::npos ? "" : all.substr(word);
+  std::size_t cut = all.find(' ', all.size() - kEndBytes);
+  if (cut == std::string_view::npos) cut = all.size() - kEndBytes;
+  while ((static_cast<unsigned char>(all[cut]) & 0xC0U) == 0x80U) ++cut;  // inside of a character
+  const std::string_view end = all.substr(cut);
   return std::string(WithoutEnd(begin)) + " ... " + std::string(WithoutEnd(end));
 }
 

@@ -15,7 +15,7 @@ from trainyard_server import PROGRAM, wait_for
 pytestmark = pytest.mark.long  # Kueue takes some minutes of CPU to build
 WORKLOADS_ROLE = [{"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads"], "verbs": ["get", "delete"]}]
 GANG_CPUS = 12
-NOT_ADMITTED = "A queue of the cluster has not admitted it yet."
+NOT_ADMITTED = "A queue of the cluster has not admitted it yet: couldn't assign flavors"  # the rest are Kueue's own words
 VERDICT_MAX_S = 60  # kVerdictMax: without a queue, a gang gives its turn up after this time if the scheduler has said nothing about its pods
 COLLECTOR_S = 20  # Kubernetes' pause between two searches for deleted pods that have no node
 HIGH = "system-cluster-critical"  # a priority class that every cluster has

@@ -113,7 +113,8 @@ void FindRuntimes(NodeFacts& facts) {
   facts.container_address = containers->address;
 }
 
-/// What the kernel and the machine allow. Trials of sandboxes end all children of their process.
+/// Finds out what the kernel and the machine allow. It tries sandboxes, and each trial kills all children of
+/// its process: call it in a process that has no others.
 NodeFacts FindWhatIsAllowed(const NodeQuestion& question) {
   NodeFacts facts;
   v1::Node& node = facts.node;

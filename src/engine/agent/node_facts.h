@@ -19,7 +19,7 @@ struct NodeFacts {
   engine::Isolations isolations;  ///< the isolation of attempts; none is started without it
 };
 
-/// What is asked about a node.
+/// Tells FindNodeFacts what to look for.
 struct NodeQuestion {
   std::string environments_dir;
   bool has_runtimes =

@@ -273,15 +273,19 @@ asio::awaitable<void> KubernetesEngine::RemoveGang(kubernetes::Remove action) {
   Wake();
 }
 
+void KubernetesEngine::TellAboutQueue(const std::string& what, const Refusal& refusal) {
+  if (!told_about_queue_.insert(what).second) return;
+  Diagnose(DiagnosticLevel::kWarning,
+           "Workloads of Kueue cannot be " + what +
+               " (docs/kubernetes.md names the right that is needed): " + refusal.words);
+}
+
 /// Kueue would let pods that are being deleted have their quota until Kubernetes has counted them as failed.
 asio::awaitable<void> KubernetesEngine::LeaveQueue(std::string workload) {
   auto leave = [&client = *options_.client, workload] { return client.DeleteWorkload(workload); };
   const KubeAnswer<void> left = co_await OnPool(asking_, std::move(leave));
-  if (left || std::exchange(told_about_queue_, true)) co_return;
-  Diagnose(DiagnosticLevel::kWarning,
-           "Workloads of Kueue cannot be deleted, so pods that are cancelled may keep their quota for some "
-           "20 s (docs/kubernetes.md names the right that is needed): " +
-               left.error().words);
+  if (!left)
+    TellAboutQueue("deleted, so pods that are cancelled may keep their quota for some 20 s", left.error());
 }
 
 void KubernetesEngine::Drop(const GangKey& gang) {
@@ -300,13 +304,13 @@ asio::awaitable<void> KubernetesEngine::LookForScaleUp(kubernetes::LookForScaleU
   Wake();
 }
 
-/// What it cannot be asked about stays unknown: the right to read Workloads is optional.
+/// If the queue does not answer, the job does not say why it waits: the right to read Workloads is optional.
 asio::awaitable<void> KubernetesEngine::AskQueue(Submission submission) {
   auto ask = [&client = *options_.client, name = kubernetes::SecretName(installation(), submission)] {
     return client.QueueWords(name);
   };
   const KubeAnswer<std::string> words = co_await OnPool(asking_, std::move(ask));
-  if (!words) co_return;
+  if (!words) co_return TellAboutQueue("read, so jobs do not say why they wait in its queue", words.error());
   gangs_.OnQueueWords(submission, *words);
   Wake();
 }

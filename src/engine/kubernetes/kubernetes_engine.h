@@ -84,6 +84,8 @@ class KubernetesEngine final : public ClusterEngine {
   boost::asio::awaitable<void> RemoveGang(kubernetes::Remove action);
   boost::asio::awaitable<void> AskQueue(placement::Submission submission);
   boost::asio::awaitable<void> LeaveQueue(std::string workload);
+  /// Warns once of what the account may not do with Workloads.
+  void TellAboutQueue(const std::string& what, const kubernetes::Refusal& refusal);
   boost::asio::awaitable<void> LookForScaleUp(kubernetes::LookForScaleUp action);
   [[nodiscard]] PodWatchHandlers Handlers();
 
@@ -92,7 +94,7 @@ class KubernetesEngine final : public ClusterEngine {
   KubeNodes nodes_;
   std::map<placement::Submission, Making> making_;
   std::set<placement::Submission> removing_;
-  bool told_about_queue_ = false;                      ///< that its Workloads cannot be deleted
+  std::set<std::string> told_about_queue_;             ///< warnings that were given
   std::map<placement::GangKey, std::string> refused_;  ///< why the gang's last agent was rejected for now
   Event changed_;                                      ///< wakes waiting checks whenever pods have changed
   Event never_;                                        ///< for pauses

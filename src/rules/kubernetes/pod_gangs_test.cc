@@ -79,6 +79,15 @@ class KubernetesGangs : public ::testing::Test {
     for (int slot = 0; slot < slots; ++slot) gangs_.OnAttached({key, number}, slot, "node", now_);
     EXPECT_THAT(Next(), ElementsAre(GangAction(GiveRoom{{key, number}})));
   }
+  /// kA is created with two pods: the first one has its node, the second one is as told.
+  void CreateHalfPlaced(Pod second) {
+    Want(kA, 2);
+    EXPECT_THAT(Next(), ElementsAre(GangAction(Create{{kA, 1}})));
+    gangs_.OnCreated({kA, 1}, now_);
+    See(Placed(kA, 1, 0));
+    See(std::move(second));
+    EXPECT_THAT(Next(), IsEmpty());
+  }
   std::string Reason(GangKey key) {
     const auto wait = gangs_.WaitOf(key);
     return wait ? wait->reason : "none";
@@ -154,24 +163,14 @@ TEST_F(KubernetesQueue, PodsOfAnotherQueueAreMadeAgain) {
 }
 
 TEST_F(KubernetesGangs, GatesOfSomebodyElseLastForATurn) {
-  Want(kA, 2);
-  Next();
-  gangs_.OnCreated({kA, 1}, now_);
-  See(Placed(kA, 1, 0));
   Pod gated = PodOf(kA, 1, 1);
   gated.conditions = {{.type = "PodScheduled", .status = "False", .reason = "SchedulingGated"}};
-  See(gated);
-  EXPECT_THAT(Next(), IsEmpty());
+  CreateHalfPlaced(gated);
   EXPECT_THAT(After(kVerdictMax), Contains(GangAction(Remove{{kA, 1}})));
 }
 
 TEST_F(KubernetesPodGroups, APartThatWasPlacedIsHeldForATurn) {
-  Want(kA, 2);
-  Next();
-  gangs_.OnCreated({kA, 1}, now_);
-  See(Placed(kA, 1, 0));
-  See(Unplaced(kA, 1, 1));
-  EXPECT_THAT(Next(), IsEmpty());
+  CreateHalfPlaced(Unplaced(kA, 1, 1));
   EXPECT_THAT(After(seconds(61)), Contains(GangAction(Remove{{kA, 1}})));
 }
 

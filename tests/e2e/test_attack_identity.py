@@ -164,13 +164,16 @@ def test_an_impersonation_ends_with(server, how):
 
 # Numbers of projects (13)
 
-def test_a_project_named_by_anothers_number_is_another(server, bucket):
+def test_roles_on_anothers_number_give_nothing(server, bucket):
+    """The number stands for the project that has it, in every path. Whoever has roles on a project of that name has none on that one."""
     theirs = ask(server, "GET", "/v1/projects/p:getConfig")
     number = theirs["serviceAccountProject"]
+    assert ask(server, "GET", f"/v1/projects/{number}:getConfig") == theirs
     eve, _ = make_token(server, "user:eve@example.com", number, "roles/owner", CREATOR)
-    own = ask(server, "GET", f"/v1/projects/{number}:getConfig", token=eve)
-    assert own["serviceAccount"] != theirs["serviceAccount"] and own["serviceAccountProject"] != number
-    for project in (number, "-"):
+    refused = server.request("GET", f"/v1/projects/{number}:getConfig", token=eve)
+    assert refused.status_code == 403 and '"projects/p"' in refused.text, refused.text
+    assert ask(server, "POST", f"/v1/projects/{number}/jobs", {"jobId": "x"}, eve, ok=(403,))
+    for project in (number, "p", "-"):
         agent = f"/v1/projects/{project}/serviceAccounts/{theirs['serviceAccount']}"
         ask(server, "POST", agent + ":generateAccessToken", {}, eve, ok=(403, 404))
         ask(server, "POST", agent + ":generateIdToken", {"audience": "https://x"}, eve, ok=(403, 404))

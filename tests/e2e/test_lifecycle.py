@@ -6,7 +6,7 @@ import re
 import time
 from typing import Any
 
-from trainyard_server import processes_with, wait_for
+from trainyard_server import kill, processes_with, wait_for
 
 
 def probe(server, upload, job_id, *words, **more):
@@ -89,6 +89,21 @@ def test_cancel_leaves_nothing_even_of_a_daemon_that_ignores_sigterm(make_server
     job = server.wait("daemon")
     assert job["state"] == "CANCELLED" and job["errorMessage"]
     assert not processes_with(f"sleep {marker}")
+
+
+def test_a_cancelled_job_says_who_has_not_ended(make_server, upload):
+    server = make_server("--stop-grace", "600")
+    marker = f"7{time.time_ns() % 10**8}"
+    probe(server, upload, "stubborn", "ignore-term", "print", marker, "forever")
+    server.wait_for_text("stubborn", marker)
+    server.cancel("stubborn")
+    described = server.trainyard("jobs", "describe", "stubborn")
+    assert "state: CANCELLING" in described.stdout and described.stderr.startswith(
+        "\nWhy it is waiting:\n  The job is being cancelled; master-replica-0 was told to end (SIGTERM).\n"
+        "  Processes that still run after 600 s are killed.\n"), described
+    for pid, _ in processes_with(f"print {marker} forever"):
+        kill(pid)
+    assert server.wait("stubborn")["state"] == "CANCELLED"
 
 
 def test_an_end_leaves_nothing_of_a_daemon(server, upload):

@@ -46,12 +46,13 @@ bool HasImage(const Json& answer) {
 /// does not know.
 void PrintStatus(const CommandSession& session, const JobReference& job, const Json& answer) {
   const std::string state = TextAt(answer, "state");
-  const bool waits = state == "QUEUED" || state == "PREPARING";
-  const bool runs = state == "RUNNING";
+  // A job that runs may wait for resources again; one that is cancelled waits for its replicas.
+  const bool may_wait =
+      state == "QUEUED" || state == "PREPARING" || state == "RUNNING" || state == "CANCELLING";
   const bool tunes = FindMember(answer, "trainingInput.hyperparameters") != nullptr;
   // Jobs of other APIs have one.
   const bool has_display_name = !TextAt(answer, "displayName").empty();
-  if (!waits && !runs && !tunes && !has_display_name && !HasImage(answer)) return;
+  if (!may_wait && !tunes && !has_display_name && !HasImage(answer)) return;
   const Result<Json> status = GetStatus(session, job);
   if (!status) return;
   const std::string submitted = SubmittedAsText(*status);
@@ -59,9 +60,7 @@ void PrintStatus(const CommandSession& session, const JobReference& job, const J
     session.console.Status("\nSubmitted as: " + submitted + ", number " +
                            TextAt(*status, "submittedAs.number") + "\n");
   }
-  for (const std::string& text :
-       // A job that runs may wait for resources again.
-       {waits || runs ? PrintWaiting(*status) : "", PrintRemarks(*status), PrintImages(*status)})
+  for (const std::string& text : {PrintWaiting(*status), PrintRemarks(*status), PrintImages(*status)})
     if (!text.empty()) session.console.Status("\n" + text);
   if (!HasTrials(*status)) return;
   session.console.Status("\nTrials:\n");

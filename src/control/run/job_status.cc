@@ -48,7 +48,7 @@ std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Obs
                                        const std::optional<placement::Wait>& queue,
                                        std::chrono::milliseconds stop_grace) {
   if (auto trouble = jobs::WaitForTrouble(job, seen)) return trouble;
-  if (auto ending = jobs::WaitAfterSuccess(job, stop_grace)) return ending;
+  if (auto ending = jobs::WaitForEnd(job, seen, stop_grace)) return ending;
   std::optional<jobs::Waiting> waiting = jobs::WaitWhilePreparing(job, seen);
   const bool waits_again = job.retrying() && !job.reserved() && queue;
   if (job.job().state() == ml::v1::Job::QUEUED || waits_again) {

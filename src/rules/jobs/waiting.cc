@@ -144,21 +144,36 @@ Waiting ForJudgement(SysTime time) {
                            " at the latest."};
 }
 
+std::string WhyItEnds(const JobRecord& job) {
+  if (StageOf(job) == Stage::kCancelling) return "The job is being cancelled";
+  if (job.trial().stopped_early()) return "The trial is stopped early";
+  return job.outcome() == ml::v1::Job::SUCCEEDED ? "The job has succeeded" : "The job has failed";
+}
+
 }  // namespace
 
-std::optional<Waiting> WaitAfterSuccess(const JobRecord& job, std::chrono::milliseconds stop_grace) {
-  if (StageOf(job) != Stage::kFinishing || job.outcome() != ml::v1::Job::SUCCEEDED) return std::nullopt;
+std::optional<Waiting> WaitForEnd(const JobRecord& job, const Observation& seen,
+                                  std::chrono::milliseconds stop_grace) {
+  if (StageOf(job) != Stage::kCancelling && StageOf(job) != Stage::kFinishing) return std::nullopt;
   std::vector<int> running;
+  std::vector<int> away;
   for (int i = 0; i < job.replicas_size(); ++i) {
-    if (job.replicas(i).attempt() > 0 && !job.replicas(i).has_exit()) running.push_back(i);
+    if (job.replicas(i).attempt() == 0 || job.replicas(i).has_exit()) continue;
+    running.push_back(i);
+    if (seen.replicas[static_cast<std::size_t>(i)].away) away.push_back(i);
   }
   if (running.empty()) return std::nullopt;
-  const auto grace = std::chrono::floor<std::chrono::seconds>(GraceOf({.short_grace = true}, stop_grace));
-  return Waiting{
+  const bool is_short = job.outcome() == ml::v1::Job::SUCCEEDED && !job.trial().stopped_early();
+  const auto grace = std::chrono::floor<std::chrono::seconds>(GraceOf({.short_grace = is_short}, stop_grace));
+  Waiting waiting{
       .cause = "ending",
-      .reason = "The job has succeeded; " + Names(job, running) + (running.size() == 1 ? " was" : " were") +
+      .reason = WhyItEnds(job) + "; " + Names(job, running) + (running.size() == 1 ? " was" : " were") +
                 " told to end (SIGTERM).",
       .unblock = "Processes that still run after " + std::to_string(grace.count()) + " s are killed."};
+  if (!away.empty())
+    waiting.unblock += " The server does not hear from " + Names(job, away) +
+                       ": it waits until that is over, or until the node is given up.";
+  return waiting;
 }
 
 std::optional<Waiting> WaitForTrouble(const JobRecord& job, const Observation& seen) {

@@ -135,25 +135,40 @@ TEST(WaitWhilePreparing, OthersDoNotWait) {
 
 constexpr std::chrono::seconds kUsualGrace{30};
 
-TEST(WaitAfterSuccess, NamesWhatStillRuns) {
+TEST(WaitForEnd, NamesWhatStillRuns) {
   JobRecord job = Gang("job { state: RUNNING } outcome: SUCCEEDED");
+  Observation seen = Seen({kRuns, kRuns, kRuns, kRuns});
   job.mutable_replicas(0)->mutable_exit();
   job.mutable_replicas(3)->mutable_exit();
   EXPECT_EQ(
-      WaitAfterSuccess(job, kUsualGrace),
+      WaitForEnd(job, seen, kUsualGrace),
       (Waiting{
           .cause = "ending",
           .reason = "The job has succeeded; worker-replica-0, worker-replica-1 were told to end (SIGTERM).",
           .unblock = "Processes that still run after 5 s are killed."}));
-  EXPECT_EQ(WaitAfterSuccess(job, std::chrono::seconds(2))->unblock,
+  EXPECT_EQ(WaitForEnd(job, seen, std::chrono::seconds(2))->unblock,
             "Processes that still run after 2 s are killed.");
   job.mutable_replicas(1)->mutable_exit();
-  EXPECT_EQ(WaitAfterSuccess(job, kUsualGrace)->reason,
+  EXPECT_EQ(WaitForEnd(job, seen, kUsualGrace)->reason,
             "The job has succeeded; worker-replica-1 was told to end (SIGTERM).");
   job.mutable_replicas(2)->mutable_exit();
-  EXPECT_FALSE(WaitAfterSuccess(job, kUsualGrace));
-  EXPECT_FALSE(WaitAfterSuccess(Gang("job { state: RUNNING } outcome: FAILED"), kUsualGrace));
-  EXPECT_FALSE(WaitAfterSuccess(Gang("job { state: RUNNING }"), kUsualGrace));
+  EXPECT_FALSE(WaitForEnd(job, seen, kUsualGrace));
+  EXPECT_FALSE(WaitForEnd(Gang("job { state: RUNNING }"), seen, kUsualGrace));
+}
+
+TEST(WaitForEnd, IsSaidOfJobsThatFailedOrAreCancelled) {
+  Observation seen = Seen({kRuns, kRuns, kRuns, kRuns});
+  JobRecord job = Gang("job { state: RUNNING } outcome: FAILED");
+  for (const int ended : {0, 2, 3}) job.mutable_replicas(ended)->mutable_exit();
+  EXPECT_EQ(WaitForEnd(job, seen, kUsualGrace)->reason,
+            "The job has failed; worker-replica-0 was told to end (SIGTERM).");
+  job.set_outcome(ml::v1::Job::CANCELLED);
+  EXPECT_EQ(WaitForEnd(job, seen, kUsualGrace)->reason,
+            "The job is being cancelled; worker-replica-0 was told to end (SIGTERM).");
+  seen.replicas[1].away = true;
+  EXPECT_EQ(WaitForEnd(job, seen, kUsualGrace)->unblock,
+            "Processes that still run after 30 s are killed. The server does not hear from worker-replica-0: "
+            "it waits until that is over, or until the node is given up.");
 }
 
 TEST(WaitLimit, IsSaidWhileItCounts) {

@@ -127,7 +127,7 @@ def test_a_lost_node_gives_new_resources(space, make_kubernetes_server, upload):
         job = succeeded(server, "job")
     finally:
         space.cluster.start_node(lost)
-    assert "The log of the job is not complete. The replica worker 0, attempt 1: its node is lost" in job["errorMessage"]
+    assert "The log of the job is not complete. The replica worker 0, attempt 1: its node or its agent is lost" in job["errorMessage"]
     space.cluster.wait_for_nodes("True")
 
 

@@ -57,7 +57,7 @@ def test_a_lost_node_gives_a_new_gang(make_slurm, make_slurm_server, upload, slo
     job = server.wait("job")
     assert job["state"] == "SUCCEEDED", (job, server.texts("job")[-40:], server.stderr()[-3000:])
     label = ("master 0", "worker 0")[slot]
-    assert f"The log of the job is not complete. The replica {label}, attempt 1: its node is lost" in job["errorMessage"]
+    assert f"The log of the job is not complete. The replica {label}, attempt 1: its node or its agent is lost" in job["errorMessage"]
     names = [job["name"] for job in slurm.jobs() if job["name"].startswith("ty-")]
     assert [name.rpartition("-")[2] for name in names] == ["1", "2"], "one job of Slurm for each try"
 
@@ -190,7 +190,7 @@ def test_lines_that_died_with_their_node_are_named(make_slurm, make_slurm_server
     server.cancel("job")
     job = server.wait("job")
     assert job["state"] == "CANCELLED"
-    assert "The log of the job is not complete. The replica master 0, attempt 1: its node is lost, and with it the output after line" \
+    assert "The log of the job is not complete. The replica master 0, attempt 1: its node or its agent is lost, and with it the output after line" \
         in job["errorMessage"]
 
 

@@ -31,7 +31,7 @@ AttemptHost::Remains LostWithItsNode(std::int64_t from_line) {
   AttemptHost::Remains remains;
   remains.exit.set_cause(ExitRecord::LOST);
   remains.exit.set_log_lost(true);
-  remains.exit.set_message("its node is lost, and with it the output after line " +
+  remains.exit.set_message("its node or its agent is lost, and with it the output after line " +
                            std::to_string(from_line) + ", the last line that reached the server");
   *remains.exit.mutable_end_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
   return remains;

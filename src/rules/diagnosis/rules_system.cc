@@ -11,14 +11,17 @@ constexpr std::array kRules{
          .patterns = {"No space left on device: '/dev/shm", "No space left on device: '/psm",
                       "unable to write to file </torch_", "Unexpected bus error encountered in worker",
                       "killed by signal: Bus error", "insufficient shared memory"}},
-    Rule{.name = "disk_full",
-         .summary = "The disk is full.",
-         .advice = "Write less, or free space on the disk that holds the server's data directory; results "
-                   "belong under --job-dir, not in the working directory.",
-         .run_advice =
-             "Write less, or free space on the disk that holds the server's data directory; results "
-             "belong into the folder that TRAINYARD_JOB_DIR names.",
-         .patterns = {"No space left on device", "Disk quota exceeded", "[Errno 28]", "[Errno 122]"}},
+    Rule{
+        .name = "disk_full",
+        .summary = "The disk is full.",
+        .advice =
+            "Write less, or free space on the disk that holds the server's data directory (on a cluster: "
+            "the node's), or in /dev/shm if the program writes there; results belong under --job-dir, "
+            "not in the working directory.",
+        .run_advice =
+            "Write less, or free space on the disk that holds the server's data directory, or in /dev/shm if "
+            "the program writes there; results belong into the folder that TRAINYARD_JOB_DIR names.",
+        .patterns = {"No space left on device", "Disk quota exceeded", "[Errno 28]", "[Errno 122]"}},
     Rule{.name = "worker_killed",
          .meaning = "a worker process of the program was killed",
          .summary = "A worker process of the program was killed: {line}.",

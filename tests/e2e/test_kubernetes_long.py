@@ -199,7 +199,7 @@ def test_a_job_whose_agent_hangs_can_be_cancelled(make_space, make_kubernetes_se
     wait_for_step(server, "job", 1)
     hang_agent(space, 0)
     server.cancel("job")
-    assert "The job is being cancelled; master-replica-0 was told to end" in server.trainyard("jobs", "describe", "job").stderr
+    assert "The job is being cancelled. Cancelled by the user. master-replica-0 was told to end" in server.trainyard("jobs", "describe", "job").stderr
     job = server.wait("job")
     assert job["state"] == "CANCELLED", (job, server.texts("job", "service"))
     assert "has not answered the request to end its program for 60 s" in server.stderr()

@@ -99,7 +99,7 @@ def test_a_cancelled_job_says_who_has_not_ended(make_server, upload):
     server.cancel("stubborn")
     described = server.trainyard("jobs", "describe", "stubborn")
     assert "state: CANCELLING" in described.stdout and described.stderr.startswith(
-        "\nWhy it is waiting:\n  The job is being cancelled; master-replica-0 was told to end (SIGTERM).\n"
+        "\nWhy it is waiting:\n  The job is being cancelled. Cancelled by the user. master-replica-0 was told to end (SIGTERM).\n"
         "  Processes that still run after 600 s are killed.\n"), described
     for pid, _ in processes_with(f"print {marker} forever"):
         kill(pid)

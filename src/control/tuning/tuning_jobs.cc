@@ -193,7 +193,7 @@ boost::asio::awaitable<Result<v1::JobStatus>> TuningJobs::Describe(v1::JobRecord
     status.mutable_waiting()->set_reason(waiting->reason);
     status.mutable_waiting()->set_unblock(waiting->unblock);
   }
-  const bool waits = status.state() == Job::QUEUED || status.state() == Job::PREPARING;
+  const bool waits = status.state() != Job::RUNNING;
   for (const JobRunner* active : runner->Active()) {
     v1::JobStatus::Trial& trial =
         *status.mutable_trials(jobs::TrialNumber(active->job().trial().trial_id()) - 1);

@@ -336,13 +336,6 @@ std::vector<Action> WhileRetrying(const JobRecord& job, const Observation& seen,
   return WithLimit(job, std::move(actions));
 }
 
-StopReplica StopOf(const JobRecord& job) {
-  if (job.trial().stopped_early())
-    return {.reason = "The trial is stopped early. " + job.job().error_message()};
-  if (job.outcome() == Job::SUCCEEDED) return {.reason = "The job has succeeded.", .short_grace = true};
-  return {.reason = "The job has failed."};
-}
-
 /// A trial that ran does not end before its measurements are known.
 std::vector<Action> MeasureFirst(const JobRecord& job, const Observation& seen, std::vector<Action> actions) {
   const bool measures = job.has_trial() && job.job().has_start_time() && !job.trial().has_report();
@@ -355,6 +348,15 @@ std::vector<Action> MeasureFirst(const JobRecord& job, const Observation& seen, 
 }
 
 }  // namespace
+
+StopReplica StopOf(const JobRecord& job) {
+  if (job.outcome() == Job::CANCELLED)
+    return {.reason = "The job is being cancelled. " + job.job().error_message()};
+  if (job.trial().stopped_early())
+    return {.reason = "The trial is stopped early. " + job.job().error_message()};
+  if (job.outcome() == Job::SUCCEEDED) return {.reason = "The job has succeeded.", .short_grace = true};
+  return {.reason = "The job has failed."};
+}
 
 std::optional<SysTime> HeldFailure(const JobRecord& job, const Observation& seen) {
   const Stage stage = StageOf(job);
@@ -378,12 +380,8 @@ std::vector<Action> NextActions(const JobRecord& job, const Observation& seen, S
     case Stage::kRunning: return WhileLive(job, seen, replicas, now);
     case Stage::kRetrying: return WhileRetrying(job, seen, replicas, now);
     case Stage::kFinishing:
-      return MeasureFirst(job, seen, WhileStopping(replicas, StopOf(job), EndedEvent(), now));
     case Stage::kCancelling:
-      return MeasureFirst(
-          job, seen,
-          WhileStopping(replicas, {.reason = "The job is being cancelled. " + job.job().error_message()},
-                        EndedEvent(), now));
+      return MeasureFirst(job, seen, WhileStopping(replicas, StopOf(job), EndedEvent(), now));
     case Stage::kNone:
     case Stage::kEnded:
     case Stage::kResumed: return {};

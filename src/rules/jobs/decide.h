@@ -93,6 +93,8 @@ struct StopReplica {
                                                        std::chrono::milliseconds usual) {
   return stop.short_grace ? std::min(usual, kSuccessGrace) : usual;
 }
+/// How the replicas of a job that has an outcome are stopped.
+[[nodiscard]] StopReplica StopOf(const control::v1::JobRecord& job);
 /// Records that StopReplica is being performed.
 inline void NoteSent(const StopReplica& stop, ReplicaObservation& seen) {
   seen.stop_sent = true;  // a supervisor that is not connected now is told when it says Hello

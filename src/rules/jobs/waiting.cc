@@ -144,17 +144,11 @@ Waiting ForJudgement(SysTime time) {
                            " at the latest."};
 }
 
-std::string WhyItEnds(const JobRecord& job) {
-  if (StageOf(job) == Stage::kCancelling) return "The job is being cancelled";
-  if (job.trial().stopped_early()) return "The trial is stopped early";
-  return job.outcome() == ml::v1::Job::SUCCEEDED ? "The job has succeeded" : "The job has failed";
-}
-
 }  // namespace
 
 std::optional<Waiting> WaitForEnd(const JobRecord& job, const Observation& seen,
                                   std::chrono::milliseconds stop_grace) {
-  if (StageOf(job) != Stage::kCancelling && StageOf(job) != Stage::kFinishing) return std::nullopt;
+  if (StageOf(job) != Stage::kFinishing && StageOf(job) != Stage::kCancelling) return std::nullopt;
   std::vector<int> running;
   std::vector<int> away;
   for (int i = 0; i < job.replicas_size(); ++i) {
@@ -163,11 +157,11 @@ std::optional<Waiting> WaitForEnd(const JobRecord& job, const Observation& seen,
     if (seen.replicas[static_cast<std::size_t>(i)].away) away.push_back(i);
   }
   if (running.empty()) return std::nullopt;
-  const bool is_short = job.outcome() == ml::v1::Job::SUCCEEDED && !job.trial().stopped_early();
-  const auto grace = std::chrono::floor<std::chrono::seconds>(GraceOf({.short_grace = is_short}, stop_grace));
+  const StopReplica stop = StopOf(job);
+  const auto grace = std::chrono::floor<std::chrono::seconds>(GraceOf(stop, stop_grace));
   Waiting waiting{
       .cause = "ending",
-      .reason = WhyItEnds(job) + "; " + Names(job, running) + (running.size() == 1 ? " was" : " were") +
+      .reason = stop.reason + " " + Names(job, running) + (running.size() == 1 ? " was" : " were") +
                 " told to end (SIGTERM).",
       .unblock = "Processes that still run after " + std::to_string(grace.count()) + " s are killed."};
   if (!away.empty())
@@ -202,22 +196,13 @@ std::optional<Waiting> WaitForTrouble(const JobRecord& job, const Observation& s
 
 std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observation& seen) {
   if (job.job().state() != ml::v1::Job::PREPARING) return std::nullopt;
-  switch (StageOf(job)) {
-    case Stage::kPreparing: break;
-    case Stage::kRetrying:
-      return Waiting{.cause = "retry",
-                     .reason = "The whole job restarts: its replicas are being stopped first (it has used " +
-                               std::to_string(job.retries()) + " of " + std::to_string(kRetriesMax) +
-                               " retries).",
-                     .unblock = "It continues when all of them have ended."};
-    case Stage::kNone:
-    case Stage::kQueued:
-    case Stage::kRunning:
-    case Stage::kFinishing:
-    case Stage::kCancelling:
-    case Stage::kEnded:
-    case Stage::kResumed: return std::nullopt;
-  }
+  if (StageOf(job) == Stage::kRetrying)
+    return Waiting{.cause = "retry",
+                   .reason = "The whole job restarts: its replicas are being stopped first (it has used " +
+                             std::to_string(job.retries()) + " of " + std::to_string(kRetriesMax) +
+                             " retries).",
+                   .unblock = "It continues when all of them have ended."};
+  if (StageOf(job) != Stage::kPreparing) return std::nullopt;
   const Progress progress = ProgressOf(job, seen);
   if (!progress.paused.empty()) return ForPause(job, progress.paused);
   if (!progress.building.empty()) return ForEnvironments(job, progress);

@@ -16,7 +16,7 @@ inline constexpr const char* kTurn = "turn";
 struct Waiting {
   std::string cause;          ///< one word: the kind of wait
   std::int64_t position = 0;  ///< jobPosition; 0 if the job is not in the queue
-  std::string reason;         ///< one sentence: what it waits for
+  std::string reason;         ///< one sentence, or a few: what it waits for
   std::string unblock;        ///< one or two sentences: what ends the wait, and when the job gives up
   bool never = false;         ///< the job cannot start as it is; shown as a warning
   friend bool operator==(const Waiting&, const Waiting&) = default;

@@ -144,13 +144,13 @@ TEST(WaitForEnd, NamesWhatStillRuns) {
       WaitForEnd(job, seen, kUsualGrace),
       (Waiting{
           .cause = "ending",
-          .reason = "The job has succeeded; worker-replica-0, worker-replica-1 were told to end (SIGTERM).",
+          .reason = "The job has succeeded. worker-replica-0, worker-replica-1 were told to end (SIGTERM).",
           .unblock = "Processes that still run after 5 s are killed."}));
   EXPECT_EQ(WaitForEnd(job, seen, std::chrono::seconds(2))->unblock,
             "Processes that still run after 2 s are killed.");
   job.mutable_replicas(1)->mutable_exit();
   EXPECT_EQ(WaitForEnd(job, seen, kUsualGrace)->reason,
-            "The job has succeeded; worker-replica-1 was told to end (SIGTERM).");
+            "The job has succeeded. worker-replica-1 was told to end (SIGTERM).");
   job.mutable_replicas(2)->mutable_exit();
   EXPECT_FALSE(WaitForEnd(job, seen, kUsualGrace));
   EXPECT_FALSE(WaitForEnd(Gang("job { state: RUNNING }"), seen, kUsualGrace));
@@ -161,14 +161,15 @@ TEST(WaitForEnd, IsSaidOfJobsThatFailedOrAreCancelled) {
   JobRecord job = Gang("job { state: RUNNING } outcome: FAILED");
   for (const int ended : {0, 2, 3}) job.mutable_replicas(ended)->mutable_exit();
   EXPECT_EQ(WaitForEnd(job, seen, kUsualGrace)->reason,
-            "The job has failed; worker-replica-0 was told to end (SIGTERM).");
-  job.set_outcome(ml::v1::Job::CANCELLED);
-  EXPECT_EQ(WaitForEnd(job, seen, kUsualGrace)->reason,
-            "The job is being cancelled; worker-replica-0 was told to end (SIGTERM).");
+            "The job has failed. worker-replica-0 was told to end (SIGTERM).");
+  job.MergeFrom(Parse("job { error_message: 'By eve.' } outcome: CANCELLED"));
   seen.replicas[1].away = true;
-  EXPECT_EQ(WaitForEnd(job, seen, kUsualGrace)->unblock,
-            "Processes that still run after 30 s are killed. The server does not hear from worker-replica-0: "
-            "it waits until that is over, or until the node is given up.");
+  const auto waiting = WaitForEnd(job, seen, kUsualGrace);
+  EXPECT_EQ(waiting->reason,
+            "The job is being cancelled. By eve. worker-replica-0 was told to end (SIGTERM).");
+  EXPECT_TRUE(
+      waiting->unblock.ends_with("s are killed. The server does not hear from worker-replica-0: it "
+                                 "waits until that is over, or until the node is given up."));
 }
 
 TEST(WaitLimit, IsSaidWhileItCounts) {

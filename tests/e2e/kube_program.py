@@ -4,6 +4,8 @@ its path, or nothing if it is not built. `--version 1.37.2` means the one that p
 
 Its sources are Go modules. A build needs about ten minutes of CPU on a machine that has none of them, so ./dev test begins it in the
 background, and the program is kept. It uses nothing but Python's own library: ./dev starts it before it installs anything.
+
+It ends with 3 where there is no Go, or where the sources cannot be fetched, and with 1 if they do not compile.
 """
 
 import argparse
@@ -24,6 +26,7 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / "
 LOCK = CACHE / "lock"  # held while one is built
 WAIT_S = 1200
 GO_PATH = os.environ.get("PATH", "") + ":/usr/local/go/bin"
+NO_SOURCES = 3  # the exit status
 VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
 
 
@@ -62,15 +65,24 @@ def build(version=VERSION):
         os.utime(LOCK)
         go = find_go()
         if not go:
-            raise SystemExit("kube_program.py: no go on PATH")
+            raise LookupError("no go on PATH")
         module = CACHE / f"source-{version}"
         module.mkdir(exist_ok=True)
+        try:
+            fetch(go, module, version)
+        except subprocess.CalledProcessError as error:
+            raise LookupError("the sources of Kubernetes cannot be fetched") from error
         made = module / "kube"
-        shutil.copy(SOURCE, module / "main.go")
-        (module / "go.mod").write_text("module kube\n")  # `go mod download` needs one
-        (module / "go.mod").write_text(module_text(go, module, version))
         run(go, "build", "-mod=mod", "-buildvcs=false", "-trimpath", "-ldflags", link_flags(version), "-o", made, ".", cwd=module)
         made.rename(path_of(version))
+
+
+def fetch(go, module, version):
+    """Makes the module, and fetches all that it needs."""
+    shutil.copy(SOURCE, module / "main.go")
+    (module / "go.mod").write_text("module kube\n")  # `go mod download` needs one
+    (module / "go.mod").write_text(module_text(go, module, version))
+    run(go, "list", "-mod=mod", "-deps", ".", cwd=module)
 
 
 def run(go, *words, cwd):
@@ -116,12 +128,19 @@ def main():
     options = parser.parse_args()
     if options.find:
         print(path_of(options.version) if is_built(options.version) else "")
-        return
+        return 0
     with contextlib.suppress(OSError):
         os.nice(19)
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # all else comes first
-    build(options.version)
+    try:
+        build(options.version)
+    except LookupError as error:
+        print(f"kube_program.py: {error}", file=sys.stderr)
+        return NO_SOURCES
+    except subprocess.CalledProcessError:  # the compiler has said why
+        return 1
     print(path_of(options.version))
+    return 0
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import (
 var commands = map[string]func() *cobra.Command{
 	"apiserver": apiserver.NewAPIServerCommand,
 	"manager":   manager.NewControllerManagerCommand,
-	"scheduler": scheduler.NewSchedulerCommand,
+	"scheduler": func() *cobra.Command { return scheduler.NewSchedulerCommand() }, // it takes options
 }
 
 func main() {

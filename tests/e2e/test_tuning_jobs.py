@@ -6,8 +6,9 @@ import json
 import os
 import re
 import subprocess
+import time
 
-from trainyard_server import wait_for
+from trainyard_server import kill, processes_with, wait_for
 
 X = {"parameterName": "x", "type": "DOUBLE", "maxValue": 1}
 
@@ -224,3 +225,24 @@ def test_a_trial_without_room_waits_and_says_what_for(server, upload, shared_fol
     job = server.wait("crowd")
     assert job["state"] == "CANCELLED"
     assert [(trial["trialId"], trial["state"]) for trial in trials_of(job)] == [("1", "CANCELLED"), ("2", "CANCELLED")]
+
+
+def test_a_cancelled_job_says_which_trials_have_not_ended(make_server, upload):
+    server = make_server("--stop-grace", "600")
+    marker = f"6{time.time_ns() % 10**8}"
+    server.submit("stubborn", packageUris=[upload(server, "probe")], pythonModule="probe.task",
+                  args=["ignore-term", "print", marker, "forever"],
+                  hyperparameters={"goal": "MAXIMIZE", "maxTrials": 2, "maxParallelTrials": 2, "params": [X]})
+    wait_for(lambda: True if server.texts("stubborn").count(marker) == 2 else None, lambda: str(server.texts("stubborn")))
+    server.cancel("stubborn")
+    ending = "The job is being cancelled. Cancelled by the user. master-replica-0 was told to end (SIGTERM)."
+
+    def both_end():
+        status = status_of(server, "stubborn")
+        return status if [trial.get("reason") for trial in status["trials"]] == [ending, ending] else None
+    status = wait_for(both_end, lambda: str(status_of(server, "stubborn")))
+    assert status["waiting"]["reason"] == "Trial 1: " + ending, status
+    for pid, _ in processes_with(f"print {marker} forever"):
+        kill(pid)
+    assert server.wait("stubborn")["state"] == "CANCELLED"
+    assert "waiting" not in status_of(server, "stubborn")

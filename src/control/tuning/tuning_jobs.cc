@@ -193,15 +193,19 @@ boost::asio::awaitable<Result<v1::JobStatus>> TuningJobs::Describe(v1::JobRecord
     status.mutable_waiting()->set_reason(waiting->reason);
     status.mutable_waiting()->set_unblock(waiting->unblock);
   }
-  const bool waits = status.state() != Job::RUNNING;
+  const bool ends = runner->job().outcome() != Job::STATE_UNSPECIFIED;
+  const bool waits = ends || status.state() == Job::QUEUED || status.state() == Job::PREPARING;
   for (const JobRunner* active : runner->Active()) {
     v1::JobStatus::Trial& trial =
         *status.mutable_trials(jobs::TrialNumber(active->job().trial().trial_id()) - 1);
     v1::JobStatus of_trial = active->Describe();
-    if (trial.reason().empty()) trial.set_reason(of_trial.waiting().reason());
     *trial.mutable_replicas() = std::move(*of_trial.mutable_replicas());
-    if (waits && of_trial.has_waiting() && !status.has_waiting())
-      *status.mutable_waiting() = of_trial.waiting();
+    if (!of_trial.has_waiting()) continue;
+    trial.set_reason(of_trial.waiting().reason());
+    if (!waits || status.has_waiting()) continue;
+    *status.mutable_waiting() = std::move(*of_trial.mutable_waiting());
+    if (ends)
+      status.mutable_waiting()->set_reason("Trial " + trial.output().trial_id() + ": " + trial.reason());
   }
   co_return status;
 }

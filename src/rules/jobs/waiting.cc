@@ -1,6 +1,7 @@
 #include "rules/jobs/waiting.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -149,25 +150,27 @@ Waiting ForJudgement(SysTime time) {
 std::optional<Waiting> WaitForEnd(const JobRecord& job, const Observation& seen,
                                   std::chrono::milliseconds stop_grace) {
   if (StageOf(job) != Stage::kFinishing && StageOf(job) != Stage::kCancelling) return std::nullopt;
-  std::vector<int> running;
+  std::vector<int> told;
+  std::vector<int> killed;
   std::vector<int> away;
   for (int i = 0; i < job.replicas_size(); ++i) {
     if (job.replicas(i).attempt() == 0 || job.replicas(i).has_exit()) continue;
-    running.push_back(i);
-    if (seen.replicas[static_cast<std::size_t>(i)].away) away.push_back(i);
+    const ReplicaObservation& replica = seen.replicas[static_cast<std::size_t>(i)];
+    (replica.away ? away : replica.kill_sent ? killed : told).push_back(i);
   }
-  if (running.empty()) return std::nullopt;
-  const StopReplica stop = StopOf(job);
+  if (told.empty() && killed.empty() && away.empty()) return std::nullopt;
+  StopReplica stop = StopOf(job);
+  if (!told.empty())
+    stop.reason += " " + Names(job, told) + (told.size() == 1 ? " was" : " were") + " told to end (SIGTERM).";
+  if (!killed.empty())
+    stop.reason += " " + Names(job, killed) + (killed.size() == 1 ? " has" : " have") +
+                   " not ended in time and will be killed.";
+  if (!away.empty()) stop.reason += " The server does not hear from " + Names(job, away) + ".";
   const auto grace = std::chrono::floor<std::chrono::seconds>(GraceOf(stop, stop_grace));
-  Waiting waiting{
+  return Waiting{
       .cause = "ending",
-      .reason = stop.reason + " " + Names(job, running) + (running.size() == 1 ? " was" : " were") +
-                " told to end (SIGTERM).",
+      .reason = std::move(stop.reason),
       .unblock = "Processes that still run after " + std::to_string(grace.count()) + " s are killed."};
-  if (!away.empty())
-    waiting.unblock += " The server does not hear from " + Names(job, away) +
-                       ": it waits until that is over, or until the node is given up.";
-  return waiting;
 }
 
 std::optional<Waiting> WaitForTrouble(const JobRecord& job, const Observation& seen) {
@@ -195,8 +198,7 @@ std::optional<Waiting> WaitForTrouble(const JobRecord& job, const Observation& s
 }
 
 std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observation& seen) {
-  if (job.job().state() != ml::v1::Job::PREPARING) return std::nullopt;
-  if (StageOf(job) == Stage::kRetrying)
+  if (StageOf(job) == Stage::kRetrying && job.job().state() == ml::v1::Job::PREPARING)
     return Waiting{.cause = "retry",
                    .reason = "The whole job restarts: its replicas are being stopped first (it has used " +
                              std::to_string(job.retries()) + " of " + std::to_string(kRetriesMax) +

@@ -22,16 +22,14 @@ struct Waiting {
   friend bool operator==(const Waiting&, const Waiting&) = default;
 };
 
-/// What a job waits for that has an outcome, or is cancelled, and has not ended: replicas that were told to
-/// stop. Nullopt for any other job.
+/// What a job that has an outcome waits for: replicas that were told to stop. Nullopt for any other job.
 /// @param stop_grace  the operator's grace period in whole seconds, as in GraceOf. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitForEnd(const control::v1::JobRecord& job, const Observation& seen,
                                                 std::chrono::milliseconds stop_grace);
 
 /// A problem outside of the user's program that keeps an unfinished job in any state from progressing: a
 /// record that cannot be written, an attempt that cannot be managed, a failure that cannot be judged yet, a
-/// disk without space for the next start.
-/// Nullopt: there is none. Pure: any thread.
+/// disk without space for the next start. Nullopt: there is none. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitForTrouble(const control::v1::JobRecord& job,
                                                     const Observation& seen);
 

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import socket
 import subprocess
 
 import pytest
@@ -84,6 +86,28 @@ def test_a_pod_that_is_deleted_while_its_agent_starts_ends_by_itself(space, make
     assert not agent.was_killed, "it was told once, and did not hear it"
     job = server.wait("job")
     assert job["state"] in ("SUCCEEDED", "CANCELLED"), (job, server.texts("job")[-40:])
+
+
+def test_a_pod_that_is_deleted_while_it_downloads_the_agent_ends(space, make_kubernetes_server, upload, tmp_path):
+    """The script of its container, with a server that sends a part of the agent and then nothing."""
+    server = make_kubernetes_server(space)
+    probe(server, upload, "job", "--sleep-per-step=1")
+    [pod] = wait_for(lambda: list(space.pods().values()) or None, space.cluster.logs)
+    server.cancel("job")
+    [container] = pod["spec"]["containers"]
+    script = container["command"][-1].replace("$$", "$")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        script = re.sub("host='[^']*' port=[0-9]+", f"host=127.0.0.1 port={listener.getsockname()[1]}", script)
+        script = re.sub("\ndir=.*\n", f"\ndir='{tmp_path}/node'\n", script, count=1)
+        variables = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "TRAINYARD_NODE": "n"}
+        shell = subprocess.Popen(["bash", "-c", script], env=variables)
+        connection, _ = listener.accept()
+        with connection:
+            connection.sendall(b"HTTP/1.0 200 OK\r\n\r\na part")
+            wait_for(lambda: [part for part in tmp_path.rglob("programs/trainyard-*") if part.stat().st_size] or None, lambda: "the download")
+            shell.terminate()
+            assert shell.wait(60) == 143
+    assert server.wait("job")["state"] == "CANCELLED"
 
 
 def is_agent(pid):

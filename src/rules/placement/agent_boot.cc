@@ -23,7 +23,8 @@ if ! [[ -O $dir && ! -L $dir && -O $program && -x $program ]]; then
     exec 3<>"/dev/tcp/$host/$port" || exit 69
     printf 'GET /agent/%s HTTP/1.0\r\n\r\n' "$digest" >&3
     while IFS= read -r line <&3 && [[ $line != $'\r' ]]; do :; done
-    cat <&3 >"$part" && right "$part" || { rm -f "$part"; exit 69; }
+    # In the background: a shell hears of a signal after its command in the foreground.
+    cat <&3 >"$part" & wait $! && right "$part" || { rm -f "$part"; exit 69; }
     exec 3>&-
   fi
   chmod 700 "$part" && mv -f "$part" "$program" || exit 73

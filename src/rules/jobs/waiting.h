@@ -22,7 +22,7 @@ struct Waiting {
   friend bool operator==(const Waiting&, const Waiting&) = default;
 };
 
-/// What a job that has an outcome waits for: replicas that were told to stop. Nullopt for any other job.
+/// A job that has an outcome waits for replicas that were told to stop. Nullopt: it does not wait for any.
 /// @param stop_grace  the operator's grace period in whole seconds, as in GraceOf. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitForEnd(const control::v1::JobRecord& job, const Observation& seen,
                                                 std::chrono::milliseconds stop_grace);

@@ -10,31 +10,18 @@
 #include "base/check.h"
 #include "rules/kubernetes/pod.h"
 #include "rules/kubernetes/pod_request.h"
+#include "rules/kubernetes/pod_script.h"
 
 namespace trainyard::kubernetes {
 
 namespace {
 
 namespace json = boost::json;
-using namespace std::chrono_literals;
 
-/// A volume of the pod, for everything that the agent and its attempts write.
-constexpr std::string_view kVolume = "/var/lib/trainyard-agent";
 constexpr std::string_view kSharedMemory = "/dev/shm";
-/// The volume of the operator's claim.
-constexpr std::string_view kCache = "/var/cache/trainyard";
 /// A volume for the home of the user of a job's own container, which may not write anywhere else.
 constexpr std::string_view kHome = "/home/trainyard";
-/// Our images have the agent's program here, under its digest: nothing is copied or downloaded then.
-constexpr std::string_view kImagePrograms = "/usr/local/lib/trainyard";
 constexpr std::string_view kTicketKey = "ticket";
-/// A volume of the agent and the job's own container, with the starter and its socket, and the files for
-/// Google's names (engine/agent, node_provision.h).
-constexpr std::string_view kPodFolder = "/run/trainyard-pod";
-constexpr std::string_view kStarter = "/run/trainyard-pod/starter";
-constexpr std::string_view kStarterSocket = "/run/trainyard-pod/socket";
-/// The address at which the agent answers to Google's names, on ports 443 and 80 of the pod's own loopback.
-constexpr std::string_view kFrontAddress = "127.71.67.80";
 /// Our containers ask for this much of a pod that also has the job's container. That one gets the rest.
 constexpr std::int64_t kAgentMillis = 100;
 constexpr std::int64_t kAgentMib = 256;
@@ -44,79 +31,8 @@ constexpr std::int64_t kAgentMibMax = 2'048;
 constexpr std::chrono::seconds kGracePeriod{120};
 /// A silent node is given up after this. Kubernetes' own default is 300 s.
 constexpr std::chrono::seconds kSilenceMax{30};
-/// The server ends a job at its limit; an agent whose server is away does so this much later.
-constexpr std::chrono::seconds kLimitSlack = 5min;
 /// The largest deadline that Kubernetes accepts.
 constexpr std::chrono::seconds kDeadlineMax{std::numeric_limits<std::int32_t>::max()};
-
-// The script of the container.
-
-/// "0,1,2"
-std::string IndexesOf(std::int64_t devices) {
-  std::string indexes;
-  for (std::int64_t i = 0; i < devices; ++i) indexes += (i == 0 ? "" : ",") + std::to_string(i);
-  return indexes;
-}
-
-/// Sets $gpus. An image may set NVIDIA_VISIBLE_DEVICES, too, so it counts only if devices were asked for. It
-/// names none if the plugin passes them in another way ("void": CDI; a path: volumes).
-std::string FindGpus(const SlotRequest& slot) {
-  if (slot.devices == 0) return "gpus=\n";
-  return "gpus=${NVIDIA_VISIBLE_DEVICES-}\n"
-         "case $gpus in ''|all|none|void|/*) gpus=" +
-         IndexesOf(slot.devices) + ";; esac\n";
-}
-
-/// How long the agent may run from its start. Pods of one gang may start as far apart as their images take.
-std::chrono::seconds RunMax(std::chrono::seconds running_limit, const KubernetesSettings& settings) {
-  return running_limit + kLimitSlack + settings.pull_max;
-}
-
-/// The first lines of the script of each of our containers: they set $dir and make the folders.
-std::string BeginScript() {
-  // As the first process of its container, a shell ignores SIGTERM unless it is told otherwise.
-  return "trap 'exit 143' TERM\numask 077\n"
-         // A folder in the volume: the volume itself belongs to root.
-         "dir=" +
-         std::string(kVolume) +
-         "/node\n"
-         "mkdir -p \"$dir\" \"$HOME\" \"$TMPDIR\" || exit " +
-         std::to_string(placement::kExitNoDirectory) + "\n";
-}
-
-/// Sets $program. Variables: $dir, $slot, $node.
-std::string FindProgram(const Boot& boot) {
-  return "mine=\nprogram=" + std::string(kImagePrograms) + "/trainyard-" + boot.program_sha256 +
-         "\nif ! [[ -x $program ]]; then\n" + placement::FindAgentScript(boot) + "fi\n";
-}
-
-/// The script of the container that runs before a job's own one.
-std::string PrepareScript(const Batch& batch) {
-  return BeginScript() + "slot=0 node=prepare\n" + FindProgram(batch.boot) +
-         "exec \"$program\" agent --write-starter=" + std::string(kStarter) + "\n";
-}
-
-/// The agent waits until the job's own container runs: a node may have to pull its image first.
-std::string ScriptOf(const Batch& batch, const SlotRequest& slot, int number,
-                     const KubernetesSettings& settings) {
-  std::string script;
-  if (batch.running_limit)
-    script += "export TRAINYARD_UNTIL=$(($(date +%s) + " +
-              std::to_string(RunMax(*batch.running_limit, settings).count()) + "))\n";
-  script +=
-      BeginScript() + "slot=" + std::to_string(number) + " node=$TRAINYARD_NODE\nunset TRAINYARD_NODE\n";
-  script += FindGpus(slot) + FindProgram(batch.boot);
-  // An environment keeps its path: it is the same in all pods of a cache, and in those without one each
-  // node's.
-  const bool has_cache = slot.image.empty() && !settings.cache.empty();
-  std::vector<std::string> more{"--cache=" + (has_cache ? std::string(kCache) : "\"$dir/nodes/$node\"")};
-  if (!batch.front_names.empty()) more.push_back("--front=" + std::string(kFrontAddress));
-  if (!slot.image.empty()) {
-    script += "until [[ -S " + std::string(kStarterSocket) + " ]]; do sleep 0.1; done\n";
-    more.push_back("--starter=" + std::string(kStarterSocket));
-  }
-  return script + placement::ExecAgentScript(batch.boot, more);
-}
 
 /// Kubernetes replaces $(NAME) and $$ in a command.
 std::string ForCommand(std::string_view script) {
@@ -282,7 +198,8 @@ json::object OwnContainer(std::string_view name, std::string_view script,
 /// The agent of a pod that runs Python packages, or beside the job's own container.
 json::object AgentOf(const Batch& batch, const SlotRequest& slot, int number,
                      const KubernetesSettings& settings) {
-  json::object container = OwnContainer(kAgentContainer, ScriptOf(batch, slot, number, settings), settings);
+  json::object container =
+      OwnContainer(kAgentContainer, AgentScript(batch, slot, number, settings), settings);
   container["env"] = VariablesOf(batch);
   json::array mounts{Mount("agent", kVolume)};
   if (slot.image.empty()) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the Kubernetes of the tests: etcd, API server, controllers and scheduler as one program. `kube_program.py` builds it once; `--find` prints
-its path, or nothing if it is not built. `--version 1.37.2` means the one that places gangs itself.
+"""Builds the Kubernetes of the tests: etcd, API server, controllers and scheduler as one program. `kube_program.py` builds it once and prints its
+path. `--version 1.37.2` means the one that places gangs itself.
 
 Its sources are Go modules. A build needs about ten minutes of CPU on a machine that has none of them, so ./dev test begins it in the
 background, and the program is kept. It uses nothing but Python's own library: ./dev starts it before it installs anything.
@@ -123,12 +123,8 @@ def link_flags(version):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--find", action="store_true")
     parser.add_argument("--version", default=VERSION)
     options = parser.parse_args()
-    if options.find:
-        print(path_of(options.version) if is_built(options.version) else "")
-        return 0
     with contextlib.suppress(OSError):
         os.nice(19)
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # all else comes first
